@@ -57,8 +57,8 @@ class Prepared:
         table = events.table()
         start = clock.process_time()
         program = occurs.parse(job.text, language="epl")
-        history = program.history(table, _OPTIONS)
-        stage = program.plan(history.schemas, history.kind)
+        history = program.checked.history(table, _OPTIONS)
+        stage = program.checked.plan(history.schemas, history.kind)
         return cls(job, program, table, history, stage, clock.process_time() - start)
 
     def rows(self) -> dict[str, Rows]:

@@ -32,7 +32,7 @@ from occurs.model.history import History, InputOptions
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 from occurs.program import Program
-from occurs.testing.verify import expected
+from occurs.verify.reference import expected
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -96,8 +96,8 @@ class Ready:
     @classmethod
     def of(cls, tables: Tables) -> Ready:
         program = occurs.load(DEFINITIONS)
-        history = program.history(tables, InputOptions(time_unit="s"))
-        return cls(tables, program, history, program.plan(history.schemas, history.kind))
+        history = program.checked.history(tables, InputOptions(time_unit="s"))
+        return cls(tables, program, history, program.checked.plan(history.schemas, history.kind))
 
     @property
     def clock(self) -> tuple[int, int]:
@@ -144,7 +144,7 @@ class Ready:
         ``budget`` events."""
 
         def run() -> list[pa.Table]:
-            history = self.program.history(self.tables, InputOptions(time_unit="s"))
+            history = self.program.checked.history(self.tables, InputOptions(time_unit="s"))
             return self.columns(run_history(self.stage, history, budget=BUDGET if budget is None else budget))
 
         return stopwatch(run)
@@ -160,7 +160,7 @@ class Ready:
 
     def reference(self) -> float:
         """The reference semantics."""
-        return stopwatch(lambda: expected(self.program, self.history))
+        return stopwatch(lambda: expected(self.program.checked, self.history))
 
     def idle(self, times: int = 100) -> float:
         """An ``advance`` with nothing to do, in the middle of the history."""
@@ -207,7 +207,7 @@ def rates(tables: Tables, repetitions: int, *, sample: int = 5_000, what: str = 
     by_hand = {state: len(rows) for state, rows in four_ranges(frames).items()}
     if by_hand != {state: counts[state] for state in RANGES}:
         raise AssertionError(f"pandas finds {by_hand}, the engine {counts}")
-    wanted, got = len(expected(few.program, few.history)), sum(few.found().values())
+    wanted, got = len(expected(few.program.checked, few.history)), sum(few.found().values())
     if wanted != got:
         raise AssertionError(f"the reference semantics finds {wanted}, the engine {got}")
     jobs: dict[str, Job] = {

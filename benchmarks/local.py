@@ -48,8 +48,8 @@ class Prepared:
     def of(cls, text: str, table: pa.Table) -> Prepared:
         """``table``: columns time (ms), type and attributes."""
         program = occurs.parse(text)
-        history = program.history(table, _OPTIONS)
-        return cls(program, table, history, program.plan(history.schemas, history.kind))
+        history = program.checked.history(table, _OPTIONS)
+        return cls(program, table, history, program.checked.plan(history.schemas, history.kind))
 
     def rows(self) -> dict[str, Rows]:
         """The rows of every type in the total order; fresh ones, as columns and rows remember what was computed."""
@@ -95,7 +95,7 @@ class Prepared:
         """Seconds from the table as it was loaded: intake (types apart), order, engine, output columns."""
 
         def run() -> list[pa.Table]:
-            history = self.program.history(self.table, _OPTIONS)
+            history = self.program.checked.history(self.table, _OPTIONS)
             return self.tables(self.advance(history_rows(self.stage, history, labelled=False)))
 
         return stopwatch(run)

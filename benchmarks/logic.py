@@ -55,8 +55,8 @@ class Prepared:
     @classmethod
     def of(cls, text: str, type_: str, table: pa.Table) -> Prepared:
         program = occurs.parse(text, language="ftl")
-        history = program.history({type_: table}, _OPTIONS)
-        stage = program.plan(history.schemas, history.kind)
+        history = program.checked.history({type_: table}, _OPTIONS)
+        stage = program.checked.plan(history.schemas, history.kind)
         assert history.clock is not None
         return cls(program, table, type_, stage, history_rows(stage, history, labelled=False), history.clock)
 

@@ -116,14 +116,14 @@ def process() -> float:
 def measured(program: occurs.Program, history: History, states: int, at: Sequence[float]) -> list[Kept]:
     """What there is after each of these parts of so many states.  No operator is that of columns."""
     with state_by_state():
-        first = program.history(history.tables, _OPTIONS)
-        stage = program.plan(first.schemas, first.kind)
+        first = program.checked.history(history.tables, _OPTIONS)
+        stage = program.checked.plan(first.schemas, first.kind)
     assert first.clock is not None
     engine, done, start, most = Engine(stage), 0, first.clock[0], 0
     out: list[Kept] = []
     marks = [int(part * states) for part in at]
     while done < states:
-        given = program.history(history.call(), _OPTIONS)
+        given = program.checked.history(history.call(), _OPTIONS)
         assert given.clock is not None
         engine.advance(history_rows(stage, given, labelled=False), given.clock[1], start)
         done += history.states
@@ -150,8 +150,8 @@ def worked() -> Iterator[LogicCase]:
 def bounded(program: occurs.Program, tables: Mapping[str, pa.Table]) -> bool:
     """Is something of each trigger forgotten?"""
     with state_by_state():
-        given = program.history(tables, _OPTIONS)
-        return all(d.size != GROWS for d in program.plan(given.schemas, given.kind).definitions)
+        given = program.checked.history(tables, _OPTIONS)
+        return all(d.size != GROWS for d in program.checked.plan(given.schemas, given.kind).definitions)
 
 
 def keys(case: LogicCase) -> dict[str, Sequence[str]]:

@@ -115,8 +115,8 @@ class Prepared:
         language, rules = PROGRAMS[name]
         program = occurs.parse(rules, language=language)
         options = InputOptions(time_unit="s", until=2 * SPAN - 1)
-        history = program.history(tables(language in ("ftl", "ptl"), keys), options)
-        stage = program.plan(history.schemas, history.kind)
+        history = program.checked.history(tables(language in ("ftl", "ptl"), keys), options)
+        stage = program.checked.plan(history.schemas, history.kind)
         rows = history_rows(stage, history, labelled=False)
         return cls(stage, [part for _, part in cut(rows, [SPAN - 1, 2 * SPAN - 1])])
 

@@ -132,8 +132,8 @@ def asked(what: str, program: occurs.Program, table: pa.Table) -> Callable[[], A
 
 def micro_batch(program: occurs.Program, table: pa.Table) -> tuple[StreamQuery, pa.Table]:
     """A query on a stream, without Spark, and the records of a micro-batch with all that ``program`` finds."""
-    history = program.history(table, InputOptions(time_unit="ms"))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(table, InputOptions(time_unit="ms"))
+    stage = program.checked.plan(history.schemas, history.kind)
     paths = tuple(
         Path(lane, (), Wide.of(lane.group.stage, False, False), ())
         for lane in lanes(groups(stage.definitions, stage), 1)

@@ -20,8 +20,8 @@ def answer(
 
     With ``restart`` every call continues from saved state.  With ``because`` the constituents are compared as well.
     """
-    history = rules.history(tables, InputOptions(time_unit="s"))
-    stage = rules.plan(history.schemas, history.kind)
+    history = rules.checked.history(tables, InputOptions(time_unit="s"))
+    stage = rules.checked.plan(history.schemas, history.kind)
     rows = history_rows(stage, history, True)
     assert history.clock is not None
     start, until = history.clock

@@ -77,7 +77,7 @@ def test_files_of_several_languages(tmp_path: Path) -> None:
 
 def test_the_language_may_be_said(tmp_path: Path) -> None:
     (tmp_path / "rules.txt").write_text("input event a(X). event e(X) : a(X).")
-    assert occurs.load(tmp_path / "rules.txt", language="phenesthe").reads == {"a"}
+    assert occurs.load(tmp_path / "rules.txt", language="phenesthe").checked.reads == {"a"}
     with pytest.raises(UsageProblem, match=r"the language of .*rules.txt is unknown"):
         occurs.load(tmp_path / "rules.txt")
     with pytest.raises(UsageProblem, match="unknown language `prolog`"):
@@ -103,13 +103,13 @@ def test_types_are_in_evaluation_order_whatever_their_language() -> None:
 
 
 def test_types_of_attributes_go_from_language_to_language() -> None:
-    stage = mixed().plan({"Report": Schema((("V", Type.INT), ("Speed", Type.FLOAT)))}, TimeKind(False, "min"))
+    stage = mixed().checked.plan({"Report": Schema((("V", Type.INT), ("Speed", Type.FLOAT)))}, TimeKind(False, "min"))
     assert stage.schemas["stopped"] == Schema((("V", Type.INT),), lasting=True)
     assert stage.schemas["Stay"].attributes == (("V", Type.INT), ("S", Type.FLOAT))
 
 
 def test_one_key_for_both_languages() -> None:
-    stage = mixed().plan(None, TimeKind(False, "min"))
+    stage = mixed().checked.plan(None, TimeKind(False, "min"))
     (group,) = groups(stage.definitions, stage)
     assert group.mode == "keyed"
     assert {t: group.stage.key[t] for t in ("Report", "Slow", "stopped")} == {
@@ -187,9 +187,9 @@ def test_a_defined_type_has_no_rows_in_the_input() -> None:
 def test_a_host_that_a_language_does_not_run_on_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Phenesthe, "hosts", property(lambda self: frozenset({"local"})))
     with pytest.raises(UsageProblem, match="definitions in Phenesthe cannot run on Spark"):
-        mixed().require("spark")
-    program(tesla=TESLA).require("spark")
-    mixed().require("local")
+        mixed().checked.require("spark")
+    program(tesla=TESLA).checked.require("spark")
+    mixed().checked.require("local")
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_facts_from_outside_widen_and_may_have_more_columns() -> None:
 
 def test_facts_that_nobody_reads_are_refused() -> None:
     with pytest.raises(UsageProblem, match="no definition of this program reads facts: `kinds`") as raised:
-        occurs.parse(FACTS, "phenesthe").adjusted(facts={"kinds": pa.table({"Id": [1]})})
+        occurs.parse(FACTS, "phenesthe").checked.adjusted(facts={"kinds": pa.table({"Id": [1]})})
     assert "`kind`" in str(raised.value.hint)
 
 
@@ -248,7 +248,7 @@ def delayed() -> Program:
 
 
 def test_what_reads_a_delayed_type_runs_behind() -> None:
-    found = segments(delayed().plan(None, TimeKind(False, "s")))
+    found = segments(delayed().checked.plan(None, TimeKind(False, "s")))
     assert [sorted(s.reports) for s in found] == [
         ["Other", "Tock", "gone", "only", "p", "q", "quick"], ["Alone", "Pair", "Sudden", "Tick", "both", "twice"],
     ]  # fmt: skip
@@ -258,7 +258,7 @@ def test_what_reads_a_delayed_type_runs_behind() -> None:
 
 
 def test_without_delay_there_is_one_segment() -> None:
-    assert len(segments(mixed().plan(None, TimeKind(False, "min")))) == 1
+    assert len(segments(mixed().checked.plan(None, TimeKind(False, "min")))) == 1
 
 
 def test_readers_of_what_may_be_arbitrarily_late_are_told() -> None:
@@ -289,11 +289,11 @@ def test_cuts_and_restarts_change_nothing(seed: int) -> None:
 def test_a_state_of_other_segments_is_refused() -> None:
     rules = delayed()
     tables = random_tables(random.Random(0))
-    history = rules.history(tables, InputOptions(time_unit="s"))
-    stage = rules.plan(history.schemas, history.kind)
+    history = rules.checked.history(tables, InputOptions(time_unit="s"))
+    stage = rules.checked.plan(history.schemas, history.kind)
     engine = Engine(stage)
     engine.advance({}, 3, 0)
-    other = program(tesla=TESLA).plan(None, TimeKind(False, "min"))
+    other = program(tesla=TESLA).checked.plan(None, TimeKind(False, "min"))
     with pytest.raises(CheckpointProblem, match="with other dependencies"):
         Engine.restore(other, engine.save())
 
@@ -341,8 +341,8 @@ def test_intervals_one_by_one() -> None:
 
 def test_what_has_not_changed_is_not_written_again() -> None:
     rules = occurs.parse("input event a(V), b(V). state s(V) : a(V) ~> b(V). event e(V) : start(s(V)).", "phenesthe")
-    history = rules.history({t: pa.table({"time": [3], "V": [1]}) for t in "ab"}, InputOptions())
-    stage = rules.plan(history.schemas, history.kind)
+    history = rules.checked.history({t: pa.table({"time": [3], "V": [1]}) for t in "ab"}, InputOptions())
+    stage = rules.checked.plan(history.schemas, history.kind)
     rows = history_rows(stage, history, False)
     engine, ledger = Engine(stage), Ledger()
     put: list[str] = []

@@ -58,7 +58,7 @@ def test_warnings_are_not_compared_with_one_another(monkeypatch):
 
 def test_problems_of_a_plan_are_not_compared_with_one_another(monkeypatch):
     n = 40
-    program = occurs.parse(warned(n), language="epl")._with(require_bounds=True)
+    program = occurs.parse(warned(n), language="epl").checked._with(require_bounds=True)
     with compared(monkeypatch) as seen:
         found = program.check()
     assert len(found) >= n

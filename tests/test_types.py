@@ -44,7 +44,7 @@ def test_a_checker_knows_the_tables(tmp_path):
         "polars.dataframe.frame.DataFrame",
         "polars.dataframe.frame.DataFrame | None",
         "occurs.plot.timeline.Timeline",
-        "occurs.plan.explain.Explanation",
+        "occurs.explanation.Explanation",
         "pyspark.sql.dataframe.DataFrame",
         "pyspark.sql.dataframe.DataFrame",
     ]

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
         UnknownTypeProblem,
         UsageProblem,
     )
+    from occurs.hosts.detections import Detections
     from occurs.hosts.live import Live
-    from occurs.loading import load, parse
-    from occurs.program import Detections, Program
+    from occurs.loading import from_pipes, load, parse
+    from occurs.program import Program
 
 __version__ = "0.1.0"
 
@@ -44,15 +45,17 @@ __all__ = [
     "UsageProblem",
     "__version__",
     "changes",
+    "from_pipes",
     "load",
     "parse",
 ]
 
 _WHERE = {
-    "Detections": "occurs.program",
+    "Detections": "occurs.hosts.detections",
     "Live": "occurs.hosts.live",
     "Program": "occurs.program",
     "changes": "occurs.connect.feed",
+    "from_pipes": "occurs.loading",
     "load": "occurs.loading",
     "parse": "occurs.loading",
 }
@@ -60,7 +63,7 @@ _WHERE = {
 
 def load_ipython_extension(shell: Any) -> None:
     """Define the cell magic ``%%occurs LANGUAGE NAME``; called by ``%load_ext occurs``."""
-    import_module("occurs.notebook.shell").load(shell)
+    import_module("occurs.notebook.shell").load(shell, import_module("occurs.loading").parse)
 
 
 def unload_ipython_extension(shell: Any) -> None:

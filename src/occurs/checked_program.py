@@ -1,263 +1,407 @@
-"""The texts of a program, in any mix of languages, checked as one (common.md, sections 1, 2)."""
+"""A program as hosts and applications see it: its texts, checked; what it reads; and its plan over an input."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 import pyarrow as pa
 
-from occurs.errors import Problem
-from occurs.languages.language import Known, Language, Part, Slot, Texts, folder, language
-from occurs.languages.mixed_up import in_another_language
-from occurs.model.textfile import TextFile
+from occurs.checked_texts import Bound, Read
+from occurs.connect.tables import sources_of
+from occurs.connect.textlines import line_sources
+from occurs.errors import (
+    DefinitionProblem,
+    InputProblem,
+    Problem,
+    UsageProblem,
+    did_you_mean,
+    hardened,
+    raise_problems,
+    without,
+)
+from occurs.languages.language import MAX_FORMULA, Known
+from occurs.model.facts import schema_of_table
+from occurs.model.history import History, InputOptions, Source, listed, normalise
+from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type, widen
-from occurs.operators.definition import Definition, Node, Subscribed
-from occurs.plan.graph import order
+from occurs.model.types import Schema
+from occurs.model.values import short
+from occurs.operators.definition import Definition, Node, Options, Subscribed
+from occurs.options import Window, fact_tables, named, windows_of
+from occurs.plan.notes import notes
+from occurs.plan.stage import Stage, make_stage, stage_key
 
 
-@dataclass(frozen=True)
-class Read:
-    """The parsed texts of a program by language; ``numbers``: of each text among all; ``empty``: warnings about texts
-    without a statement."""
+class CheckedProgram:
+    """The checked texts of a program with the options of its plan.
 
-    texts: Mapping[str, Texts[Any]]
-    numbers: Mapping[str, tuple[int, ...]]
-    empty: tuple[Problem, ...] = ()
+    Attributes:
+        problems: The warnings and notices of the rules.
+    """
 
-    @classmethod
-    def of(cls, texts: Sequence[tuple[str, str | None, str]]) -> Read:
-        """Parse (text, file name, language) triples."""
-        parsed, numbers, empty = {}, {}, []
-        for name in dict.fromkeys(folder(n) for _, _, n in texts):
-            own = [(i, given) for i, given in enumerate(texts) if folder(given[2]) == name]
-            parsed[name] = language(name).read([given for _, given in own])
-            numbers[name] = tuple(i for i, _ in own)
-            parsed[name] = _told_apart([given for _, given in own], parsed[name])
-            for (_, (_, file, _)), tree in zip(own, parsed[name].files, strict=True):
-                if not tree.statements and not parsed[name].problems:
-                    text = "this text has no statement"
-                    empty.append(Problem("no-statement", text, severity="warning", file=file))
-        return cls(parsed, numbers, tuple(empty))
+    def __init__(
+        self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None,
+        folders: Mapping[str, Path] | None = None,
+    ):  # fmt: skip
+        """``texts``: (text, file name, language) triples, or what was read of them.  ``max_formula``: subformulas with
+        free variables that a temporal trigger may have (64).  ``folders``: of texts that are files, by their names:
+        there the rules may read further files."""
+        self._folders = dict(folders or {})
+        self._read = texts if isinstance(texts, Read) else Read.of(texts)
+        self._max_formula = MAX_FORMULA if max_formula is None else max_formula
+        self._unbound = self._read.check(Known(max_formula=self._max_formula))
+        # the order of the attributes of an input may still come from its table
+        self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
+        raise_problems([*self._read.problems, *self.problems])
+        self._options = PlanOptions()
+        self._facts: dict[str, pa.Table] = {}
+        #: the latest binding with the problems that it adds to those of the texts, and the latest plan, each behind all
+        #: that it depends on; shared by copies with other options
+        self._bounds: list[tuple[Known, Bound, list[Problem]]] = []
+        self._plans: list[tuple[Any, Stage]] = []
 
-    @property
-    def problems(self) -> list[Problem]:
-        return [p for texts in self.texts.values() for p in texts.problems]
+    # -- planning ----------------------------------------------------------------------------------------------------
+    def adjusted(
+        self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
+        require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
+        timeouts: bool = False, max_instances: int | None = None,
+    ) -> CheckedProgram:  # fmt: skip
+        """Return this program with other options of its plan.
 
-    def check(self, known: Known | None = None) -> Bound:
-        """Check all texts against what is known of the input.
+        Args:
+            zone: The time zone of timers that do not name one.
+            facts: Tables without time, by name.
+            strict: Treat warnings as errors.
+            require_bounds: Treat unbounded state as an error.
+            window: The length of the windows of window mode, a duration.
+            step: The time between two windows, a duration.
+            provisional: On a stream, also report open intervals before they end.
+            timeouts: Report the partial matches that guards end as a side output.
+            max_instances: The maximum number of partial matches per definition.
 
-        What one language defines the others may read, both ways: so all are checked again until no schema changes.
+        Raises:
+            UsageProblem: If an option is invalid.
+            DefinitionProblem: If an option makes an error of a warning.
         """
-        languages: dict[str, tuple[Language, Any]] = {n: (language(n), t) for n, t in self.texts.items()}
-        known = known or Known()
-        parts = {n: one.check(texts, known) for n, (one, texts) in languages.items()}
-        # every round settles the types of one more definition of a chain
-        rounds = sum(len(p.nodes) for p in parts.values()) + 1 if len(parts) > 1 else 0
-        before: dict[str, Known] = {}
-        for _ in range(rounds):
-            now = {n: _seen_by(n, parts, known) for n in parts}
-            if now == before:
-                break
-            parts = {n: one.check(texts, now[n]) for n, (one, texts) in languages.items()}
-            before = now
-        return Bound(parts, self.numbers, self.empty)
-
-
-def _told_apart(given: Sequence[tuple[str, str | None, str]], read: Texts[Any]) -> Texts[Any]:
-    """What was read, with one problem for each text that is in another language, instead of those of its syntax."""
-    problems = read.problems
-    for (text, file, name), tree in zip(given, read.files, strict=True):
-        wrong = [p for p in problems if p.file == file and p.kind == "syntax"]
-        if wrong and not tree.statements:
-            other = in_another_language(text, file, name)
-            problems = problems if other is None else (*(p for p in problems if p.file != file), other)
-    return replace(read, problems=problems)
-
-
-def _seen_by(name: str, parts: Mapping[str, Part], known: Known) -> Known:
-    """What a language must know of the others."""
-    others = [p for n, p in parts.items() if n != name]
-    own = parts[name].defined
-    foreign: dict[str, Schema] = {}
-    for p in others:
-        foreign |= {t: _typed(s) for t, s in p.declared.items() if t not in own}
-    for p in others:
-        foreign |= {t: _readable(s) for t, s in p.defined.items()}
-    made: dict[str, frozenset[str]] = {}
-    for p in others:
-        for node in p.nodes:
-            made[node.defines] = made.get(node.defines, frozenset()) | node.now | node.back
-    inputs = known.inputs
-    if inputs is not None and not _reads_lists(name):
-        inputs = {t: _readable(s) for t, s in inputs.items()}
-    return replace(known, inputs=inputs, foreign=foreign, made=made)
-
-
-def _reads_lists(name: str) -> bool:
-    """Whether definitions of a language read columns of lists: its module says so."""
-    return bool(getattr(language(name), "LISTS", False))
-
-
-def _readable(defined: Schema) -> Schema:
-    """A defined type as others see it: records are only given out."""
-    if not defined.records:
-        return defined
-    return replace(defined, attributes=tuple(a for a in defined if a[1] is not Type.RECORD), records=())
-
-
-def _typed(declared: Schema) -> Schema:
-    """A declared type as others see it: one that is given by its changes lasts."""
-    if declared.optional:
-        return Schema(tuple(a for a in declared if a[0] not in declared.optional), declared.ordered)
-    if not declared.changes:
-        return declared
-    return Schema(tuple(a for a in declared if a[0] != "holds"), declared.ordered, lasting=True)
-
-
-@dataclass(frozen=True)
-class Bound:
-    """Checked texts: the parts of the program by language; ``empty``: warnings about texts without a statement."""
-
-    parts: Mapping[str, Part]
-    numbers: Mapping[str, tuple[int, ...]]
-    empty: tuple[Problem, ...] = ()
-
-    @cached_property
-    def problems(self) -> list[Problem]:
-        """Of all languages, by file and place."""
-        found = list(dict.fromkeys([*self.empty, *(p for part in self.parts.values() for p in part.problems)]))
-        return found if len(self.parts) == 1 else sorted(found, key=Problem.sort_key)
-
-    @cached_property
-    def declared(self) -> dict[str, Schema]:
-        """The schemas that the texts declare: rows of the input must fit them."""
-        out: dict[str, Schema] = {}
-        for part in self.parts.values():
-            for t, schema in part.declared.items():
-                out[t] = schema if t not in out else _both(out[t], schema)
-        return {t: s for t, s in out.items() if t not in self.owned}
-
-    @cached_property
-    def schemas(self) -> dict[str, Schema]:
-        """All types that are declared, defined or observed."""
-        out: dict[str, Schema] = {}
-        for part in self.parts.values():
-            out |= {t: s for t, s in part.schemas.items() if t not in out}
-        for t, schema in self.declared.items():
-            # of a type with more attributes than are declared those of the data are known besides
-            more = tuple(a for a in out[t] if a[0] not in schema) if schema.rest else ()
-            out[t] = replace(schema, attributes=schema.attributes + more, records=out[t].records)
-        for part in self.parts.values():
-            out |= part.defined
+        tables = fact_tables({} if facts is None else facts, self._unbound.facts)
+        others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
+        out = self._with(
+            zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
+            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
+        )  # fmt: skip
+        out._facts = tables
+        out._options.judge(self.problems)
         return out
 
-    @cached_property
-    def defined(self) -> frozenset[str]:
-        return frozenset(t for p in self.parts.values() for t in p.defined)
+    def _with(self, **options: Any) -> CheckedProgram:
+        """This program with some options changed."""
+        out = copy.copy(self)
+        out._options = self._options.but(**options)
+        return out
 
-    @cached_property
-    def owned(self) -> frozenset[str]:
-        """Types of which the input must have no rows."""
-        return frozenset(t for p in self.parts.values() for t in p.owned)
+    @property
+    def provisional(self) -> bool:
+        """Whether open intervals are reported before they end."""
+        return self._options.provisional
 
-    @cached_property
-    def reads(self) -> frozenset[str]:
-        """Every type that definitions read or that is asked for."""
-        return frozenset(t for p in self.parts.values() for t in p.reads)
+    @property
+    def window(self) -> tuple[Any, Any] | None:
+        """In window mode, the length of the windows and the time between them, as they were given."""
+        return self._options.window
+
+    @property
+    def never(self) -> bool:
+        """Whether triggers that can no longer fire are reported."""
+        return self._options.never
+
+    def reasoning(self) -> CheckedProgram:
+        """Return this program with the constituents of all detections recorded."""
+        return self._with(because=True)
+
+    @property
+    def outline(self) -> list[tuple[str, Node]]:
+        """The definitions in the order of the rules, as (language, node) pairs.
+
+        A node has the type that the definition defines and the types that it reads.
+        """
+        return [(language, node) for language, _, node in self._unbound.entries]
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages in which this program has definitions."""
+        return [name for name, part in self._unbound.parts.items() if part.nodes]
+
+    @property
+    def tells_never(self) -> bool:
+        """Whether the program has triggers with instances that can become unable to fire."""
+        return any(p.looks_ahead for p in self._unbound.parts.values())
+
+    def noticing(self) -> CheckedProgram:
+        """Return this program with triggers that can no longer fire reported."""
+        return self._with(never=True)
+
+    def runs_on(self, host: str) -> bool:
+        """Whether all definitions run on ``host`` (``local`` or ``spark``)."""
+        return all(host in part.hosts for part in self._unbound.parts.values() if part.nodes)
+
+    def require(self, host: str) -> None:
+        """Raise UsageProblem if a definition does not run on ``host`` (``local`` or ``spark``)."""
+        for name, part in self._unbound.parts.items():
+            if part.nodes and host not in part.hosts:
+                where = {"spark": "Spark", "local": "this process"}[host]
+                text = f"definitions in {name.capitalize()} cannot run on {where}"
+                hint = "run them in this process: --host local (Python: pass pandas, Arrow or Polars tables)"
+                raise UsageProblem.of("unsupported", text, hint=hint)
+
+    def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
+        """Return the plan over input with these schemas (None: the data is unknown) as one stage.
+
+        The latest plan is kept, because planning thousands of rules takes seconds.
+
+        Raises:
+            DefinitionProblem: If the rules do not fit the schemas.
+        """
+        name = None if schemas is None else dict(schemas), kind, self._options
+        if not self._facts and self._plans and self._plans[0][0] == name:
+            return self._plans[0][1]
+        stage = self._planned(schemas, kind)
+        if not self._facts:
+            self._plans[:] = [(name, stage)]
+        return stage
+
+    def _planned(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
+        bound = self.bind(schemas, kind)
+        definitions = self._compiled(bound, kind, schemas)
+        self._options.judge([w for d in definitions for w in d.warnings])
+        sides = [side for d in definitions for side in d.sides]
+        if self._options.timeouts and all(side.notices for side in sides):
+            hint = "only EPL patterns with `timer:within` report timeouts"
+            raise UsageProblem.of("bad-option", "timeouts: no definition of this program can time out", hint=hint)
+        subscribed = bound.subscribed
+        subscribed = subscribed + [Subscribed(side.type, None) for side in sides] if subscribed else []
+        nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
+        everything = {**nothing, **(schemas or {}), **bound.schemas, **{side.type: side.schema for side in sides}}
+        same: dict[Schema, Schema] = {}  # of thousands of types few schemas differ: one object of those that are equal
+        everything = {t: same.setdefault(s, s) for t, s in everything.items()}
+        return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))
+
+    def warnings(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Problem]:
+        """The warnings and notices that depend on the schemas of the data."""
+        self.bind(schemas, kind)
+        return self._bounds[0][2]
+
+    def judge(self, problems: list[Problem]) -> None:
+        """Raise DefinitionProblem if an option makes errors of warnings among ``problems``."""
+        self._options.judge(problems)
+
+    def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Bound:
+        """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
+        known = self._known(None if schemas is None else dict(schemas), kind)
+        if not self._bounds or self._bounds[0][0] != known:
+            bound = self._read.check(known)
+            raise_problems(bound.problems)
+            self._bounds[:] = [(known, bound, without(bound.problems, self.problems))]
+        bound = self._bounds[0][1]
+        self._options.judge(bound.problems)
+        return bound
+
+    def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
+        window, zone = self._options.window, self._options.zone
+        length = None if window is None or kind is None else Window.of(*window, kind).length
+        facts = {n: schema_of_table(t) for n, t in self._facts.items()}
+        return Known(schemas, kind, zone, facts, window=length, max_formula=self._max_formula)
+
+    def _compiled(self, bound: Bound, kind: TimeKind, schemas: Mapping[str, Schema] | None) -> list[Definition]:
+        return self._options.applied(bound.definitions(kind, self._facts), bound, schemas or {})
+
+    def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
+        """The compiled definitions over input of these schemas."""
+        return self._compiled(self.bind(schemas, kind), kind, schemas)
+
+    @property
+    def facts(self) -> Mapping[str, pa.Table]:
+        """The tables of facts with their declared columns."""
+        return self._facts
+
+    def plan_without_data(self, time_unit: str | None = None) -> Stage:
+        """The plan over what the texts say, times being timestamps unless a duration counts ticks."""
+        kinds = [TimeKind(), TimeKind(False, None), TimeKind(False, "ms")]
+        if time_unit is not None:
+            kinds = [TimeKind(False, unit_of(time_unit))]
+        for kind in kinds[:-1]:
+            try:
+                return self.plan(None, kind)
+            except DefinitionProblem as error:
+                # a bare number is no duration over timestamps, and nothing is added to them but durations
+                wrong = {p.kind for p in error.problems if p.severity == "error"}
+                if wrong - {"missing-unit", "type-mismatch"}:
+                    raise
+        return self.plan(None, kinds[-1])
+
+    def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
+        """All problems of the rules over input with these schemas, see :meth:`occurs.Program.check`."""
+        problems = list(self._read.check(self._known(schemas, kind)).problems)
+        if any(p.severity == "error" for p in problems):
+            return problems
+        try:
+            stage = self.plan(schemas, kind) if kind is not None else self.plan_without_data()
+        except DefinitionProblem as error:
+            return problems + without(error.problems, problems)
+        return problems + notes(stage)
+
+    # -- input -------------------------------------------------------------------------------------------------------
+    @property
+    def declared(self) -> dict[str, Schema]:
+        """Schemas that the texts declare or define."""
+        return self._unbound.declared
+
+    @property
+    def assigned(self) -> Mapping[int, str]:
+        """Names given to numeric type ids of the data (TESLA's Assign)."""
+        return self._unbound.assigned
+
+    @property
+    def reads(self) -> set[str]:
+        """The types that the program reads."""
+        return set(self._unbound.reads)
+
+    @property
+    def external(self) -> set[str]:
+        """The types that the input is to have: the program reads them, and no definition or text file makes them."""
+        return self.reads - self._unbound.defined - self._unbound.text_files.keys()
+
+    @property
+    def defined(self) -> set[str]:
+        """The types that definitions make."""
+        return set(self._unbound.defined)
+
+    @property
+    def reads_all(self) -> bool:
+        """Does a definition look at the rows of every type, whether the program knows it or not?"""
+        return self._unbound.reads_all
 
     @property
     def reads_lists(self) -> bool:
         """Do definitions read columns of lists?"""
-        return any(part.nodes and _reads_lists(name) for name, part in self.parts.items())
+        return self._unbound.reads_lists
+
+    def lines(self, given: Any, options: InputOptions) -> list[Source]:
+        """The lines of the text files that definitions read, but of those ``given`` already.  Raises InputProblem."""
+        files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
+        return line_sources(files, self._folders, options)
+
+    def refuse_files(self, where: str) -> None:
+        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot."""
+        for file in self._unbound.text_files.values():
+            text = f"`{file.definition}` reads FILE {file.path!r}, which can only be read as a history, not as {where}"
+            hint = "use `occurs run` or Program.detect on tables, or pass the lines as events"
+            raise UsageProblem.of("unsupported", text, file=file.file, span=file.span, hint=hint)
+
+    def history(self, events: Any, options: InputOptions, *, declared: bool = False) -> History:
+        """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files.
+
+        ``declared``: keep rows of all declared types, read by a definition or not.
+        """
+        names = {str(i): n for i, n in self.assigned.items()}
+        options = replace(options, type_names=names, lists=self.reads_lists)
+        inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
+        given = sources_of(named(events, self.assigned))
+        lines = self.lines(given, options)
+        history = normalise(
+            [*listed(given), *lines] if lines else given,
+            schemas=self._unbound.declared,
+            inputs=None if self.reads_all else inputs,
+            external=sorted(self.external),
+            options=options,
+        )
+        self.refuse_owned(history.schemas)
+        unread = self.unread((s.type, s.file) for s in listed(given))
+        return replace(history, notices=[*history.notices, *unread])
+
+    def unread(self, tables: Iterable[tuple[str | None, str | None]]) -> list[Problem]:
+        """Warnings about tables that were given for a type, each with its file, of which no rule reads that type."""
+        if self._unbound.reads_all:
+            return []
+        files: dict[str, str | None] = {}
+        for name, file in tables:
+            if name and name not in self.reads and name not in self._unbound.defined:
+                files.setdefault(name, file)
+        return [
+            Problem(
+                "unread-type", f"no rule reads events of type `{name}`", severity="warning", file=file,
+                hint=did_you_mean(name, self.external, "types"),
+            )
+            for name, file in files.items()
+        ]  # fmt: skip
 
     @property
-    def reads_all(self) -> bool:
-        """Do definitions want the rows of all types?"""
-        return any(p.reads_all for p in self.parts.values())
+    def owned(self) -> frozenset[str]:
+        """Types of which only definitions may make rows."""
+        return self._unbound.owned
 
-    @cached_property
-    def facts(self) -> dict[str, Schema]:
-        """Tables without time that are declared."""
-        return {n: s for p in self.parts.values() for n, s in p.facts.items()}
-
-    @cached_property
-    def text_files(self) -> dict[str, TextFile]:
-        """Text files whose lines definitions read, by the type of event that these are; not every language has such."""
-        found = [getattr(p, "text_files", {}) for p in self.parts.values()]
-        return {t: f for files in found for t, f in files.items()}
-
-    @cached_property
-    def assigned(self) -> dict[int, str]:
-        """Names given to numeric type ids of the data."""
-        return {i: n for p in self.parts.values() for i, n in p.assigned.items()}
-
-    @cached_property
-    def subscribed(self) -> list[Subscribed]:
-        """What is asked for; where a language asks for some of its types, those of the others are reported as well."""
-        out = [s for p in self.parts.values() for s in p.subscribed]
-        others = [p for p in self.parts.values() if not p.subscribed]
-        return out + [Subscribed(t, None) for p in others for t in p.defined] if out else []
-
-    @cached_property
-    def entries(self) -> list[tuple[str, int, Node]]:
-        """Every definition, in the order of the texts: its language, its number there, and what it reads."""
-        found = []
-        for name, part in self.parts.items():
-            for i, (node, (file, statement)) in enumerate(zip(part.nodes, part.at, strict=True)):
-                found.append((self.numbers[name][file], statement, name, i, node))
-        found.sort(key=lambda e: e[:2])
-        return [(name, i, node) for _, _, name, i, node in found]
-
-    @cached_property
-    def slots(self) -> list[Slot]:
-        """The places of ``entries`` in the evaluation order of the whole program."""
-        graph = order([node for _, _, node in self.entries])
-        return [Slot(place, strict) for place, strict in zip(graph.places, graph.strict, strict=True)]
-
-    @cached_property
-    def turns(self) -> list[tuple[str, list[int]]]:
-        """Language by language the definitions that can be evaluated in turn: (language, their numbers in its part).
-
-        The numbers of a turn ascend: the order of the text, which decides ties of the evaluation order.
-        """
-        nodes = [node for _, _, node in self.entries]
-        levels = order(nodes).levels
-        out: list[tuple[str, list[int]]] = []
-        for i in (i for level in levels for unit in level for i in unit):
-            name, number, _ = self.entries[i]
-            # with the last turn of its language, if nothing in between makes what it reads
-            since = next((k for k in reversed(range(len(out))) if out[k][0] == name), None)
-            between = set() if since is None else self._made(out[since + 1 :])
-            if since is None or (nodes[i].now | nodes[i].back) & between:
-                out.append((name, [number]))
-            else:
-                out[since][1].append(number)
-        return [(name, sorted(numbers)) for name, numbers in out]
-
-    def _made(self, turns: Sequence[tuple[str, list[int]]]) -> set[str]:
-        return {self.parts[name].nodes[i].defines for name, numbers in turns for i in numbers}
-
-    def definitions(self, kind: TimeKind, facts: Mapping[str, pa.Table]) -> list[Definition]:
-        """The compiled definitions in the order of the texts.  Raises DefinitionProblem."""
-        compiled: dict[tuple[str, int], Definition] = {}
-        for name, part in self.parts.items():
-            mine = {i: slot for (n, i, _), slot in zip(self.entries, self.slots, strict=True) if n == name}
-            made = part.definitions(kind, [mine[i] for i in range(len(part.nodes))], facts)
-            compiled |= {(name, i): d for i, d in enumerate(made)}
-        return [compiled[name, i] for name, i, _ in self.entries]
+    def refuse_owned(self, types: Iterable[str]) -> None:
+        """Raise InputProblem if one of the ``types`` that the input has is ``owned``."""
+        present = sorted(self.owned & set(types))
+        if present:
+            text = f"the rules define `{present[0]}`, but the input also has rows of this type"
+            raise InputProblem.of("conflicting-values", text, hint="rename the definition or the input type")
 
 
-def _both(one: Schema, other: Schema) -> Schema:
-    """Two declarations of one type, which the checks have found to agree: int widens to float."""
-    types = dict(one.attributes)
-    for name, t in other:
-        types[name] = widen(types.get(name, Type.NULL), t) or t
-    return Schema(
-        tuple(types.items()), one.ordered or other.ordered, one.lasting or other.lasting,
-        one.changes or other.changes, one.rest and other.rest, one.loose or other.loose,
-        optional=(*one.optional, *(n for n in other.optional if n not in one.optional)),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class PlanOptions:
+    """See :meth:`CheckedProgram.adjusted`; two plans of one program and of equal options are the same.
+
+    ``window``: length and step, as they were given.  ``never``: it is told of triggers that they can fire no more.
+    ``because``: of what detections are made is known.
+    """
+
+    zone: str = "UTC"
+    strict: bool = False
+    require_bounds: bool = False
+    window: tuple[Any, Any] | None = None
+    provisional: bool = False
+    timeouts: bool = False
+    max_instances: int | None = None
+    never: bool = False
+    because: bool = False
+
+    def but(self, **changed: Any) -> PlanOptions:
+        """These with some of them changed.  Raises UsageProblem for values that cannot be."""
+        options = replace(self, **changed)
+        hint = 'use a name such as "Europe/Rome" or "UTC"'
+        if not isinstance(options.zone, str):
+            raise UsageProblem.of("bad-option", f"zone must be text, not {short(options.zone)}", hint=hint)
+        try:
+            ZoneInfo(options.zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            ends = [z for z in sorted(available_timezones()) if z.lower().endswith(f"/{options.zone.lower()}")]
+            hint = f"did you mean `{ends[0]}`?" if ends else hint
+            raise UsageProblem.of("bad-option", f"`{options.zone}` is not a time zone", hint=hint) from None
+        most = options.max_instances
+        if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):
+            text = f"invalid max_instances: {short(most)}"
+            raise UsageProblem.of("bad-option", text, hint="use a whole number of at least 1")
+        return options
+
+    def judge(self, problems: list[Problem]) -> None:
+        """Raise DefinitionProblem if an option makes errors of warnings."""
+        found = hardened(problems, strict=self.strict, require_bounds=self.require_bounds)
+        if found != problems:
+            raise DefinitionProblem([p for p in found if p.severity != "notice"])
+
+    def applied(self, definitions: list[Definition], bound: Bound, schemas: Mapping[str, Schema]) -> list[Definition]:
+        """The compiled definitions of ``bound`` as the options want them.  ``schemas``: of the input."""
+        out = list(definitions)
+        if self.timeouts:
+            first = max((d.place for d in definitions), default=-1) + 1
+            for d in definitions:
+                ended = d.timeouts(first + len(out) - len(definitions))
+                out += [] if ended is None else [ended]
+        reasons = {**schemas, **bound.schemas} if self.because else None
+        asked = Options(reasons, self.provisional, self.never, self.max_instances)
+        return [d.adapted(asked) for d in out]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.connect.tables import to_arrow
-from occurs.errors import UsageProblem, did_you_mean
+from occurs.errors import LimitProblem, UsageProblem, did_you_mean
 from occurs.model.facts import fact_table
 from occurs.model.lists import named_list
 from occurs.model.source import InputOptions, Source
+from occurs.model.ticks import duration
+from occurs.model.time import OPEN, TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.values import is_text, short
 
@@ -117,3 +119,46 @@ def windows_of(window: Any, step: Any, others: Sequence[str]) -> tuple[Any, Any]
         hint = "only programs that consist of Phenesthe definitions have windows"
         raise UsageProblem.of("unsupported", text, hint=hint)
     return window, step
+
+
+#: the most queries that window mode makes of a history
+MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Window:
+    """``length`` of what is looked at and ``step`` from query to query, in ticks."""
+
+    length: int
+    step: int
+
+    @classmethod
+    def of(cls, length: Any, step: Any, kind: TimeKind) -> Window:
+        """From the options.  Raises UsageProblem."""
+        made = cls(_ticks(length, kind, "--window"), _ticks(step, kind, "--step"))
+        if made.length < made.step:
+            text = f"--window {length} is shorter than --step {step}: events between windows would be lost"
+            raise UsageProblem.of("bad-option", text, hint="use a window that is at least as long as the step")
+        return made
+
+    def queries(self, clock: tuple[int, int], started: bool) -> range:
+        """When it is looked: a step after the beginning of the clock (if it was ``started`` on purpose, else from the
+        first multiple of the step that is not before it), then at every step up to the first query that is not before
+        the end of the clock.  Raises LimitProblem and UsageProblem."""
+        first = clock[0] + self.step if started else -(-clock[0] // self.step) * self.step
+        count = max(0, -(-(clock[1] - first) // self.step)) + 1
+        if count > MOST:
+            text = f"--step {self.step} leads to {count} queries over this history"
+            raise LimitProblem.of("too-many-queries", text, hint=f"at most {MOST} are allowed; use a longer step")
+        last = first + (count - 1) * self.step
+        if last >= OPEN:
+            raise UsageProblem.of("bad-option", f"--step {self.step}: the last query is later than the last tick")
+        return range(first, last + 1, self.step)
+
+
+def _ticks(value: Any, kind: TimeKind, option: str) -> int:
+    exact = duration(value, kind, option)
+    if exact <= 0 or exact.denominator != 1:
+        text = f"{option} {value} is not a positive whole number of ticks"
+        raise UsageProblem.of("bad-duration", text, hint="use a multiple of the time unit of the input")
+    return int(exact)

@@ -2,53 +2,41 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
-import pyarrow as pa
-
-from occurs.checked_program import Bound, Read
+from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of
-from occurs.detections import Detections, LocalDetections
 from occurs.engine.results import TypeRows
-from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems, without
+from occurs.errors import Problem, UsageProblem, did_you_mean
 from occurs.hosts.dataframes import on_spark
+from occurs.hosts.detections import Detections, LocalDetections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history, run_windows
-from occurs.hosts.windows import Window, unsupported
-from occurs.languages.language import MAX_FORMULA, Known
-from occurs.model.facts import schema_of_table
+from occurs.hosts.windows import unsupported
 from occurs.model.history import InputOptions
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.values import short
-from occurs.operators.definition import Definition, Node, Subscribed
+from occurs.operators.definition import Node
 from occurs.options import (
+    Window,
     check_flags,
-    fact_tables,
     named,
     sample_of,
     schema_of,
     split_options,
-    windows_of,
     without_lists,
 )
-from occurs.plan.notes import notes, placed
-from occurs.plan.stage import Stage, make_stage, stage_key
-from occurs.planning import PlanOptions
-from occurs.program_input import Intake
+from occurs.plan.notes import placed
 from occurs.progress import watching
 
 if TYPE_CHECKING:
-    from occurs.plan.explain import Explanation
-
-__all__ = ["Detections", "Program", "run_history"]
-
+    from occurs.checked_texts import Read
+    from occurs.explanation import Explanation
 
 #: a kind of table
 Events = TypeVar("Events")
@@ -85,7 +73,7 @@ class DetectOptions(TypedDict, total=False):
     progress: bool | None
 
 
-class Program(Intake):
+class Program:
     """A set of definitions, which can be checked, explained and run on events.
 
     Use :func:`occurs.load` or :func:`occurs.parse` to make one.  The same program runs on a finished history and on a
@@ -103,91 +91,31 @@ class Program(Intake):
     """
 
     def __init__(
-        self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None,
+        self, texts: Sequence[tuple[str, str | None, str]] | Read | CheckedProgram, *, max_formula: int | None = None,
         folders: Mapping[str, Path] | None = None,
     ):  # fmt: skip
-        """``texts``: (text, file name, language) triples, or what was read of them.  ``max_formula``: subformulas with
-        free variables that a temporal trigger may have (64).  ``folders``: of texts that are files, by their names:
-        there the rules may read further files."""
-        self._folders = dict(folders or {})
-        self._read = texts if isinstance(texts, Read) else Read.of(texts)
-        self._max_formula = MAX_FORMULA if max_formula is None else max_formula
-        self._unbound = self._read.check(Known(max_formula=self._max_formula))
-        # the order of the attributes of an input may still come from its table
-        self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
-        raise_problems([*self._read.problems, *self.problems])
-        self._options = PlanOptions()
-        self._facts: dict[str, pa.Table] = {}
-        #: the latest binding with the problems that it adds to those of the texts, and the latest plan, each behind all
-        #: that it depends on; shared by copies with other options
-        self._bounds: list[tuple[Known, Bound, list[Problem]]] = []
-        self._plans: list[tuple[Any, Stage]] = []
+        """``texts``, ``max_formula``, ``folders``: as for :class:`occurs.checked_program.CheckedProgram`."""
+        if not isinstance(texts, CheckedProgram):
+            texts = CheckedProgram(texts, max_formula=max_formula, folders=folders)
+        self._checked = texts
 
     def __repr__(self) -> str:
         return f"Program({', '.join(dict.fromkeys(node.defines for _, node in self.outline))})"
 
     def _repr_html_(self) -> str:
-        from occurs.notebook.html import program
+        from occurs.explanation import summary
 
-        return program(self)
-
-    # -- planning ----------------------------------------------------------------------------------------------------
-    def adjusted(
-        self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
-        require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
-        timeouts: bool = False, max_instances: int | None = None,
-    ) -> Program:  # fmt: skip
-        """Return this program with other options of its plan.
-
-        Args:
-            zone: The time zone of timers that do not name one.
-            facts: Tables without time, by name.
-            strict: Treat warnings as errors.
-            require_bounds: Treat unbounded state as an error.
-            window: The length of the windows of window mode, a duration.
-            step: The time between two windows, a duration.
-            provisional: On a stream, also report open intervals before they end.
-            timeouts: Report the partial matches that guards end as a side output.
-            max_instances: The maximum number of partial matches per definition.
-
-        Raises:
-            UsageProblem: If an option is invalid.
-            DefinitionProblem: If an option makes an error of a warning.
-        """
-        tables = fact_tables({} if facts is None else facts, self._unbound.facts)
-        others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
-        out = self._with(
-            zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
-            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
-        )  # fmt: skip
-        out._facts = tables
-        out._options.judge(self.problems)
-        return out
-
-    def _with(self, **options: Any) -> Program:
-        """This program with some options changed."""
-        out = copy.copy(self)
-        out._options = self._options.but(**options)
-        return out
+        return summary(self._checked)
 
     @property
-    def provisional(self) -> bool:
-        """Whether open intervals are reported before they end."""
-        return self._options.provisional
+    def checked(self) -> CheckedProgram:
+        """The checked program, as hosts and applications see it."""
+        return self._checked
 
     @property
-    def window(self) -> tuple[Any, Any] | None:
-        """In window mode, the length of the windows and the time between them, as they were given."""
-        return self._options.window
-
-    @property
-    def never(self) -> bool:
-        """Whether triggers that can no longer fire are reported."""
-        return self._options.never
-
-    def reasoning(self) -> Program:
-        """Return this program with the constituents of all detections recorded."""
-        return self._with(because=True)
+    def problems(self) -> list[Problem]:
+        """The warnings and notices of the rules."""
+        return self._checked.problems
 
     @property
     def outline(self) -> list[tuple[str, Node]]:
@@ -195,66 +123,12 @@ class Program(Intake):
 
         A node has the type that the definition defines and the types that it reads.
         """
-        return [(language, node) for language, _, node in self._unbound.entries]
+        return self._checked.outline
 
     @property
-    def languages(self) -> list[str]:
-        """The languages in which this program has definitions."""
-        return [name for name, part in self._unbound.parts.items() if part.nodes]
-
-    @property
-    def tells_never(self) -> bool:
-        """Whether the program has triggers with instances that can become unable to fire."""
-        return any(p.looks_ahead for p in self._unbound.parts.values())
-
-    def noticing(self) -> Program:
-        """Return this program with triggers that can no longer fire reported."""
-        return self._with(never=True)
-
-    def runs_on(self, host: str) -> bool:
-        """Whether all definitions run on ``host`` (``local`` or ``spark``)."""
-        return all(host in part.hosts for part in self._unbound.parts.values() if part.nodes)
-
-    def require(self, host: str) -> None:
-        """Raise UsageProblem if a definition does not run on ``host`` (``local`` or ``spark``)."""
-        for name, part in self._unbound.parts.items():
-            if part.nodes and host not in part.hosts:
-                where = {"spark": "Spark", "local": "this process"}[host]
-                text = f"definitions in {name.capitalize()} cannot run on {where}"
-                hint = "run them in this process: --host local (Python: pass pandas, Arrow or Polars tables)"
-                raise UsageProblem.of("unsupported", text, hint=hint)
-
-    def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
-        """Return the plan over input with these schemas (None: the data is unknown) as one stage.
-
-        The latest plan is kept, because planning thousands of rules takes seconds.
-
-        Raises:
-            DefinitionProblem: If the rules do not fit the schemas.
-        """
-        name = None if schemas is None else dict(schemas), kind, self._options
-        if not self._facts and self._plans and self._plans[0][0] == name:
-            return self._plans[0][1]
-        stage = self._planned(schemas, kind)
-        if not self._facts:
-            self._plans[:] = [(name, stage)]
-        return stage
-
-    def _planned(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
-        bound = self.bind(schemas, kind)
-        definitions = self._compiled(bound, kind, schemas)
-        self._options.judge([w for d in definitions for w in d.warnings])
-        sides = [side for d in definitions for side in d.sides]
-        if self._options.timeouts and all(side.notices for side in sides):
-            hint = "only EPL patterns with `timer:within` report timeouts"
-            raise UsageProblem.of("bad-option", "timeouts: no definition of this program can time out", hint=hint)
-        subscribed = bound.subscribed
-        subscribed = subscribed + [Subscribed(side.type, None) for side in sides] if subscribed else []
-        nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
-        everything = {**nothing, **(schemas or {}), **bound.schemas, **{side.type: side.schema for side in sides}}
-        same: dict[Schema, Schema] = {}  # of thousands of types few schemas differ: one object of those that are equal
-        everything = {t: same.setdefault(s, s) for t, s in everything.items()}
-        return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))
+    def declared(self) -> dict[str, Schema]:
+        """The schemas that the rules declare for their input."""
+        return self._checked.declared
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
         """Check the rules and return all problems: errors, warnings and notices.
@@ -273,52 +147,7 @@ class Program(Intake):
             >>> program.check()
             []
         """
-        problems = list(self._read.check(self._known(schemas, kind)).problems)
-        if any(p.severity == "error" for p in problems):
-            return problems
-        try:
-            stage = self.plan(schemas, kind) if kind is not None else self._plan_without_data()
-        except DefinitionProblem as error:
-            return problems + without(error.problems, problems)
-        return problems + notes(stage)
-
-    def warnings(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Problem]:
-        """The warnings and notices that depend on the schemas of the data."""
-        self.bind(schemas, kind)
-        return self._bounds[0][2]
-
-    def judge(self, problems: list[Problem]) -> None:
-        """Raise DefinitionProblem if an option makes errors of warnings among ``problems``."""
-        self._options.judge(problems)
-
-    def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Bound:
-        """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
-        known = self._known(None if schemas is None else dict(schemas), kind)
-        if not self._bounds or self._bounds[0][0] != known:
-            bound = self._read.check(known)
-            raise_problems(bound.problems)
-            self._bounds[:] = [(known, bound, without(bound.problems, self.problems))]
-        bound = self._bounds[0][1]
-        self._options.judge(bound.problems)
-        return bound
-
-    def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
-        window, zone = self._options.window, self._options.zone
-        length = None if window is None or kind is None else Window.of(*window, kind).length
-        facts = {n: schema_of_table(t) for n, t in self._facts.items()}
-        return Known(schemas, kind, zone, facts, window=length, max_formula=self._max_formula)
-
-    def _compiled(self, bound: Bound, kind: TimeKind, schemas: Mapping[str, Schema] | None) -> list[Definition]:
-        return self._options.applied(bound.definitions(kind, self._facts), bound, schemas or {})
-
-    def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
-        """The compiled definitions over input of these schemas."""
-        return self._compiled(self.bind(schemas, kind), kind, schemas)
-
-    @property
-    def facts(self) -> Mapping[str, pa.Table]:
-        """The tables of facts with their declared columns."""
-        return self._facts
+        return self._checked.check(schemas, kind)
 
     # -- running -----------------------------------------------------------------------------------------------------
     @overload
@@ -413,20 +242,20 @@ class Program(Intake):
             ended=ended, because=because, with_label=with_label, strict=strict, require_bounds=require_bounds,
             provisional=provisional, timeouts=timeouts, progress=progress is not None and progress,
         )  # fmt: skip
-        program = self.adjusted(
+        program = self._checked.adjusted(
             zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
             provisional=provisional, timeouts=timeouts, max_instances=max_instances,
         )  # fmt: skip
         program = program.reasoning() if because else program
         options = InputOptions(type, time, end, sequence, label, time_unit, start, until, bad_rows, time_format)  # type: ignore[arg-type]
-        events = named(events, self.assigned)
+        events = named(events, program.assigned)
         sample = sample_of(events)
         streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming
         if provisional and not streaming:
             hint = "a history is complete: intervals that are open at its end are reported with a null `end`"
             raise UsageProblem.of("bad-option", "provisional rows are only available on a stream", hint=hint)
         if sample is not None and kind_of(sample) == "spark":
-            self.require("spark")
+            program.require("spark")
             if streaming and program.window is not None:
                 raise unsupported()
             if not streaming:
@@ -490,23 +319,23 @@ class Program(Intake):
             >>> live.advance(60)
             [{'type': 'Hot', 'time': 60, 'v': 50}]
         """
-        self.refuse_files("single events")
+        self._checked.refuse_files("single events")
         check_flags(because=because)
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         if schemas is not None and not isinstance(schemas, Mapping):
             text = f"schemas must be a mapping from event types to attributes, not {short(schemas)}"
             raise UsageProblem.of("bad-option", text)
         given = {t: schema_of(t, s) for t, s in (schemas or {}).items()}
-        if not self.reads_lists:
+        if not self._checked.reads_lists:
             given = {t: without_lists(s) for t, s in given.items()}
         known = {**self.declared, **given}
-        missing = sorted(t for t in self.external if t not in known or Type.NULL in dict(known[t]).values())
+        missing = sorted(t for t in self._checked.external if t not in known or Type.NULL in dict(known[t]).values())
         if missing:
             text = f"the attributes of {', '.join(f'`{t}`' for t in missing)} are not fully known"
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
             raise UsageProblem.of("missing-schema", text, hint=hint)
         first = None if start is None else instant(start, kind, "start")
-        program = self.adjusted(zone=zone).noticing()
+        program = self._checked.adjusted(zone=zone).noticing()
         program = program.reasoning() if because else program
         return Live(program.plan(known, kind), labelled=because, start=first)
 
@@ -561,37 +390,22 @@ class Program(Intake):
             >>> [(group["types"], group["mode"]) for group in plan.data["spark"]]
             [(['Hot'], 'free')]
         """
-        from occurs.plan.explain import explain
+        from occurs.explanation import Explanation
 
         input_options, rest = split_options(options)
-        program = self.adjusted(**rest)
+        program = self._checked.adjusted(**rest)
         if events is None:
-            return explain(program._plan_without_data(input_options.time_unit))
-        events = named(events, self.assigned)
+            return Explanation.of(program.plan_without_data(input_options.time_unit))
+        events = named(events, program.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
-            self.require("spark")
+            program.require("spark")
             from occurs.hosts.spark import read
 
             source = read(program, events, input_options)
-            return explain(program.plan(source.schemas, source.kind))
+            return Explanation.of(program.plan(source.schemas, source.kind))
         history = program.history(events, input_options)
-        return explain(program.plan(history.schemas, history.kind))
-
-    def _plan_without_data(self, time_unit: str | None = None) -> Stage:
-        """The plan over what the texts say, times being timestamps unless a duration counts ticks."""
-        kinds = [TimeKind(), TimeKind(False, None), TimeKind(False, "ms")]
-        if time_unit is not None:
-            kinds = [TimeKind(False, unit_of(time_unit))]
-        for kind in kinds[:-1]:
-            try:
-                return self.plan(None, kind)
-            except DefinitionProblem as error:
-                # a bare number is no duration over timestamps, and nothing is added to them but durations
-                wrong = {p.kind for p in error.problems if p.severity == "error"}
-                if wrong - {"missing-unit", "type-mismatch"}:
-                    raise
-        return self.plan(None, kinds[-1])
+        return Explanation.of(program.plan(history.schemas, history.kind))
 
     def verify(self, events: Any, *, max_events: int = 20_000, first: int = 0, **options: Any) -> Any:
         """Compare the engine with the reference semantics of the language on ``events``.
@@ -620,15 +434,14 @@ class Program(Intake):
             True
         """
         input_options, rest = split_options(options)
-        names = {f.name: getattr(input_options, f.name) for f in fields(InputOptions)}
-        program = self.adjusted(**rest)
-        if "epl" in self._unbound.parts:
-            from occurs.testing import nets_verify
+        program = self._checked.adjusted(**rest)
+        if "epl" in program.languages:
+            from occurs.verify import nets as nets_verify
 
-            return nets_verify.verify(program, events, max_events=max_events, first=first, **names)
-        from occurs.testing.verify import verify
+            return nets_verify.verify(program, events, input_options, max_events=max_events, first=first)
+        from occurs.verify.reference import verify
 
-        return verify(program, events, max_events=max_events, **names)
+        return verify(program, events, input_options, max_events=max_events)
 
 
 _DETECT = list(DetectOptions.__annotations__)

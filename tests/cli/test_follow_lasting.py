@@ -67,9 +67,9 @@ def sea(here: Path) -> Path:
 def expected(until: int | None = None, bad_rows: Any = "error") -> tuple[Expected, Any]:
     program, options = occurs_package.load("states.phen"), InputOptions(time_unit="s", bad_rows=bad_rows)
     sources = read_sources(["in/1.csv"], schemas=program.declared)
-    pinned = Pinned.of(program, program.history(sources, options), sources, options)
+    pinned = Pinned.of(program.checked, program.checked.history(sources, options), sources, options)
     assert Pinned.load(json.loads(json.dumps(pinned.entry()))) == pinned
-    return Expected.of(program, pinned, options, (None, until), False), sources
+    return Expected.of(program.checked, pinned, options, (None, until), False), sources
 
 
 def test_rows_have_their_ends_and_what_ends_after_the_clock_still_holds(sea):

@@ -27,8 +27,9 @@ def expected_of(program, options=None, sources=None, ends=(None, None), labelled
     options = options or InputOptions()
     pinned = Pinned(program.declared, TIMESTAMP, False, False)
     if sources is not None:
-        pinned = Pinned.of(program, program.history(sources, replace(options, bad_rows="skip")), sources, options)
-    return Expected.of(program, pinned, options, ends, labelled)
+        history = program.checked.history(sources, replace(options, bad_rows="skip"))
+        pinned = Pinned.of(program.checked, history, sources, options)
+    return Expected.of(program.checked, pinned, options, ends, labelled)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -37,7 +38,7 @@ def test_what_cannot_be_read_is_refused_in_the_same_words(here, name):
     put(here / file, content)
     program = occurs.load("fire.tesla")
     with pytest.raises(InputProblem) as here_:
-        program.history(read_sources([file], schemas=program.declared), InputOptions())
+        program.checked.history(read_sources([file], schemas=program.declared), InputOptions())
     with pytest.raises(InputProblem) as there:
         wide(read_sources([file], schemas=program.declared), expected_of(program))
     assert there.value.kind == kind
@@ -115,9 +116,9 @@ def test_only_columns_that_matter_are_handed_on():
     program = occurs.parse("define X(V) from A(K = 1) where V = A.V")
     schema = Schema((("K", Type.INT), ("V", Type.INT), ("W", Type.STRING)))
     pinned = Pinned({"A": schema}, TimeKind(False, "s"), False, False)
-    plain = Expected.of(program, pinned, InputOptions(), (None, None), False)
+    plain, labelled = (Expected.of(program.checked, pinned, InputOptions(), (None, None), w) for w in (False, True))
     assert {n for n, _ in plain.columns} == {"K", "V"}
-    assert {n for n, _ in Expected.of(program, pinned, InputOptions(), (None, None), True).columns} == {"K", "V", "W"}
+    assert {n for n, _ in labelled.columns} == {"K", "V", "W"}
 
 
 def test_the_status_line():

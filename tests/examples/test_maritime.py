@@ -11,7 +11,6 @@ import pytest
 from examples.maritime import ais
 
 import occurs
-from occurs.testing.verify import verify
 
 FOLDER = Path(__file__).parents[2] / "examples" / "maritime"
 ALONE = [FOLDER / "maritime.phen"]
@@ -27,7 +26,7 @@ def tables() -> dict[str, pa.Table]:
 
 @pytest.mark.parametrize("rules", [ALONE, MIXED], ids=["alone", "mixed"])
 def test_engine_and_reference_agree(tables, rules):
-    result = verify(occurs.load(*rules), tables)
+    result = occurs.load(*rules).verify(tables)
     assert result.equal, result.report
 
 

@@ -29,7 +29,7 @@ def all_cases() -> tuple[EplCase, ...]:
 
 
 def program_of(case: EplCase) -> Program:
-    return occurs.parse(case.rules, language="epl").adjusted(zone=case.zone)
+    return Program(occurs.parse(case.rules, language="epl").checked.adjusted(zone=case.zone))
 
 
 def right(cases: Iterable[EplCase]) -> list[EplCase]:
@@ -69,7 +69,7 @@ class Batch:
     @cached_property
     def program(self) -> Program:
         text = "\n".join(render(renamed(case, f"case{n}__")) for n, case in enumerate(self.cases))
-        return occurs.parse(text, language="epl").adjusted(zone=self.cases[0].zone)
+        return Program(occurs.parse(text, language="epl").checked.adjusted(zone=self.cases[0].zone))
 
     @cached_property
     def table(self) -> pa.Table:

@@ -18,7 +18,7 @@ import occurs
 from occurs.connect.tables import to_arrow
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.occurrence import Occurrence
-from occurs.testing.compare import occurrences_of
+from occurs.verify.compare import occurrences_of
 
 #: of the oldest file; those written later are a second younger each, as the age decides the order
 BIRTH = 1_700_000_000

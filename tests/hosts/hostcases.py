@@ -19,7 +19,7 @@ from occurs.errors import OccursError
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
 from occurs.testing.cases import Case, load_cases
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 
 FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
 
@@ -186,7 +186,7 @@ def combinable(case: Case) -> bool:
     if "Timer" in case.rules or "Assign" in case.rules:
         return False
     program = occurs.parse(case.rules)
-    if not program.external <= {*case.inputs, *program.declared}:
+    if not program.checked.external <= {*case.inputs, *program.declared}:
         return False  # in one table with others a type without rows has their attributes
     return all(t is not Type.NULL for s in case.inputs.values() for _, t in s)
 
@@ -237,8 +237,8 @@ def renamed(case: Case, before: str) -> str:
 def mentions(case: Case) -> set[str]:
     """The types of a case and the names of its rules."""
     program = occurs.parse(case.rules)
-    types = set(program.bind(dict(case.inputs), case.kind).schemas)
-    return types | program.reads | set(case.inputs) | set(re.findall(r"\brule\s+(\w+)\s*:", case.rules))
+    types = set(program.checked.bind(dict(case.inputs), case.kind).schemas)
+    return types | program.checked.reads | set(case.inputs) | set(re.findall(r"\brule\s+(\w+)\s*:", case.rules))
 
 
 def _declarations(case: Case, before: str) -> Iterator[str]:

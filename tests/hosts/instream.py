@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import occurs
+from occurs.checked_program import CheckedProgram
 from occurs.connect.sparkerrors import translate
 from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
@@ -38,7 +39,7 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.options import named
 from occurs.plan.spread import groups
-from occurs.testing.compare import occurrences_of
+from occurs.verify.compare import occurrences_of
 
 
 class Store:
@@ -121,12 +122,13 @@ class InStream:
 
     def __init__(
         self,
-        program: occurs.Program,
+        program: occurs.Program | CheckedProgram,
         tables: Mapping[str, pa.Table] | Sequence[Source],
         options: InputOptions,
         how: How,
     ):
         self.how, self.rng = how, random.Random(how.seed)
+        program = program.checked if isinstance(program, occurs.Program) else program
         program = program.reasoning() if how.because else program
         given: Any = list(tables)
         if isinstance(tables, Mapping):

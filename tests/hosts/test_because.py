@@ -296,7 +296,7 @@ def test_a_stream_says_the_same(case: Case, size: int) -> None:
     program = occurs.parse(case.rules, language=case.language)
     sources = [Source(table, type) for type, table in case.tables.items()]
     how = How(size=size, memory="forgetful", because=True)
-    stream = InStream(program.reasoning(), sources, InputOptions(time_unit="s"), how)
+    stream = InStream(program.checked.reasoning(), sources, InputOptions(time_unit="s"), how)
     there: dict[str, list[pa.Table]] = {}
     for batch in stream.run().batches:
         for type, table in batch.found.items():

@@ -20,7 +20,7 @@ from tests.generators.random_epl import random_epl
 import occurs
 from occurs.connect.tables import to_arrow
 from occurs.model.history import InputOptions
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 
 RULES = """
 create schema A(k int, v int); create schema B(k int, v int); create schema C(k int, v int);
@@ -74,7 +74,7 @@ def test_streams_in_this_process(number: int) -> None:
     way = WAYS[number]
     program, table = occurs.parse(RULES, language="epl"), table_of(number)
     how = How(way.buckets, way.size, 7 if way.shuffled else 0, way.shuffled, way.memory, apart=way.apart)
-    answer = InStream(program.adjusted(timeouts=True), {None: table}, InputOptions(time_unit="ms"), how).run()
+    answer = InStream(program.checked.adjusted(timeouts=True), {None: table}, InputOptions(time_unit="ms"), how).run()
     got: Counter[str] = Counter()
     for batch in answer.batches:
         got += rows(batch.timeouts)
@@ -89,7 +89,7 @@ def test_they_may_be_asked_for_later() -> None:
         "B": pa.table({"time": [4, 6, 14, 30], "k": [1, 9, 4, 0]}),
     }
     how = How(buckets=2, size=1, because=False)
-    programs = plain, plain.adjusted(timeouts=True)
+    programs = plain, plain.checked.adjusted(timeouts=True)
     first, second = (Changing(p, tables, InputOptions(time_unit="ms"), how) for p in programs)
     before = first.go(first.cut()[:3], closing=False)
     second.stores = first.stores
@@ -106,7 +106,9 @@ def test_random_programs_as_streams() -> None:
         case = random_epl(random.Random(seed))
         if "timer:within" not in case.rules:
             continue
-        program = occurs.parse(case.rules, language="epl").adjusted(zone=case.zone, timeouts=True)
+        program = occurs.Program(
+            occurs.parse(case.rules, language="epl").checked.adjusted(zone=case.zone, timeouts=True)
+        )
         wanted = program.detect(case.tables() or NOTHING, because=True, zone=case.zone, timeouts=True, **keywords(case))
         way = WAYS[seed % len(WAYS)]
         answer = InStream(program, case.tables(), options_of(case), How(way.buckets, way.size, memory=way.memory)).run()

@@ -21,8 +21,8 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.program import Program
 from occurs.testing.cases import parse_events
-from occurs.testing.compare import difference
 from occurs.testing.logic import LogicCase, load_cases
+from occurs.verify.compare import difference
 
 FOLDER = Path(__file__).parents[1] / "cases" / "logic"
 CASES = [c for c in load_cases(FOLDER) if c.error is None and c.events]
@@ -66,7 +66,7 @@ def test_what_can_fire_no_more(case: LogicCase) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.start is None and c.until is None][::6], ids=str)
 def test_one_by_one(case: LogicCase) -> None:
     subject = Subject(case)
-    live = occurs.Live(program_of(case).noticing().plan(subject.history.schemas, subject.history.kind))
+    live = occurs.Live(program_of(case).checked.noticing().plan(subject.history.schemas, subject.history.kind))
     rows = sorted(case.events, key=lambda e: e.time)
     found: list[dict[str, Any]] = []
     for e in rows:
@@ -157,9 +157,9 @@ def test_rows_of_one_time_need_no_order_unless_the_last_is_asked_for() -> None:
     program = occurs.parse(text, language="ftl")
     kind = TimeKind(timestamp=False, unit="s")
     schemas = program.declared
-    assert program.plan(schemas, kind).unordered == {"T", "E"}
+    assert program.checked.plan(schemas, kind).unordered == {"T", "E"}
     tesla = ("define G(N: int) from E() as E where N = E.n;", "a.tesla", "tesla")
-    assert Program([(text, "a.ftl", "ftl"), tesla]).plan(schemas, kind).unordered == {"T"}
+    assert Program([(text, "a.ftl", "ftl"), tesla]).checked.plan(schemas, kind).unordered == {"T"}
     rows = [{"time": 1, "sequence": s, "k": "k", "v": v} for s, v in ((2, 1), (3, 7), (1, 9))]
     found = program.detect({"T": pa.Table.from_pylist(rows), "E": pa.table({"time": [1], "n": [0]})}, time_unit="s")
     assert found["A"].column("v").to_pylist() == [7]
@@ -254,7 +254,7 @@ def test_what_is_counted_of_the_input_on_spark(spark: Any) -> None:
 
 
 def test_notices_of_a_stream() -> None:
-    program = occurs.parse(OVERLOAD, language="ftl").noticing()
+    program = occurs.parse(OVERLOAD, language="ftl").checked.noticing()
     options = Subject(WORKED[0]).options
     stream = InStream(program, {"Traffic": TRAFFIC}, options, How(buckets=2, size=2))
     never = [row for b in stream.run().batches for t in b.never.values() for row in t.to_pylist()]

@@ -16,8 +16,8 @@ from instream import How, InStream
 import occurs
 from occurs.model.history import InputOptions
 from occurs.model.occurrence import Occurrence
-from occurs.testing.compare import occurrences_of
 from occurs.testing.pipes import PipesCase, Row, alike, load_cases, rows
+from occurs.verify.compare import occurrences_of
 
 FOLDER = Path(__file__).parents[1] / "cases" / "pipes"
 ALL = [c for c in load_cases(FOLDER) if c.rules and c.events]
@@ -78,8 +78,8 @@ def same_value(have: Any, want: Any) -> bool:
 # -- one by one --------------------------------------------------------------------------------------------------------
 def pushed(case: PipesCase) -> list[Occurrence]:
     program = program_of(case)
-    history = program.history(case.tables(), options(case))
-    live = occurs.Live(program.plan(history.schemas, history.kind), start=case.start)
+    history = program.checked.history(case.tables(), options(case))
+    live = occurs.Live(program.checked.plan(history.schemas, history.kind), start=case.start)
     inside = [e for e in case.events if case.until is None or e.time <= case.until]
     found: list[dict[str, Any]] = []
     for e in sorted(inside, key=lambda e: e.time):

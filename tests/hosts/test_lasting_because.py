@@ -84,9 +84,9 @@ def test_what_rows_are_made_of():
 
 def test_nothing_is_remembered_if_nobody_asks():
     program = occurs.parse(TEXT, language="phenesthe")
-    history = program.history(tables(), InputOptions())
+    history = program.checked.history(tables(), InputOptions())
     rows, sizes = None, []
-    for asked in (program, program.reasoning()):
+    for asked in (program.checked, program.checked.reasoning()):
         stage = asked.plan(history.schemas, history.kind)
         rows = history_rows(stage, history, labelled=True)
         engine = Engine(stage, labelled=True)
@@ -102,7 +102,7 @@ def planned(seed: int) -> tuple[LastingCase, Any, Any, Stage] | None:
     loaded = Loaded(case)
     tables, options = input_of(case)
     try:
-        program = occurs.parse(case.rules, "phenesthe").adjusted(facts=loaded.fact_tables()).reasoning()
+        program = occurs.parse(case.rules, "phenesthe").checked.adjusted(facts=loaded.fact_tables()).reasoning()
         history = program.history(tables, InputOptions(**options))
         return case, program, history, program.plan(history.schemas, history.kind)
     except OccursError:
@@ -181,7 +181,7 @@ def test_a_stream_says_the_same_as_a_batch(memory: str) -> None:
     here = program.detect(tables(), because=True)
     for size in (1, 7):
         how = How(size=size, memory=memory, because=True)
-        stream = InStream(program.reasoning(), sources, InputOptions(), how)
+        stream = InStream(program.checked.reasoning(), sources, InputOptions(), how)
         there: dict[str, tuple[Any, ...]] = {}
         for batch in stream.run().batches:
             there |= everything(batch.found)

@@ -19,7 +19,7 @@ from occurs.connect.files import read_sources
 from occurs.follow.expected import Expected, Pinned
 from occurs.follow.wide import wide
 from occurs.model.history import InputOptions
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 DAY = dt.datetime(2020, 1, 2, tzinfo=dt.UTC)
 #: a column, and the type in which it is read
@@ -176,9 +176,9 @@ def test_followed_files(tmp_path: Path) -> None:
     first.write_text("\n".join(LINES))
     program, options = occurs.parse("DEFINE Out AS mean(X0.v).", "esql"), InputOptions(time_unit="s", bad_rows="skip")
     sources = read_sources([f"X0={first}"])
-    pinned = Pinned.of(program, program.history(sources, options), sources, options)
+    pinned = Pinned.of(program.checked, program.checked.history(sources, options), sources, options)
     assert Pinned.load(json.loads(json.dumps(pinned.entry()))) == pinned
-    expected = Expected.of(program, pinned, options, (None, None), False)
+    expected = Expected.of(program.checked, pinned, options, (None, None), False)
     assert expected.schema.field("c0").type == pa.list_(pa.float64())
     assert "c0 array<double>" in expected.ddl
     given = ["[1]", "null", '"x"', '["x"]']

@@ -15,7 +15,7 @@ from occurs.model.source import InputOptions
 from occurs.model.types import Schema, Type
 from occurs.program import Program
 from occurs.testing.cases import Case, load_cases
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 
 FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
 CASES = [c for p in sorted(FOLDER.glob("*.md")) for c in load_cases(p) if c.error is None]
@@ -33,8 +33,8 @@ def pushed(case: Case, seed: int):
     program = occurs.parse(case.rules)
     unit = None if case.kind.timestamp else case.kind.unit
     options = InputOptions(time_unit=unit, start=case.start, until=case.until)
-    history = program.history(case.tables(), options)
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(case.tables(), options)
+    stage = program.checked.plan(history.schemas, history.kind)
     live = occurs.Live(stage, start=case.start)
     until = history.clock[1] if history.clock else None
     rows = []

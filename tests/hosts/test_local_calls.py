@@ -31,8 +31,8 @@ def test_calls_are_put_together(text: str, zone: bool) -> None:
     tables = {t: made[t] for t in names}
     if not zone:
         tables = {t: table.set_column(0, "time", table["time"].cast("int64")) for t, table in tables.items()}
-    history = program.history(tables, InputOptions(time_unit=None if zone else "us"))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(tables, InputOptions(time_unit=None if zone else "us"))
+    stage = program.checked.plan(history.schemas, history.kind)
     one = Calls(stage, run_history(stage, history))
     for budget in (5, 60, 10_000):
         done = run_history(stage, history, budget=budget)

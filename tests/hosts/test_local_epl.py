@@ -18,8 +18,8 @@ from occurs.engine.engine import Engine
 from occurs.hosts.local import calls, history_rows
 from occurs.program import Program
 from occurs.testing.cases import parse_events
-from occurs.testing.compare import difference, occurrences_of
 from occurs.testing.epl import EplCase, flat
+from occurs.verify.compare import difference, occurrences_of
 
 CASES = right(all_cases())
 WRONG = [c for c in all_cases() if c.error is not None]

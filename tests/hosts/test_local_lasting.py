@@ -12,9 +12,10 @@ import pytest
 import occurs
 from occurs.engine.engine import Engine
 from occurs.errors import InputProblem
+from occurs.hosts.detections import Detections
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions, Source
-from occurs.program import Detections, Program
+from occurs.program import Program
 from occurs.testing.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[1] / "cases" / "phenesthe")
@@ -95,7 +96,7 @@ def test_what_is_wrong_is_refused(case: LastingCase) -> None:
 def test_rows_come_when_they_are_final(case: LastingCase) -> None:
     """Tick by tick; every call goes on from the saved state of the one before."""
     tables, options = input_of(case)
-    program = program_of(case).adjusted(facts=Loaded(case).fact_tables())
+    program = program_of(case).checked.adjusted(facts=Loaded(case).fact_tables())
     history = program.history(tables, InputOptions(**options))
     stage = program.plan(history.schemas, history.kind)
     assert history.clock is not None

@@ -197,8 +197,8 @@ def test_copies_are_numbered_anew() -> None:
     for size in (1, 64):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(keycodes, "FEW", size)
-            history = program.history({"A": table}, InputOptions(time_unit="s"))
-            stage = program.plan(history.schemas, history.kind)
+            history = program.checked.history({"A": table}, InputOptions(time_unit="s"))
+            stage = program.checked.plan(history.schemas, history.kind)
             engine, found = Engine(stage), []
             for frontier, part in cut(history_rows(stage, history, labelled=False), list(range(200))):
                 found.append(engine.advance(part, frontier, 0).table("Out"))

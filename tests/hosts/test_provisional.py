@@ -40,7 +40,7 @@ def split(tables: dict[str, pa.Table]) -> tuple[list[Line], list[Line]]:
 def in_calls(case: LastingCase, provisional: bool, restart: bool, instants: list[int] | None = None) -> Told:
     """What a case gives at every frontier, tick by tick if no ``instants`` are given."""
     tables, options = input_of(case)
-    program = program_of(case).adjusted(facts=Loaded(case).fact_tables(), provisional=provisional)
+    program = program_of(case).checked.adjusted(facts=Loaded(case).fact_tables(), provisional=provisional)
     history = program.history(tables, InputOptions(**options))
     stage = program.plan(history.schemas, history.kind)
     if history.clock is None:
@@ -86,7 +86,7 @@ def test_streams_tell_them_as_well(case: LastingCase, memory: str) -> None:
     """Tick by tick; a row that nobody reads tells every tick, behind the rows of the tick."""
     ends = [t for r in case.rows for t in (r.time, r.end) if t is not None]
     clock = pa.table({"time": pa.array(range(min(ends), max(ends) + 1), pa.int64())})
-    program = program_of(case).adjusted(provisional=True)
+    program = program_of(case).checked.adjusted(provisional=True)
     sources = [*input_of(case)[0], Source(clock, "every tick")]
     stream = InStream(program, sources, options_of(case), How(2, None, -1, memory=memory, because=False))
     times = stream.rows.column("__time").to_numpy()
@@ -151,7 +151,7 @@ ROWS = {"a": pa.table({"time": [1, 5], "k": [1, 2]}), "b": pa.table({"time": [3]
 
 
 def test_all_types_say_whether_they_are_final_and_a_state_keeps_its_label() -> None:
-    program = occurs.Program(RULES).adjusted(provisional=True)
+    program = occurs.Program(RULES).checked.adjusted(provisional=True)
     stream = InStream(program, ROWS, InputOptions(time_unit="s"), How(2, 1, -1, because=False))
     stream.query = type(stream.query)(stream.query.frame, stream.layout, stream.query.types, False, False)
     batches = stream.run().batches

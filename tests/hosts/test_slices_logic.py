@@ -18,7 +18,7 @@ from occurs.expr.tree import rewrite
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.model.time import Duration
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 EVENTS = "event A(n int)\nevent B(n int)\n"
 STATES = "state s(p boolean, a int)\n"

@@ -10,7 +10,7 @@ from hostcases import Batch, all_cases, bare, combined, here, in_few_jobs, keywo
 
 import occurs
 from occurs.testing.cases import Case
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 pytestmark = pytest.mark.spark
 BATCHES, ALONE = combined(all_cases())

@@ -17,7 +17,7 @@ from test_spark_edges import ALONE, FREE, KEYED, LAST, many, modes
 from test_windows_spark import QUIET, same, times
 import occurs
 from occurs.connect.spark import local_session
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 spark = local_session()
 assert "connect" in type(spark).__module__, type(spark)

@@ -20,7 +20,7 @@ from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 
 pytestmark = pytest.mark.spark
 KEYED = "define CE(K, V) from A(K = $k) and each B(K = $k) within 5 ms from A where K = $k, V = B.V"
@@ -31,8 +31,8 @@ ALONE = "define C(V) from A() and last B() within 9 ms from A where V = B.V cons
 
 def modes(text: str, tables: Any, **options: Any) -> list[str]:
     program = occurs.parse(text)
-    history = program.history(tables, InputOptions(**options))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(tables, InputOptions(**options))
+    stage = program.checked.plan(history.schemas, history.kind)
     return [g.mode for g in groups(stage.definitions, stage)]
 
 
@@ -323,7 +323,7 @@ def one_task(size: int) -> int:
     """One task over ``size`` rows in time order, a window of 100 of them back; how many detections came out."""
     program = occurs.parse("define L(V) from A() and last B() within 100 ms from A where V = B.V")
     schema = Schema((("V", Type.INT),))
-    stage = program.plan({"A": schema, "B": schema}, TimeKind(False, "ms"))
+    stage = program.checked.plan({"A": schema, "B": schema}, TimeKind(False, "ms"))
     inlets = [Inlet(t, False, False, (("V", Type.INT, "c0"),)) for t in ("A", "B")]
     share = task.Share(stage, (0, size), 0)
     run = task.make_engine_task([share], Wide.of(stage, False, False), inlets, False)

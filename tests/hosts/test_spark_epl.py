@@ -15,8 +15,8 @@ import occurs
 from occurs.model.occurrence import Occurrence
 from occurs.plan.spread import groups
 from occurs.program import Program
-from occurs.testing.compare import occurrences_of
 from occurs.testing.epl import EplCase
+from occurs.verify.compare import occurrences_of
 
 pytestmark = pytest.mark.spark
 BATCHES, ALONE = combined(all_cases())
@@ -101,7 +101,7 @@ def table_of(seed: int, n: int = 60) -> pa.Table:
 
 
 def modes(program: Program) -> list[tuple[str, tuple[str, ...]]]:
-    stage = program._plan_without_data("ms")
+    stage = program.checked.plan_without_data("ms")
     return [(g.mode, g.stage.defined) for g in groups(stage.definitions, stage)]
 
 

@@ -66,8 +66,8 @@ def same(spark: Any, program: Program, tables: Any, partitions: int = 4, **optio
 
 
 def modes(program: Program, tables: Any, **options: Any) -> list[str]:
-    history = program.history(tables, InputOptions(**options))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(tables, InputOptions(**options))
+    stage = program.checked.plan(history.schemas, history.kind)
     return [g.mode for g in groups(stage.definitions, stage)]
 
 
@@ -208,8 +208,8 @@ MIXED = [
 def test_rows_go_from_one_language_to_the_other(quick: Any) -> None:
     """Groups by ship and by port hand rows on, both ways."""
     program, tables = Program(MIXED), voyages(20, 900)
-    history = program.history(tables, InputOptions(time_unit="s"))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(tables, InputOptions(time_unit="s"))
+    stage = program.checked.plan(history.schemas, history.kind)
     found = groups(stage.definitions, stage)
     assert [g.mode for g in found] == ["keyed"] * len(found)
     assert {t for g in found for t in g.takes} == {"gone", "Calm"}
@@ -335,8 +335,8 @@ def test_a_table_without_types_is_of_the_only_input(quick: Any) -> None:
 def test_conditions_of_scans_go_to_spark(quick: Any) -> None:
     program = occurs.parse("input event a(V, W). event e(V) : a(V, 'x') and V > 1.", "phenesthe")
     tables = {"a": pa.table({"time": [1, 2, 3, 4], "V": [1, 2, 3, None], "W": ["x", "x", "y", "x"]})}
-    history = program.history(tables, InputOptions())
-    (definition,) = program.plan(history.schemas, history.kind).definitions
+    history = program.checked.history(tables, InputOptions())
+    (definition,) = program.checked.plan(history.schemas, history.kind).definitions
     (source,) = definition.sources
     assert len(source.filters) == 2
     assert len(same(quick, program, tables)["e"]) == 1

@@ -9,7 +9,7 @@ import pytest
 from hostcases import Batch, bare, combined, here, in_few_jobs, labelled
 from tests.generators.random_tesla import random_program
 
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SEEDS = 150

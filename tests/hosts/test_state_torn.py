@@ -48,8 +48,8 @@ class Half:
 
     def __init__(self, language: str):
         program = program_of(language)
-        history = program.history({t: v for t, v in tables().items() if t in program.external}, OPTIONS)
-        self.stage = program.plan(history.schemas, history.kind)
+        history = program.checked.history({t: v for t, v in tables().items() if t in program.checked.external}, OPTIONS)
+        self.stage = program.checked.plan(history.schemas, history.kind)
         self.rows = history_rows(self.stage, history, True)
         assert history.clock is not None
         self.start, self.until = history.clock
@@ -116,7 +116,7 @@ def test_an_entry_of_another_shape(half, meta):
 @pytest.mark.parametrize("language", RULES)
 def test_every_piece_of_a_bucket(language):
     program = program_of(language)
-    given = {t: v for t, v in tables().items() if t in program.external}
+    given = {t: v for t, v in tables().items() if t in program.checked.external}
 
     query = InStream(program, given, OPTIONS, How(buckets=1, size=6, memory="forgetful"))
     parts = query.cut()

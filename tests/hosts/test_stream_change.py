@@ -17,7 +17,7 @@ from occurs.errors import CheckpointProblem
 from occurs.hosts.stream.layout import Path
 from occurs.model.history import InputOptions
 from occurs.model.occurrence import Occurrence
-from occurs.testing.compare import occurrences_of
+from occurs.verify.compare import occurrences_of
 
 OPTIONS = InputOptions(time_unit="ms")
 SCHEMA = pa.schema([("type", pa.string()), ("time", pa.int64()), ("k", pa.int64()), ("v", pa.int64())])

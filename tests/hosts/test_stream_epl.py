@@ -18,8 +18,8 @@ import occurs
 from occurs.model.history import InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.program import Program
-from occurs.testing.compare import difference, occurrences_of
 from occurs.testing.epl import EplCase
+from occurs.verify.compare import difference, occurrences_of
 
 CASES = right(all_cases())
 WAYS = [

@@ -24,7 +24,7 @@ import occurs
 from occurs.engine.state import VERSION, meta_from_ipc
 from occurs.errors import CheckpointProblem
 from occurs.model.history import InputOptions
-from occurs.testing.compare import occurrences_of
+from occurs.verify.compare import occurrences_of
 
 FOLDER = Path(__file__).parent / "state"
 RULES = """

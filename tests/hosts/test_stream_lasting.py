@@ -31,7 +31,7 @@ def options_of(case: LastingCase) -> InputOptions:
 
 
 def stream_of(case: LastingCase, how: How, *more: Source) -> InStream:
-    program = program_of(case).adjusted(facts=Loaded(case).fact_tables())
+    program = program_of(case).checked.adjusted(facts=Loaded(case).fact_tables())
     return InStream(program, [*input_of(case)[0], *more], options_of(case), how)
 
 

@@ -58,7 +58,7 @@ def notices(found: Any) -> list[str]:
 def test_triggers_with_and_without_a_key_and_their_notices(live: Any, tmp_path: Path) -> None:
     """The end is a start of its own: what waits goes through the checkpoint."""
     table = traffic(40)
-    program = occurs.parse(TABLE + KEYED + WHOLE, language="ftl").noticing()
+    program = occurs.Program(occurs.parse(TABLE + KEYED + WHOLE, language="ftl").checked.noticing())
     got = follow(live, program, cut(disordered(table, 5, 1), 2), tmp_path, watermark=5, **OPTIONS)
     alike(got, table, {"Overload", "at_once", "Passed", "much"})
     assert (got.runs, len(got.batches)) == (2, 3)
@@ -99,7 +99,7 @@ def test_notices_are_a_query_of_their_own(live: Any, tmp_path: Path) -> None:
         folder.put(part)
     program = occurs.parse(TABLE + KEYED, language="ftl")
     wanted = notices(program.detect(table, time_unit="s"))
-    for asked in (program, program.noticing()):
+    for asked in (program, occurs.Program(program.checked.noticing())):
         frame = folder.stream(live, table.schema)
         found = asked.detect(frame, watermark=5, time_unit="s", partitions=2, because=True)
         told = collected(live, found.never, tmp_path)

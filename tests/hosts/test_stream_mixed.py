@@ -14,7 +14,8 @@ from test_stream_change import Changing
 import occurs
 from occurs.errors import CheckpointProblem
 from occurs.model.history import InputOptions
-from occurs.plan.explain import explain
+from occurs.plan.describe import describe
+from occurs.plan.explain import printed
 from occurs.plan.segments import segments
 from occurs.plan.spread import groups
 from occurs.program import Program
@@ -94,17 +95,17 @@ def test_a_stream_gives_what_a_batch_gives(texts: tuple[str, str], seed: int) ->
 
 def test_what_rows_cannot_say_stays_together() -> None:
     rules = program(STAGES, STAGED)
-    stage = rules.plan(None, rules.history(random_tables(0, "abc"), InputOptions()).kind)
+    stage = rules.checked.plan(None, rules.checked.history(random_tables(0, "abc"), InputOptions()).kind)
     found = groups(stage.definitions, stage)
     assert [(g.mode, g.stage.defined, sorted(g.takes)) for g in found] == [
         ("keyed", ("p", "begun"), []), ("slices", ("Met", "All"), ["begun"]), ("single", ("one", "some"), ["Met"]),
     ]  # fmt: skip
     # a definition that reads a state by another key keeps it in one partition, and is told why
     rules = program(STAGES, STAGED + "event ended : end(p(_)).")
-    stage = rules.plan(None, stage.kind)
+    stage = rules.checked.plan(None, stage.kind)
     (all_,) = groups(stage.definitions, stage)
     assert all_.mode == "single"
-    assert "p, one can only be read in the stage that computes it" in explain(stage)
+    assert "p, one can only be read in the stage that computes it" in printed(describe(stage))
 
 
 def changed(old: tuple[str, str], new: tuple[str, str], tables: dict[str, pa.Table]) -> list[Any]:
@@ -121,8 +122,8 @@ def test_rules_behind_a_delay_are_added_and_removed() -> None:
     lasting, last = LASTING.split("event twice")[0], RULES.splitlines()
     few, more = "\n".join(last[:2]), "\n".join([*last[:2], last[4]])
     for old, new in (((few, lasting), (more, lasting)), ((more, lasting), (few, lasting))):
-        kind = program(*old).history(tables, InputOptions()).kind
-        assert len(segments(program(*old).plan(None, kind))) == 2
+        kind = program(*old).checked.history(tables, InputOptions()).kind
+        assert len(segments(program(*old).checked.plan(None, kind))) == 2
         found = program(*old).detect(dict(tables))
         types = ("p", "q", "only", "gone", "quick", "Pair")
         wanted = [line for line in lines_of({t: found.arrow(t) for t in found}) if line[0] in types]

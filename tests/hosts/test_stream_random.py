@@ -22,7 +22,7 @@ from occurs.model.history import InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import Case
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 SEEDS = 200
 CHAINED = Schema((("K", Type.INT), ("G", Type.INT), ("V", Type.INT)))

@@ -18,7 +18,7 @@ from pyspark.errors import StreamingQueryException
 from streamprograms import EVERYTHING, events
 
 import occurs
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 from processes import workers
 
 pytestmark = pytest.mark.spark

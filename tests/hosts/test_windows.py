@@ -17,9 +17,9 @@ import occurs
 from occurs.engine.engine import Engine
 from occurs.errors import OccursError
 from occurs.hosts.local import calls, history_rows, run_windows
-from occurs.hosts.windows import Window
 from occurs.hosts.windows import answers as answers_of
 from occurs.model.history import InputOptions
+from occurs.options import Window
 from occurs.program import Program
 from occurs.testing.phenesthe import LastingCase, Line, Loaded
 
@@ -109,7 +109,7 @@ def test_however_rows_come(seed: int) -> None:
     rng = random.Random(seed)
     case = random_program(rng)
     tables, options = input_of(case)
-    program = program_of(case).adjusted(facts=Loaded(case).fact_tables(), **lengths(case, 100, 100))
+    program = program_of(case).checked.adjusted(facts=Loaded(case).fact_tables(), **lengths(case, 100, 100))
     history = program.history(tables, InputOptions(**options))
     if history.clock is None:
         return
@@ -248,8 +248,8 @@ def test_a_query_costs_as_much_however_long_its_window_is() -> None:
     """What the nets are asked for is the same; rows are repeated where they are written."""
     many = {t: pa.table({"time": range(first, 3000, 10)}) for t, first in (("a", 0), ("b", 5))}
     program = occurs.parse(PROGRAM, "phenesthe")
-    history = program.history(many, InputOptions(time_unit="s"))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(many, InputOptions(time_unit="s"))
+    stage = program.checked.plan(history.schemas, history.kind)
     asked: dict[int, list[int]] = {}
     for window in (100, 3000):
         kept = run_windows(stage, history, Window(window, 100), started=False)

@@ -18,8 +18,9 @@ from occurs.connect.writers import in_order
 from occurs.errors import OccursError
 from occurs.hosts.spark.task import Share, make_engine_task
 from occurs.hosts.spark.wide import Inlet, Wide
-from occurs.hosts.windows import Asked, Window
+from occurs.hosts.windows import Asked
 from occurs.model.source import InputOptions, Source
+from occurs.options import Window
 from occurs.program import Program
 from occurs.testing.phenesthe import LastingCase, Loaded
 
@@ -188,8 +189,8 @@ def test_a_task_keeps_no_more_than_a_call(monkeypatch: pytest.MonkeyPatch) -> No
     """Rows go into the engine before their query, and out of the task before the last one."""
     monkeypatch.setattr("occurs.hosts.spark.task.BUDGET", 5)
     program, given = occurs.parse(RANGE, "phenesthe"), times(a=list(range(0, 400, 10)), b=list(range(5, 400, 10)))
-    history = program.history(given, InputOptions(time_unit="s"))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(given, InputOptions(time_unit="s"))
+    stage = program.checked.plan(history.schemas, history.kind)
     assert history.clock is not None
     asked = Asked.over(Window(200, 100), history.clock, False)
     inlets = tuple(Inlet(t, False, False, ()) for t in ("a", "b"))

@@ -59,7 +59,7 @@ def judge(source: Source, text: str, kinds: Sequence[TimeKind] = KINDS) -> bool:
         for kind in kinds:
             well_formed(program.check(source.schemas, kind), text)
             try:
-                program.plan(source.schemas, kind)
+                program.checked.plan(source.schemas, kind)
             except OccursError as error:
                 well_formed(error.problems, text)
     return True

@@ -25,8 +25,8 @@ from occurs.plan.spread import Group, groups
 from occurs.plan.stage import Stage
 from occurs.program import Program
 from occurs.testing.cases import Case
-from occurs.testing.compare import difference, occurrences_of
-from occurs.testing.verify import expected
+from occurs.verify.compare import difference, occurrences_of
+from occurs.verify.reference import expected
 
 Answer = list[Occurrence] | str
 
@@ -39,8 +39,8 @@ class Subject:
         self.program: Program = parse(case.rules) if program is None else program
         unit = None if case.kind.timestamp else case.kind.unit
         self.options = InputOptions(time_unit=unit, start=self._instant(case.start), until=self._instant(case.until))
-        self.history: History = self.program.history(case.tables(), self.options)
-        self.stage: Stage = self.program.plan(self.history.schemas, self.history.kind)
+        self.history: History = self.program.checked.history(case.tables(), self.options)
+        self.stage: Stage = self.program.checked.plan(self.history.schemas, self.history.kind)
 
     def _instant(self, ticks: int | None) -> int | datetime | None:
         if ticks is None or not self.case.kind.timestamp:
@@ -56,7 +56,7 @@ class Subject:
 
     def reference(self) -> Answer:
         try:
-            return expected(self.program, self.history)
+            return expected(self.program.checked, self.history)
         except OccursError as error:
             return error.kind
 

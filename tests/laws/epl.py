@@ -26,8 +26,9 @@ from occurs.operators.rows import Rows
 from occurs.operators.sequence.automaton import Automaton
 from occurs.operators.sequence.definition import nodes
 from occurs.operators.sequence.tree import At
-from occurs.testing.compare import row_of
+from occurs.program import Program
 from occurs.testing.epl import EplCase, flat, reference
+from occurs.verify.compare import row_of
 
 _MINUTE = Duration(Fraction(60_000_000))
 #: so many times a history is repeated, to see whether the state grows
@@ -39,12 +40,12 @@ class Subject(contract.Subject):
 
     def __init__(self, case: EplCase):
         program = parse(case.rules, language="epl")
-        super().__init__(case, program.adjusted(zone=case.zone))
+        super().__init__(case, Program(program.checked.adjusted(zone=case.zone)))
 
     @property
     def part(self) -> Epl:
         """The texts, checked."""
-        part = self.program.bind(self.history.schemas, self.history.kind).parts["epl"]
+        part = self.program.checked.bind(self.history.schemas, self.history.kind).parts["epl"]
         assert isinstance(part, Epl)
         return part
 

@@ -17,7 +17,7 @@ from occurs.nets.firing import enabled, fire
 from occurs.nets.net import Marking, Net
 from occurs.nets.transform import to_priority_net
 from occurs.testing.epl import EplCase
-from occurs.testing.nets import rows_in_order
+from occurs.verify.net_runs import rows_in_order
 
 
 @pytest.mark.parametrize("number", CASES)

@@ -97,8 +97,8 @@ def test_cuts_and_restarts_change_nothing(seed: int, names: tuple[str, ...]) -> 
 
 def test_a_copy_of_its_state_never_follows() -> None:
     rules = occurs.parse(SUMMITS, language="summits")
-    history = rules.history({"Reading": readings(3)}, InputOptions(time_unit="s"))
-    stage = rules.plan(history.schemas, history.kind)
+    history = rules.checked.history({"Reading": readings(3)}, InputOptions(time_unit="s"))
+    stage = rules.checked.plan(history.schemas, history.kind)
     rows, engine = history_rows(stage, history, False), Engine(stage)
     assert history.clock is not None
     kept = engine.state.copy()

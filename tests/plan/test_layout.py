@@ -12,7 +12,7 @@ from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions
 from occurs.operators.interval.connected import Connected
 from occurs.program import Program
-from occurs.testing.verify import expected
+from occurs.verify.reference import expected
 
 RULES = "define Met(V) from begun(V = $v) and last c(V = $v) within 6 from begun where V = $v"
 INTERVALS = """
@@ -34,8 +34,8 @@ def tables(seed: int) -> dict[str, pa.Table]:
 
 
 def test_a_family_behind_rules_runs_its_own_definitions_again() -> None:
-    history = PROGRAM.history(tables(0), InputOptions())
-    stage = PROGRAM.plan(history.schemas, history.kind)
+    history = PROGRAM.checked.history(tables(0), InputOptions())
+    stage = PROGRAM.checked.plan(history.schemas, history.kind)
     first, second = [o for o in stage.operators if isinstance(o, Connected)]
     assert [f.type for f in first.formulas] == ["p", "begun"]
     assert [(f.type, f.out is not None) for f in second.formulas] == [
@@ -50,8 +50,8 @@ def test_a_family_behind_rules_runs_its_own_definitions_again() -> None:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("size", [1000, 3])
 def test_it_answers_as_the_references_do(seed: int, size: int) -> None:
-    history = PROGRAM.history(tables(seed), InputOptions())
-    stage = PROGRAM.plan(history.schemas, history.kind)
+    history = PROGRAM.checked.history(tables(seed), InputOptions())
+    stage = PROGRAM.checked.plan(history.schemas, history.kind)
     assert history.clock is not None
     start, until = history.clock
     engine, found = Engine(stage), []
@@ -59,6 +59,6 @@ def test_it_answers_as_the_references_do(seed: int, size: int) -> None:
         done = engine.advance(part, frontier, start, closing=frontier == until)
         found += [(t, r["time"], r["V"]) for t in stage.reported for r in done.table(t).to_pylist()]
         engine = Engine.restore(stage, engine.save())
-    wanted = [(e.type, e.time, e.attributes["V"]) for e in expected(PROGRAM, history)]
+    wanted = [(e.type, e.time, e.attributes["V"]) for e in expected(PROGRAM.checked, history)]
     assert sorted(found) == sorted(wanted)
     assert len(wanted) > 10

@@ -13,7 +13,7 @@ from tests.generators.histories import benchmark_events, bulk_events, cut, rando
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import KINDS, Case, load_cases, parse_events, parse_time
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 
 SCHEMAS = {"A": Schema((("K", Type.STRING), ("V", Type.INT))), "B": Schema((("X", Type.FLOAT),))}
 

@@ -21,6 +21,7 @@ from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.history import History
 
 if TYPE_CHECKING:
+    from occurs.checked_program import CheckedProgram
     from occurs.program import Program
 
 #: files of more bytes together than this run on Spark if nothing is said
@@ -105,13 +106,13 @@ def arguments(given: Input, *, skip: bool = False) -> dict[str, Any]:
     return out
 
 
-def need_events(program: Program, given: Input) -> None:
+def need_events(program: CheckedProgram, given: Input) -> None:
     """Refuse a run without events, unless all that the rules read is text files."""
     if not given.events and (program.external or not program.reads):
         raise click.UsageError("Missing option '--events' / '-e'.")
 
 
-def host(program: Program, given: Input) -> str:
+def host(program: CheckedProgram, given: Input) -> str:
     """Where a run goes, ``local`` or ``spark``.  What ``--host auto`` has chosen is told on stderr, with the reason."""
     if given.host != "auto":
         program.require(given.host)
@@ -122,7 +123,7 @@ def host(program: Program, given: Input) -> str:
     return chosen
 
 
-def _automatic(program: Program, given: Input) -> tuple[str, str]:
+def _automatic(program: CheckedProgram, given: Input) -> tuple[str, str]:
     """The host that fits, and the reason."""
     size = sum(place.size for place in given.places)
     events = next((f"{size / n:,.0f} {unit} of events" for unit, n in _SIZES if size >= n), f"{size} bytes of events")
@@ -143,13 +144,13 @@ def _automatic(program: Program, given: Input) -> tuple[str, str]:
     return "spark", found
 
 
-def read(program: Program, given: Input) -> list[Any]:
+def read(program: CheckedProgram, given: Input) -> list[Any]:
     """All files in this process, as sources with their places."""
     return read_places(given.places, schemas=program.declared, options=given.options())
 
 
 def spark_events(
-    program: Program, given: Input, keywords: dict[str, Any]
+    program: CheckedProgram, given: Input, keywords: dict[str, Any]
 ) -> tuple[Mapping[str, Any] | Any, dict[str, Any], History | None]:
     """Events as Spark DataFrames, and the keywords that then go with them.
 

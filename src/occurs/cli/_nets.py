@@ -98,7 +98,7 @@ def load(
     rows: list[Any] = []
     if given.events:
         with _input.doing("reading"):
-            history = program.history(_input.read(program, given), given.options(), declared=True)
+            history = program.checked.history(_input.read(program.checked, given), given.options(), declared=True)
         rows = in_order(history, max_events)
     name = Path(sources[0]).stem
     unit = given.time_unit
@@ -120,7 +120,7 @@ def of_program(
 
     ``start``, ``unit``: of the clock, where there is no history.
     """
-    others = [n for n in program.languages if n != "epl"]
+    others = [n for n in program.checked.languages if n != "epl"]
     if others:
         named = ", ".join(n.upper() for n in others)
         text = f"definitions in {named} cannot be translated to nets"
@@ -130,7 +130,7 @@ def of_program(
     else:
         # the times of a random stream are numbers; where there are no times at all, nothing says that they are
         kind = TimeKind() if unit is None and start is None else TimeKind(False, time_unit(unit))
-    bound = program.bind(None if history is None else history.schemas, kind)
+    bound = program.checked.bind(None if history is None else history.schemas, kind)
     if "epl" not in bound.parts:
         text = "there is no definition to translate to a net"
         raise UsageProblem.of("unsupported", text, hint="write an EPL statement")
@@ -144,8 +144,8 @@ def of_program(
 
 def in_order(history: History, most: int | None) -> list[Any]:
     """The rows of an input in the total order.  LimitProblem if there are more than ``most``."""
-    from occurs.testing.compare import occurrences_of
-    from occurs.testing.nets import rows_in_order
+    from occurs.verify.compare import occurrences_of
+    from occurs.verify.net_runs import rows_in_order
 
     size = sum(len(t) for t in history.tables.values())
     if most is not None and size > most:

@@ -30,7 +30,7 @@ def command(
     Reports every problem in syntax, names and types, and every cycle.  With --events, also checks the rules against the
     columns and the types of the data.  Exit status 2 if there is an error.
     """
-    program = occurs.load(*rules, language=language, max_formula=max_formula)
+    program = occurs.load(*rules, language=language, max_formula=max_formula).checked
     program = program.adjusted(zone=given.zone, facts=_input.facts(given))
     problems: list[Problem] = program.check()
     if given.events:

@@ -22,6 +22,6 @@ def command(given: _options.Input, rules: tuple[str, ...], language: str | None,
     events = None
     if given.events:
         with _input.doing("reading"):
-            events = _input.read(program, given)
+            events = _input.read(program.checked, given)
     plan = program.explain(events, **_input.arguments(given))
     click.echo(json.dumps(plan.data, indent=2, ensure_ascii=False) if as_json else plan)

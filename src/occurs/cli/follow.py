@@ -122,7 +122,7 @@ def command(
         raise unsupported()
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
-    )  # fmt: skip
+    ).checked  # fmt: skip
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
     targets["--never"] = never
     if never is not None and not program.tells_never:

@@ -117,8 +117,8 @@ def command(
         tables = {name: tables[name] for name in _listed(only) if _known(name, history, "--only")}
     stages = []
     if program is not None and key is None:
-        read = None if given is None else {t: s for t, s in given.schemas.items() if t in program.reads}
-        stages = split(program.plan(read, history.kind))
+        read = None if given is None else {t: s for t, s in given.schemas.items() if t in program.checked.reads}
+        stages = split(program.checked.plan(read, history.kind))
     inputs = {} if given is None else given.tables
     line = Timeline.of(
         tables, history.kind, key=None if key is None else _listed(key), start=start, end=end, title=title,

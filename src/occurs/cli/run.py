@@ -75,26 +75,26 @@ def command(
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     )  # fmt: skip
-    _input.need_events(program, given)
+    _input.need_events(program.checked, given)
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
     keywords |= {"timeouts": timeouts is not None, "max_instances": max_instances}
     # refuses before anything is read
-    program.adjusted(
+    program.checked.adjusted(
         zone=given.zone, facts=keywords.get("facts"), window=window, step=step, timeouts=timeouts is not None
     )
-    host = _input.host(program, given)
+    host = _input.host(program.checked, given)
     keywords |= {"window": window, "step": step}
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     history = None
     if host == "spark":
-        events, keywords, history = _input.spark_events(program, given, keywords)
+        events, keywords, history = _input.spark_events(program.checked, given, keywords)
         if history is not None:  # its clock goes along, whoever has set it
             keywords["started"] = given.start is not None
     else:
         with _input.doing("reading"):
-            events = _input.read(program, given)
-    if never is not None and not program.tells_never:
+            events = _input.read(program.checked, given)
+    if never is not None and not program.checked.tells_never:
         text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     with detecting(host == "spark"):
@@ -121,7 +121,7 @@ def command(
         write_rows(late, None if found.late is None else to_arrow(found.late), "--late")
     if timeouts is not None:
         write(timeouts, partial, "--timeouts")
-    lasting = any(program.declared[t].lasting for t in program.external if t in program.declared)
+    lasting = any(program.declared[t].lasting for t in program.checked.external if t in program.declared)
     summary(tables, counts, time.monotonic() - began, intervals=lasting)
     if any((language or suffixes().get(Path(path).suffix)) in LANGUAGES for path in rules):
         from occurs.follow.stream_actions import counted, definitions

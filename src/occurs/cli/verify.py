@@ -26,12 +26,12 @@ def command(
     The reference is slow, so use a few thousand events at most.  Exit status 1 if the results differ.
     """
     program = _input.load(rules, language)
-    _input.need_events(program, given)
+    _input.need_events(program.checked, given)
     limits: dict[str, Any] = {"first": first}
     if max_events is not None:
         limits["max_events"] = max_events
     with _input.doing("reading"):
-        events = _input.read(program, given)
+        events = _input.read(program.checked, given)
     with _input.doing("comparing"):
         result = program.verify(events, **limits, **_input.arguments(given))
     click.echo(result.report)

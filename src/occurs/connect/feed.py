@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -18,7 +18,13 @@ from occurs.model.values import short
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from occurs.program import Program
+
+class Declares(Protocol):
+    """A program, of which its declared schemas are used."""
+
+    @property
+    def declared(self) -> Mapping[str, Schema]: ...
+
 
 #: how Spark calls the types of columns
 _SPARK = {Type.INT: "long", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean",
@@ -34,7 +40,7 @@ def changes(
     row: str = "row",
     old: str | None = None,
     sequence: str | None = None,
-    program: Program | None = None,
+    program: Declares | None = None,
 ) -> Any:
     """Convert a database change feed to input for :meth:`occurs.Program.detect`.
 
@@ -155,7 +161,7 @@ def _read(table: pa.Table, declared: Schema) -> pa.Table:
 
 def _on_spark(
     frame: DataFrame, time: str, table: str, op: str, row: str, old: str | None, sequence: str | None,
-    program: Program | None,
+    program: Declares | None,
 ) -> DataFrame:  # fmt: skip
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
@@ -198,7 +204,7 @@ def _on_spark(
     return frame.select(*out, *(c.alias(n) for n, c in columns.items() if n not in special))
 
 
-def _columns(program: Program | None) -> dict[str, str]:
+def _columns(program: Declares | None) -> dict[str, str]:
     """The columns of all declared tables; UsageProblem if one name has several types."""
     declared: Mapping[str, Schema] = {} if program is None else program.declared
     out: dict[str, str] = {}

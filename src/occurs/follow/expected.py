@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.checked_program import CheckedProgram
 from occurs.errors import CheckpointProblem, InputProblem, Problem
 from occurs.hosts.spark.wide import Kind, arrow_of, ddl_of, input_kinds
 from occurs.model.history import History
@@ -17,7 +18,6 @@ from occurs.model.source import InputOptions, Source
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
-from occurs.program import Program
 
 Records = tuple[tuple[str, pa.DataType], ...]
 #: the special columns of wide rows, as :class:`occurs.hosts.stream.source.StreamSource` has them
@@ -44,7 +44,7 @@ class Pinned:
     notices: tuple[Problem, ...] = ()
 
     @classmethod
-    def of(cls, program: Program, history: History, sources: Sequence[Source], options: InputOptions) -> Pinned:
+    def of(cls, program: CheckedProgram, history: History, sources: Sequence[Source], options: InputOptions) -> Pinned:
         """From a history of what is there.  Raises InputProblem (``missing-schema``) for a type of which nothing is
         known, neither by declaration nor from rows."""
         read = {t: s for t, s in history.schemas.items() if t in program.reads}
@@ -130,7 +130,7 @@ class Expected:
     @classmethod
     def of(
         cls,
-        program: Program,
+        program: CheckedProgram,
         pinned: Pinned,
         options: InputOptions,
         ends: tuple[int | None, int | None],

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from occurs.checked_program import CheckedProgram
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.places import FORMATS, PACKED, Place, format_of, place_of, split_type, user_path
 from occurs.connect.sparkerrors import carrier
@@ -23,7 +24,6 @@ from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
 from occurs.follow.expected import Expected
 from occurs.follow.wide import wide
 from occurs.model.source import InputOptions, Source
-from occurs.program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,7 +84,7 @@ def parse_folders(texts: Sequence[str]) -> list[Folder]:
     return out
 
 
-def first_look(folders: Sequence[Folder], program: Program, options: InputOptions) -> list[Source]:
+def first_look(folders: Sequence[Folder], program: CheckedProgram, options: InputOptions) -> list[Source]:
     """What is there: to learn what events look like.  Raises InputProblem for files that cannot be read."""
     out: list[Source] = []
     left = LOOK

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from occurs.detections import chosen
+from occurs.checked_program import CheckedProgram
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.expected import Expected, Pinned
@@ -20,6 +20,7 @@ from occurs.follow.replay_history import history, write_history
 from occurs.follow.sinks import Outputs
 from occurs.follow.sources import Source
 from occurs.follow.stream_actions import Acts
+from occurs.hosts.detections import chosen
 from occurs.hosts.spark.batch import needed
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.hosts.stream.detect import StreamDetections, found_in
@@ -32,7 +33,6 @@ from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
 from occurs.plan.lanes import lanes
 from occurs.plan.spread import groups
-from occurs.program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +59,9 @@ class Follower:
     """One stream, its program, its checkpoint and its sinks.  ``told``: gets problems that stop nothing; ``acts``: what
     firings do, if that is asked for."""
 
-    def __init__(self, program: Program, asked: Asked, told: Callable[[list[Problem]], None], acts: Acts | None = None):
+    def __init__(
+        self, program: CheckedProgram, asked: Asked, told: Callable[[list[Problem]], None], acts: Acts | None = None
+    ):
         program.require("spark")
         self.program, self.asked, self._told, self._acts = program, asked, told, acts
         self.totals = Totals()
@@ -233,7 +235,7 @@ class Follower:
         return found
 
 
-def facts_of(program: Program) -> list[str]:
+def facts_of(program: CheckedProgram) -> list[str]:
     """What is remembered of the facts from outside: what was derived with others cannot be taken back."""
     found = []
     for name, table in sorted(program.facts.items()):

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from occurs.checked_program import CheckedProgram
 from occurs.connect.files import read_sources
 from occurs.connect.places import user_path
 from occurs.connect.whole import durable
@@ -29,7 +30,6 @@ from occurs.hosts.stream.source import StreamSource
 from occurs.model.source import InputOptions
 from occurs.model.source import Source as Table
 from occurs.model.time import TimeKind
-from occurs.program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,7 +54,7 @@ class Source(Protocol):
     def refuse_inside(self, option: str, target: str) -> None:
         """Raise UsageProblem if what is written to ``target`` would be read as events."""
 
-    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
         """What events look like, by what is there."""
 
     def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
@@ -63,7 +63,7 @@ class Source(Protocol):
     def identity(self) -> list[str]:
         """What a checkpoint remembers it by."""
 
-    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
         """The rows as a stream; ``delay``: of the watermark, in ticks."""
 
     def start(self) -> None:
@@ -120,10 +120,10 @@ class Folders(Passive):
                 text = f"{option} {target} is inside the directory {folder.path} and would be read as events"
                 raise UsageProblem.of("bad-option", text, hint="use a path outside of --events")
 
-    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
         return _pinned(program, folders.first_look(self._folders, program, options), options)
 
-    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
         return _source(folders.stream(session, self._folders, expected), expected, delay)
 
     def identity(self) -> list[str]:
@@ -145,12 +145,12 @@ class Replay(Passive):
         self.trigger = "0 s" if speed is None else "1 s"
         self._sources: list[Table] | None = None
 
-    def _read(self, program: Program, options: InputOptions) -> list[Table]:
+    def _read(self, program: CheckedProgram, options: InputOptions) -> list[Table]:
         if self._sources is None:
             self._sources = read_sources(self._texts, schemas=program.declared, options=options)
         return self._sources
 
-    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
         return _pinned(program, self._read(program, options), options)
 
     def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
@@ -164,7 +164,7 @@ class Replay(Passive):
         self._identity = record.identity
         self._feeder = Feeder(record, checkpoint.spool, self._speed, expected.pinned.kind)
 
-    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
         frame = spooled(session, self._spool, expected, chunks=self._speed is None)
         return _source(frame, expected, delay)
 
@@ -203,7 +203,7 @@ def _source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
     )
 
 
-def _pinned(program: Program, sources: list[Table], options: InputOptions) -> Pinned:
+def _pinned(program: CheckedProgram, sources: list[Table], options: InputOptions) -> Pinned:
     program.refuse_files("a stream")
     history = program.history(sources, replace(options, bad_rows="skip"))
     return Pinned.of(program, history, sources, options)

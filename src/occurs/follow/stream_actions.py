@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from occurs.checked_program import CheckedProgram
 from occurs.languages.language import suffixes
 from occurs.languages.logic import LANGUAGES, syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.loading import text_of
-from occurs.program import Program
 from occurs.watch.actions import filled
 from occurs.watch.carrying import Carried, carrying, given
 
@@ -97,14 +97,14 @@ class Acts:
         return [(known["time"], filled(a.text, known)) for a in actions if isinstance(a, syntax.Notify)]
 
 
-def acting(paths: Sequence[str], language: str | None, max_formula: int | None) -> tuple[Program, Carried]:
+def acting(paths: Sequence[str], language: str | None, max_formula: int | None) -> tuple[CheckedProgram, Carried]:
     """A program that gives what its actions need, and how to take that from what it finds."""
     rules, others = definitions(paths, language)
     found = carrying(rules)
     texts: list[tuple[str, str | None, str]] = [(render(d), None, "ftl") for d in found.definitions]
     texts += [(text_of(Path(p)), p, language or suffixes()[Path(p).suffix]) for p in others]
     folders = {p: Path(p).parent.absolute() for p in others}
-    return Program(texts, max_formula=max_formula, folders=folders), found
+    return CheckedProgram(texts, max_formula=max_formula, folders=folders), found
 
 
 def _do(trigger: syntax.Trigger) -> list[syntax.Notify | syntax.Execute]:

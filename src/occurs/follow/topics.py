@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from occurs.checked_program import CheckedProgram
 from occurs.connect.kafka import KafkaPlace, sample_schema, stream
 from occurs.connect.places import split_type
 from occurs.errors import InputProblem, UsageProblem
@@ -15,7 +16,6 @@ from occurs.model.source import InputOptions, is_utf8
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
-from occurs.program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +36,7 @@ class Topics(Passive):
             hint = "use one address for several topics, kafka://HOST:PORT/ONE,TWO; or TYPE=kafka://.., each type once"
             raise UsageProblem.of("bad-option", f"--events has {len(names)} Kafka addresses", hint=hint)
 
-    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
         """From declarations, and for the rest from the first messages."""
         assert session is not None
         if options.format not in (None, "json", "jsonl") or options.delimiter != "," or not is_utf8(options.encoding):
@@ -81,7 +81,7 @@ class Topics(Passive):
     def identity(self) -> list[str]:
         return [f"{name}={place}" if name else str(place) for name, place in self._places]
 
-    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
         frames = {n: stream(session, place, self._fields(n, place, expected)) for n, place in self._places}
         found = read_stream(program, frames.get(None, frames), expected.options, delay=delay, late=expected.late)
         found.schemas |= {t: s for t, s in expected.pinned.schemas.items() if t not in found.schemas}

@@ -10,9 +10,10 @@ from occurs.engine.engine import Engine, concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.hosts.live import Live
-from occurs.hosts.windows import Asked, Window, WindowRows, answers
+from occurs.hosts.windows import Asked, WindowRows, answers
 from occurs.model.history import History
 from occurs.operators.rows import Part, Rows
+from occurs.options import Window
 from occurs.plan.stage import Stage
 
 #: rows per call of the engine

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,47 +21,14 @@ from occurs.engine.engine import Engine
 from occurs.engine.outputs import in_order, table_of, time_array
 from occurs.engine.results import Parts, TypeRows
 from occurs.engine.tables import concat_rows
-from occurs.errors import LimitProblem, OccursError, UsageProblem
-from occurs.model.ticks import duration
-from occurs.model.time import OPEN, TimeKind
+from occurs.errors import OccursError, UsageProblem
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.rows import Rows
+from occurs.options import Window
 
-#: as many queries are made of a history
-MOST = 1_000_000
 #: between any two ticks there are at most so many
 _LONGEST = 2**64 - 1
-
-
-@dataclass(frozen=True)
-class Window:
-    """``length`` of what is looked at and ``step`` from query to query, in ticks."""
-
-    length: int
-    step: int
-
-    @classmethod
-    def of(cls, length: Any, step: Any, kind: TimeKind) -> Window:
-        """From the options.  Raises UsageProblem."""
-        made = cls(_ticks(length, kind, "--window"), _ticks(step, kind, "--step"))
-        if made.length < made.step:
-            text = f"--window {length} is shorter than --step {step}: events between windows would be lost"
-            raise UsageProblem.of("bad-option", text, hint="use a window that is at least as long as the step")
-        return made
-
-    def queries(self, clock: tuple[int, int], started: bool) -> range:
-        """When it is looked: a step after the beginning of the clock (if it was ``started`` on purpose, else from the
-        first multiple of the step that is not before it), then at every step up to the first query that is not before
-        the end of the clock.  Raises LimitProblem and UsageProblem."""
-        first = clock[0] + self.step if started else -(-clock[0] // self.step) * self.step
-        count = max(0, -(-(clock[1] - first) // self.step)) + 1
-        if count > MOST:
-            text = f"--step {self.step} leads to {count} queries over this history"
-            raise LimitProblem.of("too-many-queries", text, hint=f"at most {MOST} are allowed; use a longer step")
-        last = first + (count - 1) * self.step
-        if last >= OPEN:
-            raise UsageProblem.of("bad-option", f"--step {self.step}: the last query is later than the last tick")
-        return range(first, last + 1, self.step)
 
 
 @dataclass(frozen=True)
@@ -82,14 +48,6 @@ def unsupported() -> OccursError:
     """A UsageProblem: streams have no windows."""
     hint = "run the rules over a history: `occurs run` (Python: tables, or DataFrames that are not streaming)"
     return UsageProblem.of("unsupported", "--window is not supported on a stream", hint=hint)
-
-
-def _ticks(value: Any, kind: TimeKind, option: str) -> int:
-    exact = duration(value, kind, option)
-    if exact <= 0 or exact.denominator != 1:
-        text = f"{option} {value} is not a positive whole number of ticks"
-        raise UsageProblem.of("bad-duration", text, hint="use a multiple of the time unit of the input")
-    return int(exact)
 
 
 def answers(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import keyword
 import shlex
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import OccursError, SyntaxProblem, UsageProblem
-from occurs.loading import parse
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -23,8 +23,8 @@ _USAGE = (
 )
 
 
-def load(shell: InteractiveShell) -> None:
-    """The extension: the cell magic ``%%occurs LANGUAGE NAME``."""
+def load(shell: InteractiveShell, parse: Callable[..., Any]) -> None:
+    """Define the cell magic ``%%occurs LANGUAGE NAME``; ``parse`` is :func:`occurs.parse`."""
 
     def occurs(line: str, cell: str) -> Any:
         """The cell is a program in LANGUAGE; it is put into the variable NAME, and shown."""

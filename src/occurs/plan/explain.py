@@ -3,46 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from occurs.model.time import TimeKind, duration
-from occurs.plan.describe import describe
-from occurs.plan.stage import Stage
-
-
-class Explanation(str):
-    """A plan as text, which shows itself with its lines at a prompt and in a notebook.
-
-    Attributes:
-        data: The same plan as plain data (dicts, lists, text and numbers), which can be written as JSON.
-    """
-
-    data: Mapping[str, Any]
-
-    def __new__(cls, text: str, data: Mapping[str, Any]) -> Self:
-        made = super().__new__(cls, text)
-        made.data = data
-        return made
-
-    def __getnewargs__(self) -> tuple[str, Mapping[str, Any]]:  # type: ignore[override]
-        return str(self), self.data
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return str.__str__(self)
-
-    def _repr_html_(self) -> str:
-        from occurs.notebook.html import explanation
-
-        return explanation(self)
-
-
-def explain(stage: Stage) -> Explanation:
-    """The plan of a stage, with its data."""
-    data = describe(stage)
-    return Explanation(printed(data), data)
 
 
 def printed(plan: Mapping[str, Any]) -> str:

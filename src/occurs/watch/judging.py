@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.checked_program import CheckedProgram
 from occurs.connect.changes.model import ANEW, DELETE, INSERT, STATE, TRUNCATE, UPDATE, Change, Commit, Watched
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
@@ -22,7 +23,6 @@ from occurs.languages.logic.render import render
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.rows import Rows
-from occurs.program import Program
 from occurs.watch.actions import Firing
 from occurs.watch.carrying import Carrier, carrying, given
 from occurs.watch.rules import Rules
@@ -46,7 +46,7 @@ def check(
             raise UsageProblem.of("unknown-language", f"the language of {file} is unknown", hint=hint)
     texts = [*rules.texts, *([(implied, "the catalogue", "ftl")] if implied else [])]
     try:
-        program = Program(texts, max_formula=max_formula)
+        program = CheckedProgram(texts, max_formula=max_formula)
         program.refuse_files("a database")
         problems = [p for p in program.check(program.declared, kind) if p.kind != "global-stage"]
         raise_problems(problems)
@@ -79,7 +79,7 @@ class Judge:
         carried = carrying(rules.definitions)
         self.carriers = carried.carriers
         texts = [*((render(d), None, "ftl") for d in carried.definitions), *rules.others]
-        program = Program(texts, max_formula=max_formula)
+        program = CheckedProgram(texts, max_formula=max_formula)
         self.stage = program.noticing().plan(program.declared, kind)
         self.notices = {n: t for n, t in self.stage.notices.items() if t not in carried.twins}
         self.engine = Engine(self.stage, labelled=True)

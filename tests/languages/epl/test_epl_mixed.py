@@ -57,8 +57,8 @@ class Mixed(Subject):
 
     def __init__(self, program: Program, table: pa.Table) -> None:
         self.program = program
-        self.history = program.history(table, InputOptions())
-        self.stage = program.plan(self.history.schemas, self.history.kind)
+        self.history = program.checked.history(table, InputOptions())
+        self.stage = program.checked.plan(self.history.schemas, self.history.kind)
 
 
 def table_of(rng: random.Random) -> pa.Table:

@@ -23,8 +23,8 @@ from occurs.languages.epl.model.from_text import model_of
 from occurs.languages.epl.model.palette import KINDS
 from occurs.languages.epl.model.to_text import file_of, text_of
 from occurs.languages.epl.render import render
-from occurs.testing.compare import occurrences_of
 from occurs.testing.epl import EplCase
+from occurs.verify.compare import occurrences_of
 
 HEAD = "@Name('x')\ninsert into X\nselect a1.n as n\nfrom pattern "
 SCHEMA = "create schema A(n int, k string);\n\n"

@@ -272,6 +272,6 @@ def test_durations_need_a_unit() -> None:
 
 
 def test_the_part_of_a_program() -> None:
-    bound = program(PAIR, language="epl").bind(None, TimeKind(False, "s"))
+    bound = program(PAIR, language="epl").checked.bind(None, TimeKind(False, "s"))
     net = to_net(bound.parts["epl"], rows=[("A", 1, {"v": 4}), ("B", 2, {"w": 1})])  # type: ignore[arg-type]
     assert outputs(net, run(net).marking) == [("X", 2, {"v": 4})]

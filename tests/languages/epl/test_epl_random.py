@@ -10,8 +10,8 @@ import pytest
 from tests.generators.random_epl import random_core, random_epl
 
 from occurs.model.occurrence import Occurrence
-from occurs.testing.compare import difference
 from occurs.testing.epl import EplCase, flat, reference
+from occurs.verify.compare import difference
 
 MAKERS = [random_core, random_epl]
 

@@ -15,16 +15,16 @@ from tests.generators.random_epl import random_epl
 from tests.laws.epl import Subject
 
 import occurs
+from occurs.hosts.local import run_history
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.semantics.instances import Bound
-from occurs.program import run_history
 from occurs.testing.epl import EplCase, ended, load_cases
 
 CASES = [c for c in load_cases(Path(__file__).parents[2] / "cases" / "epl") if c.error is None and "within" in c.rules]
 
 
 def program_of(case: EplCase) -> occurs.Program:
-    return occurs.parse(case.rules, language="epl").adjusted(zone=case.zone, timeouts=True)
+    return occurs.Program(occurs.parse(case.rules, language="epl").checked.adjusted(zone=case.zone, timeouts=True))
 
 
 def rows(found: Mapping[str, pa.Table]) -> Counter[str]:
@@ -71,7 +71,7 @@ def check(case: EplCase) -> int:
     subject = Subject(case)
     history, part = subject.history, subject.part
     expected = wanted(case, part)
-    stage = program_of(case).plan(history.schemas, history.kind)
+    stage = program_of(case).checked.plan(history.schemas, history.kind)
     for budget in (1_000_000, 3):
         done = run_history(stage, history, budget=budget)
         found = {name: pa.concat_tables([d.table(t) for d in done]) for t, name in stage.sides.items() if done}

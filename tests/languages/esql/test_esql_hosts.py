@@ -11,7 +11,6 @@ import occurs
 from occurs.connect.writers import write
 from occurs.model.history import InputOptions
 from occurs.plan.notes import notes
-from occurs.testing.verify import verify
 
 TEXT = """
 LET x BE Read.v.
@@ -74,7 +73,7 @@ def _text(value: Any) -> Any:
 
 
 def test_engine_and_reference_agree() -> None:
-    found = verify(occurs.parse(TEXT, "esql"), reads(40))
+    found = occurs.parse(TEXT, "esql").verify(reads(40))
     assert found.equal, found.report
 
 
@@ -102,8 +101,8 @@ def test_explain_names_processors_and_keys() -> None:
 
 def test_what_needs_the_whole_order_is_said_to_run_in_one_partition() -> None:
     program = occurs.parse("DEFINE Mean AS GET (THE AVERAGE OF *) FROM Read.v ON A WINDOW OF 3.", "esql")
-    history = program.history(reads(4), InputOptions())
-    (found,) = notes(program.plan(history.schemas, history.kind))
+    history = program.checked.history(reads(4), InputOptions())
+    (found,) = notes(program.checked.plan(history.schemas, history.kind))
     assert found.kind == "global-stage"
     assert "Window needs all items in order" in found.message
     assert "SLICE EACH" in (found.hint or "")

@@ -20,8 +20,8 @@ def answer(case: PipesCase, seed: int | None, restart: bool = False) -> dict[str
     """The rows of every definition with labels and constituents, in their order; ``seed``: of random cuts."""
     program = occurs.parse(case.rules, language="esql")
     options = InputOptions(time_unit=case.kind.unit, start=case.start, until=case.until)
-    history = program.history(case.tables(), options)
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(case.tables(), options)
+    stage = program.checked.plan(history.schemas, history.kind)
     if history.clock is None:
         return {}
     start, until = history.clock

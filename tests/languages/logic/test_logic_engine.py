@@ -19,8 +19,8 @@ from occurs.model.occurrence import Occurrence
 from occurs.operators.temporal import sql
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.values import Relation
-from occurs.testing.compare import difference
 from occurs.testing.logic import LogicCase, load_cases
+from occurs.verify.compare import difference
 
 pytestmark = pytest.mark.usefixtures("general")
 CASES = load_cases(Path(__file__).parents[2] / "cases" / "logic")

@@ -19,7 +19,7 @@ from occurs.operators.interval.connected import Connected
 from occurs.operators.interval.joining import Joined
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
-from occurs.testing.verify import expected
+from occurs.verify.reference import expected
 
 EVENTS = {"a": "kl", "b": "kl", "c": "k", "d": "k", "e": ""}
 RELATIONS = ["before", "meets", "overlaps", "finishes", "starts", "equals", "contains", "after", "during", "met_by"]
@@ -140,11 +140,11 @@ def check(seed: int) -> bool:
     rng = random.Random(seed)
     text = Programs(rng).text()
     program, tables = occurs.parse(text, language="phenesthe"), events(rng)
-    history = program.history(tables, InputOptions())
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(tables, InputOptions())
+    stage = program.checked.plan(history.schemas, history.kind)
     if not any(isinstance(one, Joined) for o in stage.operators if isinstance(o, Connected) for one in o._runs):
         return False
-    apart = one_by_one(program.plan(history.schemas, history.kind))
+    apart = one_by_one(program.checked.plan(history.schemas, history.kind))
     rows = history_rows(stage, history, labelled=False)
     assert history.clock is not None
     start, until = history.clock
@@ -163,7 +163,7 @@ def check(seed: int) -> bool:
         if not closing and rng.random() < 0.2:
             one.restart()
             other.restart()
-    assert every == len(expected(program, history)), f"seed {seed}\n{text}"
+    assert every == len(expected(program.checked, history)), f"seed {seed}\n{text}"
     return True
 
 

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import occurs
-from occurs.detections import LocalDetections
 from occurs.engine.engine import Engine
+from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions
 from occurs.testing.cases import Case, load_cases
-from occurs.testing.compare import difference
-from occurs.testing.verify import detected
+from occurs.verify.compare import difference
+from occurs.verify.reference import detected
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path)]
@@ -39,8 +39,8 @@ def test_case(case: Case, budget: int) -> None:
 
 def run(text: str, case: Case, budget: int):  # type: ignore[no-untyped-def]
     program = occurs.parse(text)
-    history = program.history(case.tables(), options(case))
-    stage = program.plan(history.schemas, history.kind)
+    history = program.checked.history(case.tables(), options(case))
+    stage = program.checked.plan(history.schemas, history.kind)
     engine = Engine(stage)
     done = []
     if history.clock is not None:

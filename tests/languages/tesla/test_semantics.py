@@ -32,7 +32,7 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import KINDS, Case, load_cases
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 CASES = load_cases(Path(__file__).parents[2] / "cases" / "tesla")
 

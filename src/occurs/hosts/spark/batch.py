@@ -13,15 +13,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from occurs.detections import Detections, Timeouts, chosen
 from occurs.errors import Problem, UsageProblem
+from occurs.hosts.detections import Detections, Timeouts, chosen
 from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import SparkSource, read, with_others
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
-from occurs.hosts.windows import Asked, Window
+from occurs.hosts.windows import Asked
 from occurs.model.source import InputOptions
 from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.options import Window
 from occurs.plan.notes import placed
 from occurs.plan.spread import Group, groups
 from occurs.plan.stage import Stage
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from occurs.program import Program
+    from occurs.checked_program import CheckedProgram
 
 #: hash buckets, or slices of time, of a run
 PARTITIONS = 8
 
 
 def detect(
-    program: Program,
+    program: CheckedProgram,
     events: Any,
     options: InputOptions,
     *,
@@ -102,7 +103,7 @@ def _run(
     return owners, kept, results
 
 
-def _never(program: Program, source: SparkSource, partitions: int, ended: bool) -> DataFrame:
+def _never(program: CheckedProgram, source: SparkSource, partitions: int, ended: bool) -> DataFrame:
     """The notices that triggers can fire no more: a job of its own, over those that may tell any."""
     from pyspark.sql import functions as F
 

@@ -24,7 +24,7 @@ from occurs.model.types import OPS, Schema, Type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from occurs.program import Program
+    from occurs.checked_program import CheckedProgram
 
 #: the type that stands for all those that a program does not know; no event is of a type with this name
 OTHERS = "\0others"
@@ -64,7 +64,7 @@ class SparkSource(WideSource):
     bad: DataFrame | None = None
 
 
-def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
+def read(program: CheckedProgram, events: Any, options: InputOptions) -> SparkSource:
     """The input in one wide DataFrame; refuses what the local host refuses.  Runs one job: counts and the clock.
 
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
@@ -72,7 +72,7 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
     return prepare(program, events, options).source()
 
 
-def with_others(source: Source, program: Program) -> Source:
+def with_others(source: Source, program: CheckedProgram) -> Source:
     """The source with rows of types that the program does not know as rows of the type ``OTHERS``, if a definition
     looks at every row; else as it is."""
     from pyspark.sql import functions as F
@@ -86,7 +86,7 @@ def with_others(source: Source, program: Program) -> Source:
     return source
 
 
-def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
+def prepare(program: CheckedProgram, events: Any, options: InputOptions) -> Reading:
     """The input with what its schemas say; no job runs.  Raises InputProblem and UsageProblem."""
     if options.bad_rows not in ("error", "skip"):
         raise UsageProblem.of("bad-option", f"invalid bad_rows: `{options.bad_rows}`", hint="use `error` or `skip`")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
-from occurs.detections import Detections, Timeouts, chosen
 from occurs.errors import Problem, UsageProblem
+from occurs.hosts.detections import Detections, Timeouts, chosen
 from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-    from occurs.program import Program
+    from occurs.checked_program import CheckedProgram
 
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -44,7 +44,7 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 
 
 def detect(
-    program: Program,
+    program: CheckedProgram,
     events: Any,
     options: InputOptions,
     *,
@@ -68,7 +68,7 @@ def detect(
 
 
 def found_in(
-    program: Program,
+    program: CheckedProgram,
     read: Callable[[bool], StreamSource],
     *,
     because: bool = False,

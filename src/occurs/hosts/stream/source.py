@@ -20,7 +20,7 @@ from occurs.model.time import TimeKind, ceil_ticks
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from occurs.program import Program
+    from occurs.checked_program import CheckedProgram
 
 _DELAY = "spark.watermarkDelayMs"
 
@@ -47,7 +47,7 @@ class StreamSource(WideSource):
 
 
 def read_stream(
-    program: Program,
+    program: CheckedProgram,
     events: Any,
     options: InputOptions,
     watermark: Any = None,

@@ -26,7 +26,7 @@ __all__ = ["LISTS", "PythonPipes", "check", "read"]
 
 
 def read(texts: Sequence[Given]) -> Texts[tree.Definition]:
-    """There is no text to read: pipes are given by :func:`occurs.pipes.program`."""
+    """There is no text to read: pipes are given by :func:`occurs.from_pipes`."""
     return Texts((), ())
 
 

@@ -14,8 +14,8 @@ from occurs.model.history import InputOptions
 from occurs.model.types import Type
 from occurs.nets.net import Net, Transition
 from occurs.program import Program
-from occurs.testing.nets import BLACK, ENCODED, black_run, encoded_run, in_engine_order
-from occurs.testing.nets_verify import Sides, Witness, sides_of, verify
+from occurs.verify.net_runs import BLACK, ENCODED, black_run, encoded_run, in_engine_order
+from occurs.verify.nets import Sides, Witness, sides_of
 
 RULES = """
 create schema A(k string, v int); create schema B(k string, v int);
@@ -41,11 +41,11 @@ def program(text: str = RULES) -> Program:
 
 def sides(text: str = RULES) -> Sides:
     p = program(text)
-    return sides_of(p, p.history(EVENTS, InputOptions()))
+    return sides_of(p.checked, p.checked.history(EVENTS, InputOptions()))
 
 
 def test_all_sides_agree() -> None:
-    result = verify(program(), EVENTS)
+    result = program().verify(EVENTS)
     assert result.equal
     assert result.report.splitlines() == [
         "type  engine  reference  BPCPN  PCPN",
@@ -54,30 +54,30 @@ def test_all_sides_agree() -> None:
         "6 events; BPCPN: 11 firings, PCPN: 38 firings",
         "engine, reference, BPCPN and PCPN agree",
     ]
-    assert "PCPN: 35 firings" in verify(program(), EVENTS, first=1).report
+    assert "PCPN: 35 firings" in program().verify(EVENTS, first=1).report
 
 
 def test_programs_without_net_say_why() -> None:
     text = RULES.replace("every x=X(w > 5)", "every [2] x=X").replace("x.v as v", "x[0].v as v")
-    report = verify(program(text), EVENTS).report
+    report = program(text).verify(EVENTS).report
     assert "no net: `[n]` cannot be translated into a net (<text>:4:54)" in report
     assert "engine and reference agree" in report
     assert "BPCPN" not in report
     nulls = table([(1, "p", 0)]).set_column(2, "v", pa.array([None], pa.int64()))
-    history = program().history({**EVENTS, "A": nulls}, InputOptions())
-    assert sides_of(program(), history).without == "row 1, A at 1: `v` is null, which a token cannot hold"
+    history = program().checked.history({**EVENTS, "A": nulls}, InputOptions())
+    assert sides_of(program().checked, history).without == "row 1, A at 1: `v` is null, which a token cannot hold"
 
 
 def test_too_many_events() -> None:
     with pytest.raises(LimitProblem):
-        verify(program(), EVENTS, max_events=5)
+        program().verify(EVENTS, max_events=5)
 
 
 def test_guards_over_timestamps_are_not_counted_out() -> None:
     times = pa.array([0, 10_000_000], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     events = {"A": pa.table({"time": times, "v": [1, 2]})}
     text = "create schema A(v int); insert into X select a.v as v from pattern [every (a=A where timer:within(4 sec))]"
-    report = verify(parse(text, language="epl"), events)
+    report = parse(text, language="epl").verify(events)
     assert report.equal
     lines = report.report.splitlines()
     assert lines[:2] == ["type  engine  reference  BPCPN", "X          2          2      2"]

@@ -18,7 +18,7 @@ from occurs.nets.firing import Element, Run, run
 from occurs.nets.net import Net
 from occurs.nets.simulate import Simulator
 from occurs.nets.transform import encoded, to_priority_net
-from occurs.testing.compare import difference
+from occurs.verify.compare import difference
 
 #: runs a net to its end
 Runner = Callable[[Net, "Translation"], Run]

@@ -1,4 +1,4 @@
-"""What a run in this process found."""
+"""The detections of a run, as users see them: a mapping from types to tables, on every host."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from occurs.model.history import History
 from occurs.model.source import Instant
 from occurs.model.time import TimeKind
 from occurs.model.values import short
+from occurs.notebook import html
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     from occurs.plot.timeline import Timeline
 
 
+#: in a notebook: types with rows that are shown, and rows of all types on the timeline
+_TYPES, _DRAWN = 20, 2_000
 Table = TypeVar("Table")
 
 
@@ -154,9 +157,11 @@ class Detections(Mapping[str, Table]):
         return f"{self.__class__.__name__}({', '.join(self.types)})"
 
     def _repr_html_(self) -> str:
-        from occurs.notebook.html import detections
-
-        return detections(self)
+        """The types and their columns: the rows would have to be computed first."""
+        lines = [(t, ", ".join(self[t].columns)) for t in self]  # type: ignore[attr-defined]
+        text = "Spark computes the detections of a type when an action needs them."
+        shown = html.table(["type", "columns"], lines)
+        return html.view([html.heading(self.__class__.__name__), shown, html.dim(text)])
 
 
 class LocalDetections(Detections[Any]):
@@ -233,6 +238,26 @@ class LocalDetections(Detections[Any]):
 
     def __repr__(self) -> str:
         return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
+
+    def _repr_html_(self) -> str:
+        """How many detections of every type there are, the first of them, and a timeline."""
+        tables = {t: self.arrow(t) for t in self}
+        read = self.counts.get("rows")
+        among = "" if read is None else f"in {html.counted(read, 'event')}"
+        found = html.counted(sum(map(len, tables.values())), "detection")
+        body = [html.heading(found, among), *html.problems(self.notices)]
+        seen = [t for t, table in tables.items() if len(table)]
+        for name in seen[:_TYPES]:
+            body += [html.heading(name, f"{len(tables[name]):,}"), html.rows(name, tables[name])]
+        if len(seen) > _TYPES:
+            body.append(html.dim(f"… and {len(seen) - _TYPES:,} more types with detections"))
+        without = [t for t in tables if t not in seen]
+        if without:
+            more = f" and {len(without) - _TYPES:,} more types" if len(without) > _TYPES else ""
+            body.append(html.dim(f"no detections of {', '.join(without[:_TYPES])}{more}"))
+        if seen:
+            body.append(self.timeline(only=seen).frame(rows=_DRAWN))
+        return html.view(body)
 
 
 class Timeouts(Mapping[str, Any]):

@@ -7,12 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.detections import LocalDetections
+from occurs.checked_program import CheckedProgram
 from occurs.errors import LimitProblem
+from occurs.hosts.detections import LocalDetections
+from occurs.hosts.local import run_history
 from occurs.model.history import History, InputOptions, Made
 from occurs.model.occurrence import Occurrence
-from occurs.program import Program, run_history
-from occurs.testing.compare import difference, occurrences_of
+from occurs.verify.compare import difference, occurrences_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def detected(found: LocalDetections) -> list[Occurrence]:
     return occurrences_of({t: found.arrow(t) for t in found})
 
 
-def expected(program: Program, history: History) -> list[Occurrence]:
+def expected(program: CheckedProgram, history: History) -> list[Occurrence]:
     """What the reference semantics derive from a history, each language's in turn."""
     bound = program.bind(history.schemas, history.kind)
     tables = dict(history.tables)
@@ -64,14 +65,16 @@ def _special(table: pa.Table) -> list[str]:
     return [n for n in ("sequence", "label") if n in table.column_names]
 
 
-def verify(program: Program, events: Any, *, max_events: int = 20_000, **options: Any) -> Verification:
+def verify(
+    program: CheckedProgram, events: Any, options: InputOptions, *, max_events: int = 20_000
+) -> Verification:
     """Run the engine and the reference semantics over the same events and compare the detections as multisets.
 
     Args:
         program: The program.
         events: The events, in any form that :meth:`occurs.Program.detect` accepts.
+        options: How the events are read.
         max_events: The maximum number of events; the reference semantics is slow.
-        **options: Options of the input, as for :meth:`occurs.Program.detect`.
 
     Returns:
         Whether both agree, and a report.
@@ -79,8 +82,7 @@ def verify(program: Program, events: Any, *, max_events: int = 20_000, **options
     Raises:
         LimitProblem: There are more than ``max_events`` events.
     """
-    names = {k: v for k, v in options.items() if k in InputOptions.__dataclass_fields__}
-    history = program.history(events, InputOptions(**names))
+    history = program.history(events, options)
     n = sum(len(t) for t in history.tables.values())
     if n > max_events:
         raise LimitProblem.of(

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from occurs.detections import LocalDetections
+from occurs.checked_program import CheckedProgram
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError
+from occurs.hosts.detections import LocalDetections
+from occurs.hosts.local import run_history
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.nets import Translation, translate
 from occurs.languages.epl.nets.core import Firing
@@ -22,9 +24,8 @@ from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
 from occurs.nets.net import Role
 from occurs.nets.transform import encoded, steps_encoded
-from occurs.program import Program, run_history
-from occurs.testing.compare import Row, row_of, same_row, show, unmatched
-from occurs.testing.nets import (
+from occurs.verify.compare import Row, row_of, same_row, show, unmatched
+from occurs.verify.net_runs import (
     BLACK,
     ENCODED,
     ENGINE,
@@ -37,7 +38,7 @@ from occurs.testing.nets import (
     number_of,
     rows_in_order,
 )
-from occurs.testing.verify import Verification, detected, expected
+from occurs.verify.reference import Verification, detected, expected
 
 #: so often a net without black transitions may fire: it counts every tick that a guard waits
 MOST_FIRINGS = 500_000
@@ -111,7 +112,9 @@ def _table(types: Sequence[str], answers: Mapping[str, Sequence[Occurrence]]) ->
         yield "  ".join((r[0].ljust(widths[0]), *cells))
 
 
-def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 20_000, **options: Any) -> Verification:
+def verify(
+    program: CheckedProgram, events: Any, options: InputOptions, *, first: int = 0, max_events: int = 20_000
+) -> Verification:
     """Run engine, reference and nets over the same events and compare the detections as multisets.
 
     If the program is not in EPL only, or nets do not support one of its patterns, only engine and reference are
@@ -120,9 +123,9 @@ def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 2
     Args:
         program: The program.
         events: The events, in any form that :meth:`occurs.Program.detect` accepts.
+        options: How the events are read.
         first: The number at which searches start; see :func:`occurs.languages.epl.nets.translate`.
         max_events: The maximum number of events; the reference semantics and the nets are slow.
-        **options: Options of the input, as for :meth:`occurs.Program.detect`.
 
     Returns:
         Whether all sides agree, and a report: the counts, and the first difference of each side and type.
@@ -130,8 +133,7 @@ def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 2
     Raises:
         LimitProblem: There are more than ``max_events`` events.
     """
-    names = {k: v for k, v in options.items() if k in InputOptions.__dataclass_fields__}
-    history = program.history(events, InputOptions(**names), declared=True)
+    history = program.history(events, options, declared=True)
     n = sum(len(t) for t in history.tables.values())
     if n > max_events:
         text = f"{n} events are more than the limit of {max_events} for the reference and the nets"
@@ -139,7 +141,7 @@ def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 2
     return sides_of(program, history, first).report()
 
 
-def sides_of(program: Program, history: History, first: int = 0) -> Sides:
+def sides_of(program: CheckedProgram, history: History, first: int = 0) -> Sides:
     """What all sides derive from a history."""
     stage = program.plan(history.schemas, history.kind)
     engine = detected(LocalDetections(stage, run_history(stage, history), history, None, False, False, None))
