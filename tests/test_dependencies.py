@@ -42,7 +42,8 @@ MAY_IMPORT = {
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
-        "errors kernels model expr languages nets connect plan plot checked hosts verify program occurs watch follow"
+        "errors kernels model expr languages nets connect plan plot options checked hosts verify program occurs watch"
+        " follow"
     ),
 }
 #: modules beside the folders that are one row of the table

@@ -71,22 +71,9 @@ class CheckedProgram:
         require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
         timeouts: bool = False, max_instances: int | None = None,
     ) -> CheckedProgram:  # fmt: skip
-        """Return this program with other options of its plan.
+        """Return this program with other options of its plan, which are those of :meth:`occurs.Program.detect`.
 
-        Args:
-            zone: The time zone of timers that do not name one.
-            facts: Tables without time, by name.
-            strict: Treat warnings as errors.
-            require_bounds: Treat unbounded state as an error.
-            window: The length of the windows of window mode, a duration.
-            step: The time between two windows, a duration.
-            provisional: On a stream, also report open intervals before they end.
-            timeouts: Report the partial matches that guards end as a side output.
-            max_instances: The maximum number of partial matches per definition.
-
-        Raises:
-            UsageProblem: If an option is invalid.
-            DefinitionProblem: If an option makes an error of a warning.
+        Raises UsageProblem for an invalid option, and DefinitionProblem if one makes an error of a warning.
         """
         tables = fact_tables({} if facts is None else facts, self._unbound.facts)
         others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]

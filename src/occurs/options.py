@@ -1,10 +1,10 @@
-"""What callers hand to a program: tables, schemas and options, in the forms that are read further."""
+"""What callers hand to a program: the options of `detect`, tables and schemas, in the forms that are read further."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -20,23 +20,151 @@ from occurs.model.types import Schema, Type
 from occurs.model.values import is_text, short
 
 
-def split_options(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
+@dataclass(frozen=True)
+class Option:
+    """An option of :meth:`occurs.Program.detect`.
+
+    ``of``: what it describes or changes: the ``input``, the plan (``rules``: also of what is only explained or
+    verified; ``run``), the ``result``, or runs on Spark.  ``words``: what the docstring says of it.  ``help``: what
+    commands say of it, if it is not the same.
+    """
+
+    name: str
+    default: Any
+    of: Literal["input", "rules", "run", "result", "spark"]
+    words: str
+    help: str = ""
+
+
+#: every option, in the order of the signature
+OPTIONS = (
+    Option("type", "type", "input",
+        "The column with the event type.  None: there is none.",
+        "Column with the event type (empty: none)."),
+    Option("time", "time", "input",
+        "The column with the time: timestamps, integers, or text.",
+        "Column with the time."),
+    Option("end", "end", "input",
+        "The column with the end of intervals, null while an interval is open.  None: there is none.",
+        "Column with the end of an interval (empty: none)."),
+    Option("sequence", "sequence", "input",
+        "The column that orders simultaneous events.  None: there is none.",
+        "Column that orders simultaneous events (empty: none)."),
+    Option("label", "label", "input",
+        "The column with the unique identity of a row.  None: there is none.",
+        "Column with the label, the unique identity of a row (empty: none)."),
+    Option("time_unit", None, "input",
+        "The unit of integer times: ``us``, ``ms``, ``s``, ``min``, ``h`` or ``d``.",
+        "Unit of integer times: us, ms, s, min, h or d."),
+    Option("start", None, "input",
+        "The start of the clock; earlier rows are skipped.  Default: the time of the first row.",
+        "Start of the clock; skip earlier rows.  [default: first event]"),
+    Option("until", None, "input",
+        "The end of the clock; later rows are skipped.  Default: the time of the last row.",
+        "End of the clock; skip later rows.  [default: last event]"),
+    Option("ended", True, "result",
+        "Whether the input is complete.  If so, intervals that are open at its end are reported, too.",
+        "Treat the input as complete, or leave open intervals unreported.  [default: ended]"),
+    Option("because", False, "result",
+        "Add the columns ``label`` and ``because``, the constituents of each detection.",
+        "Add the label and the constituents of every detection."),
+    Option("with_label", False, "result",
+        "Add the column ``label``, the identity of each detection.",
+        "Add the label of every detection."),
+    Option("bad_rows", "error", "input",
+        '``"error"`` rejects input with unreadable rows, ``"skip"`` skips and counts them.',
+        "Reject input with unreadable rows, or skip and count them."),
+    Option("time_format", None, "input",
+        "The format of times in text, in the directives of ``strptime``.  None: ISO 8601.",
+        'Format of times in text: "%d/%m/%Y %H:%M:%S".  [default: ISO 8601]'),
+    Option("only", None, "result",
+        "The types to report.  None: all.",
+        "Report only these types, separated by commas."),
+    Option("zone", "UTC", "rules",
+        "The time zone of timers that do not name one.",
+        "Time zone of timers."),
+    Option("facts", None, "rules",
+        "Tables without time, by name (Phenesthe).",
+        "Table without a time column.  Repeatable."),
+    Option("strict", False, "rules",
+        "Treat warnings as errors."),
+    Option("require_bounds", False, "rules",
+        "Treat unbounded state as an error."),
+    Option("window", None, "run",
+        'Window mode (Phenesthe): the length of the windows, a duration such as ``"2 h"`` or ticks.',
+        "Window mode (Phenesthe): each query sees only the last DURATION, such as 2h, or a number of ticks."),
+    Option("step", None, "run",
+        "Window mode: the time between two windows, a duration or ticks.",
+        "Time between two queries of --window, such as 1h."),
+    Option("provisional", False, "run",
+        "On a stream, also report open intervals before they end, with the column ``final``.",
+        "Also report open intervals (final = false) before they end."),
+    Option("timeouts", False, "run",
+        "Also collect the partial matches that EPL's ``timer:within`` ended, in ``timeouts`` of the result."),
+    Option("max_instances", None, "run",
+        "The maximum number of partial matches per definition, on Spark per partition. Default: 10 million.",
+        "Maximum number of partial matches per definition (EPL; on Spark, per partition).  [default: 10,000,000]"),
+    Option("progress", None, "result",
+        "Show a progress bar for a run in this process.  None: only in a notebook."),
+    Option("partitions", 8, "spark", "The number of hash buckets, or slices of time, of a run on Spark."),
+    Option("watermark", None, "spark", "How late a row of a stream may arrive, a duration such as ``\"10 s\"``."),
+    Option("started", False, "spark", "Whether the start of the clock was set on purpose (window mode)."),
+)  # fmt: skip
+
+
+class Options(TypedDict, total=False):
+    """The types of the options of :meth:`occurs.Program.detect`; ``OPTIONS`` says what they mean."""
+
+    type: str | None
+    time: str
+    end: str | None
+    sequence: str | None
+    label: str | None
+    time_unit: str | None
+    start: Any
+    until: Any
+    ended: bool
+    because: bool
+    with_label: bool
+    bad_rows: str
+    time_format: str | None
+    only: list[str] | None
+    zone: str
+    facts: Mapping[str, Any] | None
+    strict: bool
+    require_bounds: bool
+    window: Any
+    step: Any
+    provisional: bool
+    timeouts: bool
+    max_instances: int | None
+    progress: bool | None
+    partitions: int
+    watermark: Any
+    started: bool
+
+
+def among(given: Mapping[str, Any], *of: str) -> dict[str, Any]:
+    """Those of the given options that describe or change one of ``of``."""
+    return {o.name: given[o.name] for o in OPTIONS if o.of in of and o.name in given}
+
+
+def split_options(given: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
     """Keywords as options of the input and of the plan; UsageProblem for one that is neither."""
-    inputs = {f.name for f in fields(InputOptions)}
-    plan = {"zone", "facts", "strict", "require_bounds"}
-    for name in options:
-        if name not in inputs | plan | {"ended"}:
-            hint = did_you_mean(name, inputs | plan, "options")
-            raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
-    own = {n: v for n, v in options.items() if n in plan}
-    return InputOptions(**{n: v for n, v in options.items() if n in inputs}), own
+    known = [o.name for o in OPTIONS if o.of in ("input", "rules")]
+    for name in given:
+        if name not in known and name != "ended":
+            raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=did_you_mean(name, known, "options"))
+    return InputOptions(**among(given, "input")), among(given, "rules")
 
 
-def check_flags(**given: Any) -> None:
-    """Raise UsageProblem for an option that is neither true nor false."""
-    for name, value in given.items():
-        if not isinstance(value, bool | np.bool_):
-            raise UsageProblem.of("bad-option", f"{name} must be True or False, not {short(value)}")
+def check_flags(given: Mapping[str, Any]) -> None:
+    """Raise UsageProblem for an option that is neither true nor false, though it must be."""
+    for option in OPTIONS:
+        value = given.get(option.name, option.default)
+        flag = isinstance(option.default, bool) or (option.name == "progress" and value is not None)
+        if flag and not isinstance(value, bool | np.bool_):
+            raise UsageProblem.of("bad-option", f"{option.name} must be True or False, not {short(value)}")
 
 
 def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:

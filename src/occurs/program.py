@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of
@@ -23,7 +23,10 @@ from occurs.model.types import Schema, Type
 from occurs.model.values import short
 from occurs.operators.definition import Node
 from occurs.options import (
+    OPTIONS,
+    Options,
     Window,
+    among,
     check_flags,
     named,
     sample_of,
@@ -40,37 +43,6 @@ if TYPE_CHECKING:
 
 #: a kind of table
 Events = TypeVar("Events")
-
-
-class DetectOptions(TypedDict, total=False):
-    """The options of :meth:`Program.detect`."""
-
-    type: str | None
-    time: str
-    end: str | None
-    sequence: str | None
-    label: str | None
-    time_unit: str | None
-    start: Any
-    until: Any
-    ended: bool
-    because: bool
-    with_label: bool
-    bad_rows: str
-    only: list[str] | None
-    zone: str
-    facts: Mapping[str, Any] | None
-    strict: bool
-    require_bounds: bool
-    window: Any
-    step: Any
-    provisional: bool
-    timeouts: bool
-    max_instances: int | None
-    partitions: int
-    started: bool
-    watermark: Any
-    progress: bool | None
 
 
 class Program:
@@ -151,10 +123,10 @@ class Program:
 
     # -- running -----------------------------------------------------------------------------------------------------
     @overload
-    def detect(self, events: Mapping[str, Events], **options: Unpack[DetectOptions]) -> Detections[Events]: ...
+    def detect(self, events: Mapping[str, Events], **options: Unpack[Options]) -> Detections[Events]: ...
 
     @overload
-    def detect(self, events: Events, **options: Unpack[DetectOptions]) -> Detections[Events]: ...
+    def detect(self, events: Events, **options: Unpack[Options]) -> Detections[Events]: ...
 
     def detect(
         self,
@@ -238,16 +210,11 @@ class Program:
             >>> found["Hot"].to_pylist()
             [{'type': 'Hot', 'time': 60, 'v': 50}]
         """
-        check_flags(
-            ended=ended, because=because, with_label=with_label, strict=strict, require_bounds=require_bounds,
-            provisional=provisional, timeouts=timeouts, progress=progress is not None and progress,
-        )  # fmt: skip
-        program = self._checked.adjusted(
-            zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
-            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
-        )  # fmt: skip
+        given = locals()
+        check_flags(given)
+        program = self._checked.adjusted(**among(given, "rules", "run"))
         program = program.reasoning() if because else program
-        options = InputOptions(type, time, end, sequence, label, time_unit, start, until, bad_rows, time_format)  # type: ignore[arg-type]
+        options = InputOptions(**among(given, "input"))
         events = named(events, program.assigned)
         sample = sample_of(events)
         streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming
@@ -264,7 +231,7 @@ class Program:
                 program, events, options, because=because, with_label=with_label or because, only=only, **host
             )
         if host:
-            hint = did_you_mean(next(iter(host)), _DETECT, "options")
+            hint = did_you_mean(next(iter(host)), [o.name for o in OPTIONS], "options")
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
         program = program.noticing()
         history = program.history(events, options)
@@ -320,7 +287,7 @@ class Program:
             [{'type': 'Hot', 'time': 60, 'v': 50}]
         """
         self._checked.refuse_files("single events")
-        check_flags(because=because)
+        check_flags({"because": because})
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         if schemas is not None and not isinstance(schemas, Mapping):
             text = f"schemas must be a mapping from event types to attributes, not {short(schemas)}"
@@ -442,6 +409,3 @@ class Program:
         from occurs.verify.reference import verify
 
         return verify(program, events, input_options, max_events=max_events)
-
-
-_DETECT = list(DetectOptions.__annotations__)

@@ -19,6 +19,7 @@ from occurs.connect.places import split_type
 from occurs.connect.spark import INSTALL, has_pyspark, runs_spark
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.history import History
+from occurs.options import among
 
 if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
@@ -84,19 +85,7 @@ def facts(given: Input) -> dict[str, pa.Table]:
 
 def arguments(given: Input, *, skip: bool = False) -> dict[str, Any]:
     """The input options as keywords of ``detect``, ``explain`` and ``verify``, without those at their defaults."""
-    options = given.options(skip=skip)
-    out: dict[str, Any] = {
-        "type": options.type,
-        "time": options.time,
-        "end": options.end,
-        "sequence": options.sequence,
-        "label": options.label,
-        "time_unit": options.time_unit,
-        "start": options.start,
-        "until": options.until,
-        "bad_rows": options.bad_rows,
-        "time_format": options.time_format,
-    }
+    out = among(vars(given.options(skip=skip)), "input")
     if given.ended is False:
         out["ended"] = False
     if given.zone != "UTC":

@@ -13,6 +13,7 @@ import click
 from occurs.connect.places import Place, format_of, places, split_type
 from occurs.errors import UsageProblem
 from occurs.model.source import InputOptions
+from occurs.options import OPTIONS
 
 Decorated = Callable[..., Any]
 
@@ -22,21 +23,23 @@ def rules(command: Decorated) -> Decorated:
     return click.argument("rules", nargs=-1, required=True, metavar="RULES...")(command)
 
 
+def option(name: str, flag: str | None = None, **how: Any) -> Callable[[Decorated], Decorated]:
+    """An option of `detect` as its table declares it: its default and help; ``flag``: under another name."""
+    declared = next(o for o in OPTIONS if o.name == name)
+    if declared.default is False:
+        how["is_flag"] = True
+    else:
+        how = {"default": declared.default, "show_default": isinstance(declared.default, str), **how}
+    return click.option(flag or f"--{name.replace('_', '-')}", **{"help": declared.help or declared.words, **how})
+
+
 def severity(command: Decorated) -> Decorated:
-    for option in (
-        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
-        click.option("--require-bounds", is_flag=True, help="Treat unbounded state as an error."),
-    ):
-        command = option(command)
-    return command
+    return option("require_bounds")(option("strict")(command))
 
 
 def windows(hidden: bool = False) -> Callable[[Decorated], Decorated]:
     """The window mode of Phenesthe; ``hidden``: the command only explains that it does not have it."""
-    text = "Window mode (Phenesthe): each query sees only the last DURATION, such as 2h, or a number of ticks."
-    window = click.option("--window", metavar="DURATION", help=text, hidden=hidden)
-    text = "Time between two queries of --window, such as 1h."
-    step = click.option("--step", metavar="DURATION", help=text, hidden=hidden)
+    window, step = (option(name, metavar="DURATION", hidden=hidden) for name in ("window", "step"))
     return lambda command: window(step(command))
 
 
@@ -62,10 +65,7 @@ def overwrite(command: Decorated) -> Decorated:
 
 
 def instances(command: Decorated) -> Decorated:
-    text = "Maximum number of partial matches per definition (EPL; on Spark, per partition)."
-    return click.option("--max-instances", type=click.IntRange(1), metavar="N", help=f"{text}  [default: 10,000,000]")(
-        command
-    )
+    return option("max_instances", type=click.IntRange(1), metavar="N")(command)
 
 
 def first(command: Decorated) -> Decorated:
@@ -90,7 +90,7 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
     """
     metavar, text = _STREAM if live else _HISTORY
     ends = "Stop at the end of the input that is available now, or wait for more.  [default: --ended only for FILE]"
-    options = [
+    options: list[Callable[[Decorated], Decorated]] = [
         click.option("--events", "-e", multiple=True, required=False, metavar=metavar, help=text),
         click.option("--type", metavar="TYPE", help="Event type of --events that are given without TYPE=."),
         click.option(
@@ -99,32 +99,15 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
         ),
         click.option("--delimiter", default=",", show_default=True, metavar="C", help="Column delimiter of CSV files."),
         click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of text."),
-        click.option("--facts", multiple=True, metavar="NAME=PATH", help="Table without a time column.  Repeatable."),
-        *(
-            click.option(f"--{name}-column", default=name, show_default=True, metavar="NAME", help=text)
-            for name, text in (
-                ("type", "Column with the event type (empty: none)."),
-                ("time", "Column with the time."),
-                ("end", "Column with the end of an interval (empty: none)."),
-                ("sequence", "Column that orders simultaneous events (empty: none)."),
-                ("label", "Column with the label, the unique identity of a row (empty: none)."),
-            )
-        ),
-        click.option("--time-unit", metavar="UNIT", help="Unit of integer times: us, ms, s, min, h or d."),
-        click.option(
-            "--time-format", metavar="FORMAT", help='Format of times in text: "%d/%m/%Y %H:%M:%S".  [default: ISO 8601]'
-        ),
-        click.option("--zone", default="UTC", show_default=True, metavar="NAME", help="Time zone of timers."),
-        click.option(
-            "--bad-rows", type=click.Choice(["error", "skip"]), default="error", show_default=True,
-            help="Reject input with unreadable rows, or skip and count them.",
-        ),
-        click.option("--start", metavar="TIME", help="Start of the clock; skip earlier rows.  [default: first event]"),
-        click.option("--until", metavar="TIME", help="End of the clock; skip later rows.  [default: last event]"),
-        click.option(
-            "--ended/--open", default=None if live else True,
-            help=ends if live else "Treat the input as complete, or leave open intervals unreported.  [default: ended]",
-        ),
+        option("facts", multiple=True, metavar="NAME=PATH"),
+        *(option(n, f"--{n}-column", metavar="NAME") for n in ("type", "time", "end", "sequence", "label")),
+        option("time_unit", metavar="UNIT"),
+        option("time_format", metavar="FORMAT"),
+        option("zone", metavar="NAME"),
+        option("bad_rows", type=click.Choice(["error", "skip"])),
+        option("start", metavar="TIME"),
+        option("until", metavar="TIME"),
+        option("ended", "--ended/--open", **({"default": None, "help": ends} if live else {})),
     ]  # fmt: skip
     if not live:
         options.append(click.option(
@@ -152,8 +135,8 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
         call.__name__, call.__doc__ = command.__name__, command.__doc__
         call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
         decorated: Decorated = call
-        for option in reversed(options):
-            decorated = option(decorated)
+        for one in reversed(options):
+            decorated = one(decorated)
         return decorated
 
     return decorate

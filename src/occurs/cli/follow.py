@@ -66,10 +66,10 @@ if TYPE_CHECKING:
 )
 @_options.timeouts("DIR|kafka://..")
 @_options.never("DIR|kafka://..")
-@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
-@click.option("--label", is_flag=True, help="Add the label of every detection.")
-@click.option("--provisional", is_flag=True, help="Also report open intervals (final = false) before they end.")
-@click.option("--only", metavar="TYPE,..", help="Report only these types, separated by commas.")
+@_options.option("because")
+@_options.option("with_label", "--label")
+@_options.option("provisional")
+@_options.option("only", metavar="TYPE,..")
 @click.option("--actions", is_flag=True, help="Print the notifications of triggers on stderr (FTL, PTL).")
 @_options.instances
 @_options.formula

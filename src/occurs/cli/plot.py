@@ -59,7 +59,7 @@ from occurs.model.source import InputOptions
     "--time-column", default="time", show_default=True, metavar="NAME", help="Column of --events with the time."
 )
 @click.option("--time-format", metavar="FORMAT", help="Format of times in --events.  [default: ISO 8601]")
-@click.option("--time-unit", metavar="UNIT", help="Unit of integer times: us, ms, s, min, h or d.")
+@_options.option("time_unit", metavar="UNIT")
 @click.option("--lasting", metavar="TYPE,..", help="Types to draw as intervals even if no row has an end.")
 def command(
     detections: tuple[str, ...],

@@ -30,8 +30,8 @@ from occurs.languages.logic import LANGUAGES
     metavar="PATH",
     help="Write to a .jsonl, .csv or .parquet file, or a directory; - is JSON lines on stdout.",
 )
-@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
-@click.option("--label", is_flag=True, help="Add the label of every detection.")
+@_options.option("because")
+@_options.option("with_label", "--label")
 @click.option(
     "--bad", metavar="PATH", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
 )
@@ -42,7 +42,7 @@ from occurs.languages.logic import LANGUAGES
 @_options.instances
 @_options.formula
 @_options.windows()
-@click.option("--only", metavar="TYPE,..", help="Report only these types, separated by commas.")
+@_options.option("only", metavar="TYPE,..")
 def command(
     given: _options.Input,
     rules: tuple[str, ...],
