@@ -53,6 +53,7 @@ class Program:
 
     Attributes:
         problems: The warnings and notices of the rules.
+        checked: The checked program, as hosts and applications see it.
 
     Examples:
         >>> import occurs, pyarrow as pa
@@ -69,7 +70,8 @@ class Program:
         """``texts``, ``max_formula``, ``folders``: as for :class:`occurs.checked_program.CheckedProgram`."""
         if not isinstance(texts, CheckedProgram):
             texts = CheckedProgram(texts, max_formula=max_formula, folders=folders)
-        self._checked = texts
+        self.checked = texts
+        self.problems: list[Problem] = texts.problems
 
     def __repr__(self) -> str:
         return f"Program({', '.join(dict.fromkeys(node.defines for _, node in self.outline))})"
@@ -77,17 +79,7 @@ class Program:
     def _repr_html_(self) -> str:
         from occurs.explanation import summary
 
-        return summary(self._checked)
-
-    @property
-    def checked(self) -> CheckedProgram:
-        """The checked program, as hosts and applications see it."""
-        return self._checked
-
-    @property
-    def problems(self) -> list[Problem]:
-        """The warnings and notices of the rules."""
-        return self._checked.problems
+        return summary(self.checked)
 
     @property
     def outline(self) -> list[tuple[str, Node]]:
@@ -95,12 +87,12 @@ class Program:
 
         A node has the type that the definition defines and the types that it reads.
         """
-        return self._checked.outline
+        return self.checked.outline
 
     @property
     def declared(self) -> dict[str, Schema]:
         """The schemas that the rules declare for their input."""
-        return self._checked.declared
+        return self.checked.declared
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
         """Check the rules and return all problems: errors, warnings and notices.
@@ -119,7 +111,7 @@ class Program:
             >>> program.check()
             []
         """
-        return self._checked.check(schemas, kind)
+        return self.checked.check(schemas, kind)
 
     # -- running -----------------------------------------------------------------------------------------------------
     @overload
@@ -212,7 +204,7 @@ class Program:
         """
         given = locals()
         check_flags(given)
-        program = self._checked.adjusted(**among(given, "rules", "run"))
+        program = self.checked.adjusted(**among(given, "rules", "run"))
         program = program.reasoning() if because else program
         options = InputOptions(**among(given, "input"))
         events = named(events, program.assigned)
@@ -286,23 +278,23 @@ class Program:
             >>> live.advance(60)
             [{'type': 'Hot', 'time': 60, 'v': 50}]
         """
-        self._checked.refuse_files("single events")
+        self.checked.refuse_files("single events")
         check_flags({"because": because})
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         if schemas is not None and not isinstance(schemas, Mapping):
             text = f"schemas must be a mapping from event types to attributes, not {short(schemas)}"
             raise UsageProblem.of("bad-option", text)
         given = {t: schema_of(t, s) for t, s in (schemas or {}).items()}
-        if not self._checked.reads_lists:
+        if not self.checked.reads_lists:
             given = {t: without_lists(s) for t, s in given.items()}
         known = {**self.declared, **given}
-        missing = sorted(t for t in self._checked.external if t not in known or Type.NULL in dict(known[t]).values())
+        missing = sorted(t for t in self.checked.external if t not in known or Type.NULL in dict(known[t]).values())
         if missing:
             text = f"the attributes of {', '.join(f'`{t}`' for t in missing)} are not fully known"
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
             raise UsageProblem.of("missing-schema", text, hint=hint)
         first = None if start is None else instant(start, kind, "start")
-        program = self._checked.adjusted(zone=zone).noticing()
+        program = self.checked.adjusted(zone=zone).noticing()
         program = program.reasoning() if because else program
         return Live(program.plan(known, kind), labelled=because, start=first)
 
@@ -360,7 +352,7 @@ class Program:
         from occurs.explanation import Explanation
 
         input_options, rest = split_options(options)
-        program = self._checked.adjusted(**rest)
+        program = self.checked.adjusted(**rest)
         if events is None:
             return Explanation.of(program.plan_without_data(input_options.time_unit))
         events = named(events, program.assigned)
@@ -401,7 +393,7 @@ class Program:
             True
         """
         input_options, rest = split_options(options)
-        program = self._checked.adjusted(**rest)
+        program = self.checked.adjusted(**rest)
         if "epl" in program.languages:
             from occurs.verify import nets as nets_verify
 
