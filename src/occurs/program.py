@@ -10,7 +10,6 @@ from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of
 from occurs.engine.results import TypeRows
 from occurs.errors import Problem, UsageProblem, did_you_mean
-from occurs.hosts.dataframes import on_spark
 from occurs.hosts.detections import Detections, LocalDetections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history, run_windows
@@ -215,13 +214,16 @@ class Program:
             raise UsageProblem.of("bad-option", "provisional rows are only available on a stream", hint=hint)
         if sample is not None and kind_of(sample) == "spark":
             program.require("spark")
-            if streaming and program.window is not None:
-                raise unsupported()
-            if not streaming:
-                host["ended"] = ended
-            return on_spark(sample)(
-                program, events, options, because=because, with_label=with_label or because, only=only, **host
-            )
+            host |= {"because": because, "with_label": with_label or because, "only": only}
+            if streaming:
+                if program.window is not None:
+                    raise unsupported()
+                from occurs.hosts.stream.detect import detect as in_stream
+
+                return in_stream(program, events, options, **host)
+            from occurs.hosts.spark import detect as in_batch
+
+            return in_batch(program, events, options, ended=ended, **host)
         if host:
             hint = did_you_mean(next(iter(host)), [o.name for o in OPTIONS], "options")
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)

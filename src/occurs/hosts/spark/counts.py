@@ -1,5 +1,5 @@
-"""What is said of the input of formulas over instants and intervals (see :mod:`occurs.hosts.counts`) and of triggers,
-on Spark."""
+"""Counts of the input of formulas over instants and intervals (:func:`occurs.hosts.detections.input_counts`), and of
+triggers, on Spark."""
 
 from __future__ import annotations
 
