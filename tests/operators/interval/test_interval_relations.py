@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from lasting_histories import INF, Formula, Run, Tree, continued, flat, random_cuts, rows_of, telling, told
+from relation_histories import INF, Formula, Run, Tree, continued, flat, random_cuts, rows_of, telling, told
 
 from occurs.operators.interval import relations
 

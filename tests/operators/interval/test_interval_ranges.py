@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lasting_checks import World, agrees, back, event, restricted
+from signal_checks import World, agrees, back, event, restricted
 
 from occurs.languages.phenesthe.semantics.intervals import iteration, maximal_range, minimal_range
 from occurs.operators.interval.ranges import Iteration, MaximalRange, MinimalRange

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from lasting_checks import Binding, World, agrees, event, intervals, joint_bindings, restricted, state
+from signal_checks import Binding, World, agrees, event, intervals, joint_bindings, restricted, state
 
 from occurs.errors import InputProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary

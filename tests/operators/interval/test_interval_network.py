@@ -1,4 +1,4 @@
-"""Nets of operators over what lasts: run, saved, restored; reading a definition; the rows that come out."""
+"""Nets of operators over instants and intervals: run, saved, restored; reading a definition; the rows that come out."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from lasting_histories import (
+from relation_histories import (
     INF,
     Formula,
     Leaf,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lasting_checks import World, agrees, event, joint_bindings, restricted, state
+from signal_checks import World, agrees, event, joint_bindings, restricted, state
 
 from occurs.operators.interval.points import Both, Either, Ends, Inside, PooledPoints, Starts, Without
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from lasting_checks import World, agrees, back, check, event, passed_on, points_signal, spans_signal, state
+from signal_checks import World, agrees, back, check, event, passed_on, points_signal, spans_signal, state
 
 from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
 from occurs.operators.interval.signals import NEVER, OPEN, Call, Points

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lasting_checks import World, agrees, joint_bindings, restricted, state
+from signal_checks import World, agrees, joint_bindings, restricted, state
 
 from occurs.languages.phenesthe.semantics.intervals import coalesced, complement, filtered, intersection
 from occurs.operators.interval.sets import Common, Cut, LongSpans, PooledSpans, United

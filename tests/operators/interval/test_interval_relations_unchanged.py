@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from lasting_histories import Leaf, Run, Tree, random_tree, rows_of
+from relation_histories import Leaf, Run, Tree, random_tree, rows_of
 
 from occurs.operators.interval.signals import Held, Phenomena
 

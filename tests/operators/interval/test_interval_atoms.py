@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from lasting_checks import LENGTH, World, check, interval_rows, passed_on
+from signal_checks import LENGTH, World, check, interval_rows, passed_on
 
 from occurs.errors import InputProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
