@@ -15,6 +15,7 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Binary, Expr, Literal
 from occurs.model.time import TimeKind
 from occurs.model.types import Type, arrow_type
+from occurs.operators.blocks import Block
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.interval.bindings import distinct, firsts, instants, joint, member, with_times
@@ -134,8 +135,7 @@ class Scan:
     def _lasting(self, rows: Rows, call: Call) -> Intervals:
         """Rows with an end as intervals; what has no length is none."""
         rows, codes = self._bound(rows, call)
-        column = rows.column("end")
-        end = np.where(column.is_valid(), column.values, OPEN) if len(rows) else np.zeros(0, np.int64)
+        end = ends_of(rows) if len(rows) else np.zeros(0, np.int64)
         return Intervals(codes, rows.time, end).take(rows.time < end)
 
     # --- signals ----------------------------------------------------------------------------------------------------
@@ -204,6 +204,12 @@ class Scan:
         held = Held(_moved(found["open"].codes, -by), found["open"].columns)
         closed, began = (replace(p, codes=_moved(p.codes, -by)) for p in (spans.closed, spans.began))
         return {"open": held}, replace(spans, closed=closed, began=began, open=held.opened())
+
+
+def ends_of(rows: Rows | Block) -> np.ndarray:
+    """When rows end, ``OPEN`` if they do not."""
+    column = rows.columns["end"]
+    return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
 
 
 def _moved(codes: Codes, by: int) -> Codes:
@@ -320,5 +326,10 @@ class _Rows:
 
 def code_of(values: Values, literal: Literal) -> int:
     """The code of a constant."""
+    return int(values.encode(constant(literal))[0])
+
+
+def constant(literal: Literal) -> Column:
+    """A column of one row."""
     array = pa.array([literal.value], pa.int64() if literal.type is Type.TIMESTAMP else arrow_type(literal.type))
-    return int(values.encode(Column.of(array, literal.type))[0])
+    return Column.of(array, literal.type)

@@ -205,14 +205,9 @@ def distinct(points: Points) -> Points:
     if ascending(points.time):
         # rows in order of time: it is enough to look at the one before of the same binding
         new, again = first_marks(joint([(points.codes, len(points))])[0], points.time)
-        return take_points(points, new) if again else points
+        return points.take(new) if again else points
     new = firsts(instants([(points.codes, points.time)])[0])
-    return points if new.all() else take_points(points, new)
-
-
-def take_points(points: Points, at: np.ndarray) -> Points:
-    """The rows ``at`` (row numbers, or booleans)."""
-    return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
+    return points if new.all() else points.take(new)
 
 
 # --- grouping and joining ---------------------------------------------------------------------------------------------
@@ -242,13 +237,6 @@ class Groups:
     def between(self, key: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Per request the places [lo, hi) in ``order`` of the rows of ``key`` with ``low <= time <= high``."""
         return find_ranges(self._numbers.of(key), low, high, self.start, self.time)
-
-    def next(self, key: np.ndarray, after: np.ndarray, default: int) -> np.ndarray:
-        """Per request the least time of ``key`` that is greater than ``after`` (which is no greatest int64)."""
-        if not len(self.time):
-            return np.full(len(key), default, np.int64)
-        lo, hi = self.between(key, after + 1, np.full(len(key), np.iinfo(np.int64).max))
-        return np.where(lo < hi, self.time[np.minimum(lo, len(self.time) - 1)], default)
 
 
 def expand(lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.atoms import Picked, Scan, code_of
+from occurs.operators.interval.atoms import Picked, Scan, code_of, ends_of
 from occurs.operators.interval.conditions import OfBindings
 from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
 from occurs.operators.interval.phenomena import LongPhenomena, Loose, PooledPhenomena
@@ -402,8 +402,7 @@ def _scanned(node: Scan, rows: Rows | None, call: Call) -> Held:
     assert new.labels is not None
     end, closes = new.time, np.zeros(n, np.int64)
     if node.sort in ("state", "dynamic"):
-        column = new.column("end")
-        end = np.where(column.is_valid(), column.values, OPEN)
+        end = ends_of(new)
     elif node.sort == "changes":
         closes = (~new.column("holds").values).astype(np.int64)
     hi, lo = new.labels.hi.view(np.int64), new.labels.lo.view(np.int64)

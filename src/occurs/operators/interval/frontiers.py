@@ -42,7 +42,7 @@ class Frontiers:
         if not rows:
             return out
         for lag, values in zip(self.lags, ticks):
-            if not len(values) or (values[0] == OPEN and _silent(values)):
+            if not len(values) or (values[0] == OPEN and silent(values)):
                 continue
             common = shared(lag.variables, variables)
             if not common:
@@ -64,11 +64,6 @@ def lag(
 ) -> Lag:
     """A table that says something of starts, of ends, or of both."""
     return Lag(variables, codes, all_open(rows) if starts is None else starts, all_open(rows) if ends is None else ends)
-
-
-def _silent(ticks: np.ndarray) -> bool:
-    """Whether they say nothing."""
-    return silent(ticks)
 
 
 def telling(lags: Iterable[Lag]) -> tuple[Lag, ...]:

@@ -20,7 +20,7 @@ from occurs.operators.blocks import Block, Out
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.interval.answers import Answer
-from occurs.operators.interval.atoms import Scan
+from occurs.operators.interval.atoms import Scan, ends_of
 from occurs.operators.interval.signals import OPEN, Intervals
 from occurs.operators.interval.signals import Call as Inner
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
@@ -296,7 +296,7 @@ class Gathered:
         numbers = {"time": np.concatenate([self._numbers[at], *(o.time for o in others)])}
         if answer.lasting:
             at += step
-            numbers["end"] = np.concatenate([self._numbers[at], *map(_ends, others)])
+            numbers["end"] = np.concatenate([self._numbers[at], *map(ends_of, others)])
         texts = {}
         text = np.repeat(self._places[1][:, number], n) + within
         for attribute in answer.head:
@@ -338,12 +338,6 @@ class Gathered:
             again = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in table.column_names])
             by[tied] = rows[again.to_numpy()]
         return by
-
-
-def _ends(rows: Rows | Block) -> np.ndarray:
-    """When rows end, ``OPEN`` if they do not."""
-    column = rows.columns["end"]
-    return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
 
 
 def _bytes(layout: Layout, call: Mapping[str, Rows | Block]) -> int:

@@ -18,7 +18,6 @@ from occurs.operators.interval.bindings import (
     member,
     pick,
     shifted,
-    take_points,
 )
 from occurs.operators.interval.delayed_release import release
 from occurs.operators.interval.frontiers import lag, telling
@@ -74,8 +73,9 @@ class MinimalRange(OfLeft):
         since = _before(pending.columns["start"], phi.since)
         parts = [ended.intervals()]
         if len(phi) or (len(psi) and len(pending)):
-            done, pending = stretched(self.left, self.right, pending, phi, psi)
-            parts.append(done)
+            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
+            parts.append(found.closed())
+            pending = found.open
         complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
         nothing = Intervals.empty(len(self.left))
         spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
@@ -163,7 +163,8 @@ class EagerRange(MinimalRange):
         phi, psi, pending = as_points(inputs[0]), as_points(inputs[1]), state["pending"]
         closed = nothing = Intervals.empty(len(self.left))
         if len(phi) or (len(psi) and len(pending)):
-            closed, pending = stretched(self.left, self.right, pending, phi, psi)
+            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
+            closed, pending = found.closed(), found.open
         if call.closing:
             return self.fresh(), Phenomena(closed, nothing, OPEN)
         # what begins at such an instant ends later than all that is known
@@ -242,17 +243,9 @@ class _Stretches:
         return Intervals(tuple([c[at] for c in self._codes]), self._time[at], end)
 
 
-def stretched(
-    left: tuple[str, ...], right: tuple[str, ...], pending: Held, phi: Points, psi: Points
-) -> tuple[Intervals, Held]:
-    """The minimal ranges that end in a call, and the instants from which one may still begin (column ``start``)."""
-    found = _Stretches(left, right, pending, phi, psi, latest=True)
-    return found.closed(), found.open
-
-
 def _in_order(points: Points) -> Points:
     """In the order of time."""
-    return points if ascending(points.time) else take_points(points, np.argsort(points.time, kind="stable"))
+    return points if ascending(points.time) else points.take(np.argsort(points.time, kind="stable"))
 
 
 def finished(runs: Held) -> Intervals:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from occurs.operators.interval.bindings import joint, later, member, pick, places, shared, unseen
+from occurs.operators.interval.bindings import joint, later, member, pick, places, shared, union, unseen
 from occurs.operators.interval.frontiers import Frontiers
 from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.signals import (
@@ -82,7 +82,7 @@ class Related:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        return tuple(sorted({*self.left, *self.right}))
+        return union(self.left, self.right)
 
     @cached_property
     def _number(self) -> int:
