@@ -122,7 +122,7 @@ class Answer:
 def _taken(
     codes: Codes, time: np.ndarray, end: np.ndarray | None, at: np.ndarray
 ) -> tuple[Codes, np.ndarray, np.ndarray | None]:
-    """The rows ``at``."""
+    """Columns of the rows ``at``."""
     return tuple([c[at] for c in codes]), time[at], None if end is None else end[at]
 
 

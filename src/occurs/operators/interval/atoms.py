@@ -1,4 +1,5 @@
-"""From rows to signals: the atoms of inputs (phenesthe.md, sections 4.2 and 4.6)."""
+"""Atoms: the rows of an input, or the signal of another definition, as the signal of an atom (phenesthe.md, sections
+4.2 and 4.6)."""
 
 from __future__ import annotations
 
@@ -207,7 +208,7 @@ class Scan:
 
 
 def ends_of(rows: Rows | Block) -> np.ndarray:
-    """When rows end, ``OPEN`` if they do not."""
+    """int64 ends of rows, ``OPEN`` for a row that has not ended."""
     column = rows.columns["end"]
     return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
 
@@ -261,7 +262,7 @@ class Picked(Stateless):
 
 
 class _Rows:
-    """The rows of one call."""
+    """Reads the rows of a signal as those of an atom, in one call."""
 
     def __init__(self, node: Picked, values: Values) -> None:
         self.node = node
@@ -325,11 +326,11 @@ class _Rows:
 
 
 def code_of(values: Values, literal: Literal) -> int:
-    """The code of a constant."""
+    """The code of a constant in a dictionary of values."""
     return int(values.encode(constant(literal))[0])
 
 
 def constant(literal: Literal) -> Column:
-    """A column of one row."""
+    """A column of one row with the value of a constant."""
     array = pa.array([literal.value], pa.int64() if literal.type is Type.TIMESTAMP else arrow_type(literal.type))
     return Column.of(array, literal.type)

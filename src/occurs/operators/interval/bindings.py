@@ -1,4 +1,4 @@
-"""Rows found, grouped and joined by their bindings: index arithmetic on whole columns.
+"""Bindings of variables as keys, and rows that are found, grouped and joined by them: index arithmetic on columns.
 
 A *key* is one int64 per row that stands for its binding (:func:`occurs.operators.interval.bindings.joint`).
 """
@@ -49,7 +49,7 @@ def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, 
 
 @dataclass(frozen=True)
 class OfBoth:
-    """An operator of two operands, with these variables each, that has the variables of both."""
+    """Base class of operators over two operands, with the variables ``left`` and ``right``; the result has both."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -61,7 +61,7 @@ class OfBoth:
 
 @dataclass(frozen=True)
 class OfLeft(OfBoth):
-    """One whose right operand has no variables but those of the left one."""
+    """Base class of operators over two operands; the variables of the right one are among those of the left one."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
 
 
 def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The same numbers in few bits."""
+    """The numbers replaced by small ones, equal where those are."""
     table, used, out = IntTable(), 0, []
     for values in sides:
         codes, used = table.encode(values, None, used)
@@ -186,7 +186,7 @@ def firsts(keys: np.ndarray) -> np.ndarray:
 
 
 def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
-    """The rows that are not among ``given``, every one once: their numbers."""
+    """The numbers of the rows that are not among ``given``, without repetitions."""
     if len(rows) < 2 and not len(given):
         return np.arange(len(rows))
     binding = np.concatenate(joint([(given.codes, len(given)), (rows.codes, len(rows))]))
@@ -199,7 +199,7 @@ def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
 
 
 def distinct(points: Points) -> Points:
-    """The same without repetitions."""
+    """The instants without repetitions."""
     if len(points) < 2:
         return points
     if ascending(points.time):
@@ -276,15 +276,15 @@ def as_spans(signal: Signal) -> Spans:
 
 
 def shifted(time: int, ticks: int) -> int:
-    """``time`` and some ticks (or less, if negative); what never was or never comes stays so, nothing wraps."""
+    """``time`` plus ``ticks``, without overflow; ``NEVER`` and ``OPEN`` stay what they are."""
     return time if time in (NEVER, OPEN) else max(NEVER, min(time + ticks, OPEN))
 
 
 def earlier(ticks: np.ndarray) -> np.ndarray:
-    """The tick before; before everything there is none."""
+    """The ticks before; ``NEVER`` has none."""
     return np.maximum(ticks, NEVER + 1) - 1
 
 
 def later(ticks: np.ndarray) -> np.ndarray:
-    """The tick after, as long as there is one."""
+    """The ticks after; ``OPEN`` has none."""
     return np.minimum(ticks, OPEN - 1) + 1

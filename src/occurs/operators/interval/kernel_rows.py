@@ -36,7 +36,7 @@ _NOTHING = (0, 0)
 
 
 class Sources:
-    """The instants of some atoms, call by call.
+    """Shows the kernel the instants of some atoms, call by call.
 
     ``flat``: int64, per atom the sources of its columns and of its times, those of the last call with rows; ``spans``:
     int64, per atom its first row and how many there are from there on.
@@ -264,7 +264,7 @@ class Reported(Block):
 
 
 class Gathered:
-    """The rows of many calls."""
+    """The rows of many calls put together, type by type."""
 
     def __init__(self, calls: Sequence[Reported], others: Sequence[Mapping[str, Rows | Block]]) -> None:
         """``calls``: of the same definitions, at least one; ``others``: calls that have the same types of rows."""
@@ -341,7 +341,7 @@ class Gathered:
 
 
 def _bytes(layout: Layout, call: Mapping[str, Rows | Block]) -> int:
-    """So many bytes, or fewer, texts have in a call."""
+    """An upper bound of the bytes of all texts in a call."""
     heads = [(answer.name, a.name) for answer in layout.answers for a in answer.head if a.type is Type.STRING]
     return sum(int(call[type].columns[name].arrow.nbytes) for type, name in heads)
 
@@ -351,7 +351,7 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:
 
 
 def _joined(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> pa.StringArray:
-    """Texts behind one another, less than 2 GB."""
+    """Texts of several calls put together, less than 2 GB."""
     data = np.concatenate([d for _, d in texts])
     sizes = np.array([len(d) for _, d in texts])
     counts = [len(o) - 1 for o, _ in texts]

@@ -153,8 +153,8 @@ MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Ticks(Stateless):
-    """The ticks t >= 0 of (frontier - ``window``, frontier], each in one call.  Raises LimitProblem if they are too
-    many."""
+    """The clock: the ticks t >= 0 of (frontier - ``window``, frontier], each in one call, for formulas that are true
+    almost always.  Raises LimitProblem if they are too many."""
 
     window: int
     name: str = ""

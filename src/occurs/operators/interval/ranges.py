@@ -146,12 +146,16 @@ class Iteration:
         return Held.concat([runs.take(~touched), found.take(current)]), finished(found.take(~current))
 
 
-# --- told one by one, each binding by itself --------------------------------------------------------------------------
+# --- ranges whose intervals are emitted one by one, each binding by itself --------------------------------------------
+#
+# Read as states, minimal ranges and iterations are complete up to the tick before the least instant of all bindings at
+# which an interval may still begin.  Here they are read as dynamic phenomena: an interval is emitted as soon as the event
+# has come that ends it, and only the bindings that wait lag.
 
 
 @dataclass(frozen=True)
 class EagerRange(MinimalRange):
-    """``phi ~>> psi``.
+    """``phi ~>> psi`` as a dynamic phenomenon.
 
     State, ``pending``: the last phi-instant of every binding since its last (psi and not phi)-instant.
     """
@@ -211,7 +215,7 @@ _NONE = Held.empty(0, "start")
 
 
 class _Stretches:
-    """What a call makes of stretches that are open (``held``, column ``start``); see the kernel."""
+    """The stretches that end, begin and stay open in a call; ``held``: those that were open, by ``start``."""
 
     def __init__(
         self, left: tuple[str, ...], right: tuple[str, ...], held: Held, phi: Points, psi: Points, latest: bool
@@ -244,12 +248,12 @@ class _Stretches:
 
 
 def _in_order(points: Points) -> Points:
-    """In the order of time."""
+    """The instants in the order of time."""
     return points if ascending(points.time) else points.take(np.argsort(points.time, kind="stable"))
 
 
 def finished(runs: Held) -> Intervals:
-    """Runs of two or more instants."""
+    """The intervals of runs of two or more instants."""
     first, last = runs.columns["first"], runs.columns["last"]
     return Intervals(runs.codes, first, last).take(first < last)
 

@@ -1,4 +1,4 @@
-"""What flows between the operators of formulas over instants and intervals (phenesthe.md, sections 4 and 5).
+"""Signals, which flow between the operators of formulas over instants and intervals (phenesthe.md, sections 4 and 5).
 
 A formula has, per *binding* of its variables, a set of instants or of intervals.  A binding is a tuple of value codes,
 one per variable (:mod:`occurs.operators.interval.values`); equal values have equal codes wherever they stand, null and
@@ -48,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Points:
-    """Of an event formula: every (binding, instant) in (``since``, ``complete``], once."""
+    """The signal of an event formula: every (binding, instant) in (``since``, ``complete``], once."""
 
     codes: Codes
     time: np.ndarray
@@ -118,7 +118,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Spans:
-    """Of a state formula, known up to ``complete``; per binding intervals share no point.
+    """The signal of a state formula, known up to ``complete``; per binding intervals share no point.
 
     ``closed``: those that ended in (``since``, ``complete``].  ``began``: those that began in it, closed meanwhile or
     not, with the end they have now.  ``open``: all that began at or before ``complete`` and have not ended by then
@@ -201,7 +201,7 @@ class Lags:
 
 @dataclass(frozen=True)
 class Phenomena:
-    """Of a dynamic formula: ``closed`` are the intervals that became final in this call, and have ended.
+    """The signal of a dynamic formula: ``closed`` are the intervals that became final in this call, and have ended.
 
     ``open``: those known that have not ended, all of them (at closing: what is left to report).  ``complete``: the
     frontier of starts and ends where ``lags`` do not say less.
