@@ -39,9 +39,9 @@ _PASSING = (OfBindings, LongSpans, LongPhenomena, Loose, HoldPoints, HoldSpans)
 
 @dataclass(frozen=True)
 class Part:
-    """A row or interval under an atom: ``role`` is the atom as it is written, ``type`` what it reads, ``end`` None if it
-    has none.  ``label``, ``attributes``: of an input row; else ``codes`` are those of the variables of the definition
-    that derives it."""
+    """A row or interval under an atom: ``role`` is the atom as it is written, ``type`` what it reads, ``end`` None if
+    it has none.  ``label``, ``attributes``: of an input row; else ``codes`` are those of the variables of the
+    definition that derives it."""
 
     role: str
     type: str

@@ -40,8 +40,9 @@ class Node(Protocol):
 @dataclass(frozen=True)
 class Given:
     """The results of a net in a call: ``signal`` for definitions that read this one, ``report`` for its final rows (a
-    filter knows them sooner than it knows that there are no others), ``begun`` for its provisional ones; ``certain`` is the signal with all open rows that are certain.  ``memory``: of what results are made, if the
-    net remembers it.  ``events``: those in the intervals of the report, if something is computed of them."""
+    filter knows them sooner than it knows that there are no others), ``begun`` for its provisional ones; ``certain`` is
+    the signal with all open rows that are certain.  ``memory``: of what results are made, if the net remembers it.
+    ``events``: those in the intervals of the report, if something is computed of them."""
 
     signal: Signal
     report: Signal

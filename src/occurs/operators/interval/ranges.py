@@ -149,8 +149,8 @@ class Iteration:
 # --- ranges whose intervals are emitted one by one, each binding by itself --------------------------------------------
 #
 # Read as states, minimal ranges and iterations are complete up to the tick before the least instant of all bindings at
-# which an interval may still begin.  Here they are read as dynamic phenomena: an interval is emitted as soon as the event
-# has come that ends it, and only the bindings that wait lag.
+# which an interval may still begin.  Here they are read as dynamic phenomena: an interval is emitted as soon as the
+# event has come that ends it, and only the bindings that wait lag.
 
 
 @dataclass(frozen=True)
