@@ -15,7 +15,7 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.operators.process import functions as distinct
 from occurs.operators.process import run as engine
-from occurs.operators.process.fusing import fused
+from occurs.operators.process.network import fused
 from occurs.operators.process.tree import Definition
 from occurs.operators.process.values import as_python
 from occurs.pipes import fn, ltl

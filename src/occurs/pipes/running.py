@@ -17,7 +17,7 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.operators.process.columns import Col, concat
-from occurs.operators.process.fusing import fused
+from occurs.operators.process.network import fused
 from occurs.operators.process.run import PIECE, Batch, Emitted, open, pieces, tuples
 from occurs.operators.process.typing import need_variables
 from occurs.operators.process.values import as_python

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from occurs.model.lists import list_type, times_as
 from occurs.model.time import TimeKind
-from occurs.operators.process.values import Record, Troolean, decode, encode
+from occurs.operators.process.values import Fault, Record, Troolean, decode, encode, number
 
 #: the numbers of Trooleans in a column of them; NULL: null
 FALSE, UNKNOWN, TRUE, NULL = 0, 1, 2, 3
@@ -499,6 +499,19 @@ def numbers(col: Col) -> tuple[np.ndarray, np.ndarray | None] | None:
         return None
     dtype = np.dtype(np.int64) if array.type == pa.int64() else np.dtype(np.float64)
     return _view(array, dtype), validity(array)
+
+
+def need_numbers(col: Col, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
+    """Numbers and which are valid (None: all).  Raises Fault at what is none; its row counts from ``first`` on."""
+    found = numbers(col)
+    if found is not None:
+        return found
+    values = col.pylist()
+    for i, v in enumerate(values):
+        if v is not None and not number(v):
+            raise Fault("bad-value", "is not a number", v, max(0, i - first))
+    valid = np.array([v is not None for v in values], np.bool_)
+    return np.array([0.0 if v is None else float(v) for v in values]), valid
 
 
 def _view(array: pa.Array, dtype: np.dtype) -> np.ndarray:

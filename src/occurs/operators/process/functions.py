@@ -230,8 +230,8 @@ def _logical(node: tree.Expr) -> bool:
     return isinstance(node, Place) or (isinstance(node, tree.Unary) and node.op == "not")
 
 
-#: AND of false, ?, true, null as rows and columns
-_AND = np.array([[0, 0, 0, 0], [0, 1, 1, 3], [0, 1, 2, 3], [0, 3, 3, 3]], np.int8)
+#: AND of truth values: false, ?, true, null as rows and columns
+AND = np.array([[0, 0, 0, 0], [0, 1, 1, 3], [0, 1, 2, 3], [0, 3, 3, 3]], np.int8)
 _NOT = np.array([2, 1, 0, 3], np.int8)
 
 
@@ -244,10 +244,10 @@ def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
         case tree.Unary():
             return _NOT[_truth(node.arg, given, length)]
         case tree.Binary(op="and"):
-            return _AND[_truth(node.left, given, length), _truth(node.right, given, length)]
+            return AND[_truth(node.left, given, length), _truth(node.right, given, length)]
         case tree.Binary():
             left, right = _NOT[_truth(node.left, given, length)], _NOT[_truth(node.right, given, length)]
-            return _NOT[_AND[left, right]]
+            return _NOT[AND[left, right]]
     raise AssertionError(node)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -145,6 +145,34 @@ class Call:
         if self.steps is not None:
             return self.times[np.searchsorted(self.steps, steps)]
         return self.times[steps - self.base]
+
+
+class Variables(dict[str, Any]):
+    """The variables of a trace, looked up when somebody asks."""
+
+    def __init__(self, call: Call, code: int) -> None:
+        super().__init__()
+        self.call, self.code = call, np.array([code])
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = self.call.variables[name](self.code).pylist()[0]
+        return self[name]
+
+    def items(self) -> Any:
+        return [(n, self[n]) for n in self.call.variables]
+
+
+def ranges(first: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows ``first[i]`` to before ``first[i] + size[i]`` of every i, one i after the other: the i, and the row."""
+    which = np.repeat(np.arange(len(size)), size)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(size) - size, size) + first[which]
+
+
+def first_rows(codes: np.ndarray) -> np.ndarray:
+    """The row where its stretch of equal codes begins, for each."""
+    begins = np.ones(len(codes), np.bool_)
+    begins[1:] = codes[1:] != codes[:-1]
+    return np.maximum.accumulate(np.where(begins, np.arange(len(codes)), 0))
 
 
 def last_of(codes: np.ndarray) -> np.ndarray:

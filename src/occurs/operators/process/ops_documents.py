@@ -10,7 +10,7 @@ import io
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -41,11 +41,9 @@ class _Reading(Operator):
         """The document that a text is.  Raises Fault."""
         raise AssertionError  # pragma: no cover
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p: Any = self.node.processor
+    def items(self, state: State, x: Items, call: Call) -> Items:
         run = self.read
-        return [x.with_value(Obj.of(each(x.value.pylist(), _or_null(run) if p.bad == "null" else run)))]
+        return x.with_value(Obj.of(each(x.value.pylist(), _or_null(run) if self.p.bad == "null" else run)))
 
 
 def _or_null(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -58,36 +56,28 @@ def _or_null(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read
 
 
-@operator
+@operator(tree.Xml)
 class Xml(_Reading):
     """Each text as an XML document."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Xml
 
     def read(self, value: Any) -> Any:
         return documents.read_xml(value)
 
 
-@operator
+@operator(tree.Json)
 class Json(_Reading):
     """Each text as a JSON document."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Json
 
     def read(self, value: Any) -> Any:
         return documents.read_json(value)
 
 
-@operator
+@operator(tree.Regex)
 class Regex(Operator):
     """A tuple of the groups of the first match; null if nothing matches."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Regex
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p = self.node.processor
-        assert isinstance(p, tree.Regex)
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        p = self.p
         expression = scalars.pattern(p.pattern)
 
         def run(value: Any) -> Any:
@@ -101,20 +91,17 @@ class Regex(Operator):
             groups = found.groups()
             return Record(tuple((n, groups[i] if i < len(groups) else None) for i, n in enumerate(p.names)))
 
-        return [x.with_value(column_of(each(x.value.pylist(), run)))]
+        return x.with_value(column_of(each(x.value.pylist(), run)))
 
 
-@operator
+@operator(tree.Tuples)
 class Tuples(Operator):
     """The first line names the columns, the others are tuples of text."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Tuples
 
     def fresh(self) -> dict[str, Part]:
         return {"names": Texts()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         names: dict[int, Any] = state["names"].values
         out: list[Any] = []
         rows: list[int] = []
@@ -131,34 +118,25 @@ class Tuples(Operator):
                 missing = [None] * (len(names[c]) - len(line))
                 out.append(Record(tuple(zip(names[c], [*line, *missing]))))
                 rows.append(i)
-        return [x.take(np.array(rows, np.int64)).with_value(column_of(out)).with_ends(x.ends)]
+        return x.take(np.array(rows, np.int64)).with_value(column_of(out)).with_ends(x.ends)
 
 
-@operator
+@operator(tree.Plot)
 class Plot(Operator):
     """A picture of each item."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Plot
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-
-        (x,) = given
-        p = self.node.processor
-        assert isinstance(p, tree.Plot)
-        return [x.with_value(column_of(each(x.value.pylist(), lambda v: draw(p, v))))]
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.with_value(column_of(each(x.value.pylist(), lambda v: draw(self.p, v))))
 
 
-@operator
+@operator(tree.Print)
 class Print(Operator):
     """Passes the items through and writes them to stderr."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Print
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         for v in x.value.pylist():
             print("null" if v is None else documents.text(v), file=sys.stderr)
-        return [x]
+        return x
 
 
 # --- Pictures ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +20,10 @@ from occurs.operators.process import kernels_formulas as kernels
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Obj, Troo, of_numpy, truths
 from occurs.operators.process.functions import Function
-from occurs.operators.process.fusing import fused
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of
-from occurs.operators.process.network import Network, of_outer
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of, ranges
+from occurs.operators.process.network import Network, fused, of_outer
 from occurs.operators.process.operator import Operator, Setting, meet, operator
-from occurs.operators.process.state import Counts, Latest, Part, State, Table
+from occurs.operators.process.state import Compound, Counts, Latest, Part, State, Table
 from occurs.operators.process.tree import (
     And,
     Atom,
@@ -53,18 +51,13 @@ _WORDS: dict[type[FormulaPart], int] = {
 }  # fmt: skip
 
 
-@operator
+@operator(tree.Formula)
 class Formula(Operator):
     """Boolean: the verdict of each position, in order.  Troolean: after each front what is known of position 0."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Formula
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, tree.Formula)
-        self.p = p
-        self.judge = Judge(p, len(node.inputs), setting, p.troolean)
+        self.judge = Judge(self.p, len(node.inputs), setting, self.p.troolean)
 
     def fresh(self) -> dict[str, Part]:
         judge: dict[str, Part] = {"judge": State(**self.judge.fresh())}
@@ -301,14 +294,7 @@ class Positions(Table):
             return np.repeat(first, count)
         if len(first) and len(first) * 16 < count.sum():  # long stretches
             return np.concatenate([np.arange(f, f + c) for f, c in zip(first.tolist(), count.tolist())])
-        out = np.repeat(first, count)
-        out += np.arange(len(out)) - np.repeat(np.cumsum(count) - count, count)
-        return out
-
-    def copy(self) -> Positions:
-        new = Positions()
-        new.put(**self.columns)
-        return new
+        return ranges(first, count)[1]
 
     def abouts(self) -> np.ndarray:
         return self.each("about")
@@ -724,7 +710,7 @@ class Quantifier:
             self.network = Network(fused([body]), inner)
 
     def fresh(self) -> Copies:
-        return Copies(self)
+        return Copies(self.fresh_body())
 
     def fresh_body(self) -> State:
         parts: dict[str, Part] = {"network": self.network.fresh()}
@@ -808,8 +794,7 @@ class Quantifier:
                 return
             upto = np.minimum(at[live] + size, stop[live])
             sizes = upto - at[live]
-            which = np.repeat(np.arange(len(live)), sizes)
-            inside = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + at[live][which]
+            which, inside = ranges(at[live], sizes)
             rows = order[inside]
             slot = own.copies["slot"][live]
             over = ended[mine[live]] & (upto == stop[live])
@@ -910,15 +895,14 @@ class Quantifier:
         own.forget(code, number)
 
 
-class Copies(Part):
+class Copies(Compound):
     """The state of a :class:`Quantifier`."""
 
-    def __init__(self, quantifier: Quantifier) -> None:
-        self.quantifier = quantifier
+    def __init__(self, body: State) -> None:
         self.verdicts = Table("code", "number", "open", "so_far", "alone")
         self.copies = Table("slot", "code", "number")
         self.values = Latest()
-        self.body = quantifier.fresh_body()
+        self.body = body
         self.spoken = Counts()
         self.count = Counts()
         self.most = 0
@@ -997,17 +981,8 @@ class Copies(Part):
         stay = ~among(table["code"], table["number"], code, number)
         table.put(**{n: c[stay] for n, c in table.columns.items()})
 
-    def _state(self) -> State:
-        return State(
-            verdicts=self.verdicts, copies=self.copies, values=self.values, body=self.body, spoken=self.spoken,
-            count=self.count,
-        )  # fmt: skip
-
-    def tables(self) -> dict[str, pa.Table]:
-        return self._state().tables()
-
     def load(self, tables: Mapping[str, pa.Table]) -> None:
-        self._state().load(tables)
+        super().load(tables)
         self.most = int(self.copies["slot"].max(initial=-1)) + 1
         self.unused = sorted(set(range(self.most)) - set(self.copies["slot"].tolist()))
 
@@ -1022,15 +997,8 @@ class Copies(Part):
         self.copies.only(codes)
         self.verdicts.only(codes)
 
-    def copy(self) -> Copies:
-        new = Copies(self.quantifier)
-        new.verdicts, new.copies, new.values = self.verdicts.copy(), self.copies.copy(), self.values.copy()
-        new.body, new.spoken, new.count = self.body.copy(), self.spoken.copy(), self.count.copy()
-        new.most, new.unused = self.most, list(self.unused)
-        return new
-
     def rows(self) -> int:
-        return self._state().rows()
+        return self.parts().rows()
 
 
 def _key(code: np.ndarray, number: np.ndarray) -> np.ndarray:

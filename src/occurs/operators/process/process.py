@@ -23,6 +23,7 @@ from occurs.operators.merging import END, Stream, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree
 from occurs.operators.process.columns import Col, Rec, concat, from_arrow
+from occurs.operators.process.items import ranges
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.outputs import columns
 from occurs.operators.process.tree import Pipe
@@ -192,9 +193,8 @@ class MadeOf:
         """One behind the other; of a sum its last item."""
         low = self.low if self.count is None else np.maximum(self.high - 1, 0)
         size = self.high - low
-        number = np.repeat(np.arange(len(low)), size)
-        place = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size)
-        at = low[number] + place
+        number, at = ranges(low, size)
+        place = at - low[number]
         sums = np.full(len(at), self.count is not None)
         role = np.array(["items" if self.count is not None else f"item[{k}]" for k in place.tolist()], object)
         return _Listed(number, place, self.row[at], role, self.time[at], sums)

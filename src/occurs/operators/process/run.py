@@ -37,13 +37,11 @@ from occurs.model.time import TimeKind
 # these register their operators
 from occurs.operators.process import (  # noqa: F401
     ops_choosing,
-    ops_collections,
     ops_documents,
     ops_formulas,
     ops_functions,
     ops_machines,
     ops_running,
-    ops_signals,
     ops_slices,
     ops_windows,
 )
