@@ -276,24 +276,20 @@ def of_truths(codes: np.ndarray, troolean: bool) -> Col:
     return of_numpy(codes == TRUE, ~missing if missing.any() else None)
 
 
+_ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), bytes: pa.binary()}
+
+
 def column_of(values: Sequence[Any]) -> Col:
     """The narrowest column of such values."""
     kinds = {type(v) for v in values}
     kinds.discard(type(None))
     if not kinds:
         return null_col(len(values))
-    if kinds == {bool}:
-        return Plain(pa.array(values, pa.bool_()))
-    if kinds == {int}:
-        return Plain(pa.array(values, pa.int64()))
-    if kinds == {float}:
-        return Plain(pa.array(values, pa.float64(), from_pandas=False))
+    plain = _ARROW.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if plain is not None:
+        return Plain(pa.array(values, plain, from_pandas=False))
     if kinds == {int, float} and all(abs(v) <= 2**53 for v in values if type(v) is int):
         return Plain(pa.array([None if v is None else float(v) for v in values], pa.float64(), from_pandas=False))
-    if kinds == {str}:
-        return Plain(pa.array(values, pa.string()))
-    if kinds == {bytes}:
-        return Plain(pa.array(values, pa.binary()))
     if kinds <= {bool, Troolean}:
         numbers = {None: NULL, Troolean.FALSE: FALSE, Troolean.TRUE: TRUE, Troolean.UNKNOWN: UNKNOWN}
         return Troo(np.array([(TRUE if v else FALSE) if isinstance(v, bool) else numbers[v] for v in values], np.int8))

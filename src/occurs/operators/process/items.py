@@ -67,28 +67,26 @@ class Items:
     def none(cls, ends: Ends = NO_ENDS, single: bool = True) -> Items:
         return cls(null_col(0), NO_ROWS, NO_ROWS, None if single else NO_ROWS, ends)
 
-    def take(self, rows: np.ndarray) -> Items:
-        """These items (without ends)."""
+    def at(self, rows: np.ndarray | slice, value: Col, ends: Ends = NO_ENDS) -> Items:
+        """Items of these values, with the steps and traces of ``rows``."""
         code = None if self.code is None else self.code[rows]
         step = self.step[rows]
         about = step if self.about is self.step else self.about[rows]
-        return Items(self.value.take(rows), step, about, code)
+        return Items(value, step, about, code, ends)
+
+    def take(self, rows: np.ndarray) -> Items:
+        """These items (without ends)."""
+        return self.at(rows, self.value.take(rows))
 
     def filter(self, mask: np.ndarray) -> Items:
         """These items, and the ends."""
         if len(mask) and mask.all():
             return self
-        code = None if self.code is None else self.code[mask]
-        step = self.step[mask]
-        about = step if self.about is self.step else self.about[mask]
-        return Items(self.value.filter(mask), step, about, code, self.ends)
+        return self.at(mask, self.value.filter(mask), self.ends)
 
-    def slice(self, first: int, last: int) -> Items:
-        """These items (without ends)."""
-        code = None if self.code is None else self.code[first:last]
-        step = self.step[first:last]
-        about = step if self.about is self.step else self.about[first:last]
-        return Items(self.value.slice(first, last), step, about, code)
+    def part(self, first: int, last: int) -> Items:
+        """The items from ``first`` up to, but without ``last`` (without ends)."""
+        return self.at(slice(first, last), self.value.slice(first, last))
 
     def with_value(self, value: Col) -> Items:
         return replace(self, value=value)

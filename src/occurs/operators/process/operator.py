@@ -28,6 +28,12 @@ class Setting:
     kind: TimeKind
     inner: bool = False
 
+    def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
+        """The rows that a function is computed for, which are of the traces ``code``."""
+        codes = code if code is not None else np.zeros(length, np.int64)
+        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
+        return Env(inputs, length, self.kind, variables)
+
 
 class Operator:
     """A box that runs the processor ``p``.  ``fresh`` is its state before anything has come; ``advance`` changes it."""
@@ -65,9 +71,7 @@ class Operator:
         return -(-found.numerator // found.denominator)
 
     def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
-        codes = code if code is not None else np.zeros(length, np.int64)
-        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
-        return Env(inputs, length, self.setting.kind, variables)
+        return self.setting.env(inputs, code, length, call)
 
     def constant(self, node: expressions.Expr, codes: np.ndarray, call: Call) -> Col:
         """The value of a function without inputs for traces."""

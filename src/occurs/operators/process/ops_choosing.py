@@ -25,7 +25,7 @@ class Trim(_Counting):
             counts = state["n"].upto(1)
             skip = min(max(0, n - int(counts[0])), len(x))
             counts[0] = min(n, int(counts[0]) + len(x))
-            return x.slice(skip, len(x)).with_ends(x.ends) if skip else x
+            return x.part(skip, len(x)).with_ends(x.ends) if skip else x
         return x.filter(count_up(state["n"].upto(call.instances), x) >= n)
 
 
@@ -189,9 +189,7 @@ class Insert(_Counting):
         value = concat([self.constant(p.value, codes, call), x.value])
         rows = np.concatenate([new, np.arange(len(x))])
         order = np.argsort(rows, kind="stable")
-        at = rows[order]
-        code = None if x.code is None else x.code[at]
-        return Items(value.take(order), x.step[at], x.about[at], code, x.ends)
+        return x.at(rows[order], value.take(order), x.ends)
 
 
 @operator(tree.Repeat)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from occurs.errors import ResourceProblem
 from occurs.operators.process import documents, scalars, tree
-from occurs.operators.process.columns import Obj, column_of
+from occurs.operators.process.columns import column_of
 from occurs.operators.process.items import Call, Items
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Part, State, Texts
@@ -36,24 +38,27 @@ def each(values: Sequence[Any], run: Callable[[Any], Any]) -> list[Any]:
     return out
 
 
-class _Reading(Operator):
+class _ByValue(Operator):
+    def run(self, value: Any) -> Any:
+        """What becomes of a value.  Raises Fault."""
+        raise AssertionError  # pragma: no cover
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.with_value(column_of(each(x.value.pylist(), self.run)))
+
+
+class _Reading(_ByValue):
     def read(self, value: Any) -> Any:
         """The document that a text is.  Raises Fault."""
         raise AssertionError  # pragma: no cover
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
-        run = self.read
-        return x.with_value(Obj.of(each(x.value.pylist(), _or_null(run) if self.p.bad == "null" else run)))
-
-
-def _or_null(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
+    def run(self, value: Any) -> Any:
         try:
-            return run(value)
+            return self.read(value)
         except Fault:
-            return None
-
-    return read
+            if self.p.bad == "null":
+                return None
+            raise
 
 
 @operator(tree.Xml)
@@ -73,25 +78,23 @@ class Json(_Reading):
 
 
 @operator(tree.Regex)
-class Regex(Operator):
+class Regex(_ByValue):
     """A tuple of the groups of the first match; null if nothing matches."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
-        p = self.p
-        expression = scalars.pattern(p.pattern)
+    @cached_property
+    def expression(self) -> re.Pattern[str] | None:
+        return scalars.pattern(self.p.pattern)
 
-        def run(value: Any) -> Any:
-            if not isinstance(value, str):
-                raise Fault("bad-value", "is not text", value)
-            if expression is None:
-                raise Fault("bad-value", "is not a regular expression", p.pattern)
-            found = expression.search(value)
-            if found is None:
-                return None
-            groups = found.groups()
-            return Record(tuple((n, groups[i] if i < len(groups) else None) for i, n in enumerate(p.names)))
-
-        return x.with_value(column_of(each(x.value.pylist(), run)))
+    def run(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            raise Fault("bad-value", "is not text", value)
+        if self.expression is None:
+            raise Fault("bad-value", "is not a regular expression", self.p.pattern)
+        found = self.expression.search(value)
+        if found is None:
+            return None
+        groups = found.groups()
+        return Record(tuple((n, groups[i] if i < len(groups) else None) for i, n in enumerate(self.p.names)))
 
 
 @operator(tree.Tuples)
@@ -122,11 +125,11 @@ class Tuples(Operator):
 
 
 @operator(tree.Plot)
-class Plot(Operator):
+class Plot(_ByValue):
     """A picture of each item."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
-        return x.with_value(column_of(each(x.value.pylist(), lambda v: draw(self.p, v))))
+    def run(self, value: Any) -> Any:
+        return draw(self.p, value)
 
 
 @operator(tree.Print)

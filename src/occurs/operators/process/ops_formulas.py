@@ -18,7 +18,7 @@ import pyarrow as pa
 from occurs.operators.codes import crowded
 from occurs.operators.process import kernels_formulas as kernels
 from occurs.operators.process import scalars, tree
-from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Obj, Troo, of_numpy, truths
+from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Obj, Troo, of_numpy, truths
 from occurs.operators.process.functions import Function
 from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of, ranges
 from occurs.operators.process.network import Network, fused, of_outer
@@ -546,8 +546,7 @@ class Judge:
 
     def _constant(self, function: Function, rows: Window, call: Call) -> np.ndarray:
         """The truth value of a constant or a variable at all positions."""
-        variables = {n: (lambda v=v: v(rows.code)) for n, v in call.variables.items()}
-        column = function.run(Env([], len(rows), self.setting.kind, variables))
+        column = function.run(self.setting.env([], rows.code, len(rows), call))
         found = truths(column)
         if found is None:
             raise Fault("bad-value", "is not a boolean", column.pylist()[0])
@@ -741,8 +740,7 @@ class Quantifier:
         if not len(items):
             return np.zeros(before, np.int64)
         codes = items.codes
-        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
-        domains = self.domain.run(Env([items.value], len(items), self.setting.kind, variables)).pylist()
+        domains = self.domain.run(self.setting.env([items.value], codes, len(items), call)).pylist()
         rows, values = [], []
         for i, domain in enumerate(domains):
             if domain is not None and not isinstance(domain, (tuple, Set)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class Cumulate(Operator):
             value = value.astype(np.float64, copy=False)
         kept = state["ints" if wanted == INTS else "floats"].upto(call.instances)
         out = np.empty(len(x), kept.dtype)
-        some = _some(valid)
+        some = _ALL if valid is None else valid
         if self.word == "addition":
             if wanted == FLOATS:
                 kernels.sum_floats(codes, value, some, kept, out)
@@ -285,46 +285,48 @@ def _word(function: expressions.Expr) -> str | None:
     return None
 
 
-def _some(valid: np.ndarray | None) -> np.ndarray:
-    """Which values are valid, as kernels take it (empty: all)."""
-    return _ALL if valid is None else valid
+class _Statistic(Operator):
+    """Of the items so far; nulls are ignored."""
+
+    #: the numbers that are kept
+    ints: ClassVar[tuple[str, ...]]
+    floats: ClassVar[tuple[str, ...]]
+
+    def fresh(self) -> dict[str, Part]:
+        floats = {n: Counts(0.0, np.float64) for n in self.floats}
+        return {**{n: Counts() for n in self.ints}, **floats}
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        value, valid = need_numbers(x.value)
+        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
+        kept = [state[n].upto(call.instances) for n in (*self.ints, *self.floats)]
+        whole = value.dtype == np.int64
+        self.compute(x.codes, value, _ALL if valid is None else valid, whole, *kept, out, known)
+        return x.with_value(of_numpy(out, known))
+
+    def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:
+        """Go on with the new items; the last of ``kept`` are what comes out, and whether it is known."""
+        raise AssertionError  # pragma: no cover
 
 
 @operator(tree.Moment)
-class Moment(Operator):
-    """The mean of x^n of the items so far; nulls are ignored."""
+class Moment(_Statistic):
+    """The mean of x^n."""
 
-    def fresh(self) -> dict[str, Part]:
-        reals = {n: Counts(0.0, np.float64) for n in ("high", "low")}
-        return {"count": Counts(), "exact": Counts(), "inexact": Counts(), **reals}
+    ints, floats = ("count", "exact", "inexact"), ("high", "low")
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
-        value, valid = need_numbers(x.value)
-        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
-        count, exact, inexact, high, low = (
-            state[n].upto(call.instances) for n in ("count", "exact", "inexact", "high", "low")
-        )
-        whole = value.dtype == np.int64
-        kernels.means(x.codes, value, _some(valid), self.p.n, whole, count, exact, inexact, high, low, out, known)
-        return x.with_value(of_numpy(out, known))
+    def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:
+        kernels.means(codes, value, valid, self.p.n, whole, *kept)
 
 
 @operator(tree.Deviation)
-class Deviation(Operator):
-    """The standard deviation of the population of the items so far; nulls are ignored."""
+class Deviation(_Statistic):
+    """The standard deviation of the population."""
 
-    def fresh(self) -> dict[str, Part]:
-        ints = {n: Counts() for n in ("count", "ones", "squares", "inexact")}
-        return {**ints, "mean": Counts(0.0, np.float64), "spread": Counts(0.0, np.float64)}
+    ints, floats = ("count", "ones", "squares", "inexact"), ("mean", "spread")
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
-        value, valid = need_numbers(x.value)
-        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
-        names = ("count", "ones", "squares", "inexact", "mean", "spread")
-        count, ones, squares, inexact, mean, spread = (state[n].upto(call.instances) for n in names)
-        whole = value.dtype == np.int64
-        kernels.deviations(x.codes, value, _some(valid), whole, count, ones, squares, inexact, mean, spread, out, known)
-        return x.with_value(of_numpy(out, known))
+    def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:
+        kernels.deviations(codes, value, valid, whole, *kept)
 
 
 # --- lists, sets, bags and maps made of items, and items made of them -----------------------------------------------
@@ -347,7 +349,7 @@ class Unpack(Operator):
                 found += inside
                 sizes[i] = len(inside)
         rows = np.repeat(np.arange(len(x)), sizes)
-        return Items(column_of(found), x.step[rows], x.about[rows], None if x.code is None else x.code[rows], x.ends)
+        return x.at(rows, column_of(found), x.ends)
 
 
 @operator(tree.Pack)

@@ -85,10 +85,8 @@ class Slice(Operator):
 
     def _addressed(self, x: Items, call: Call) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
         """Rows and the keys they go to (no nulls), the traces they are of (None: one); the rows that go to all."""
-        if self.every is None:
-            return self._of_keys(self.key.run(self.env([x.value], x.code, len(x), call)), x)
-        all_ = is_true(self.every.run(self.env([x.value], x.code, len(x), call)))
-        if not all_.any():
+        all_ = None if self.every is None else is_true(self.every.run(self.env([x.value], x.code, len(x), call)))
+        if all_ is None or not all_.any():
             return self._of_keys(self.key.run(self.env([x.value], x.code, len(x), call)), x)
         there = np.flatnonzero(~all_)
         others = x.take(there)
@@ -457,7 +455,7 @@ def given_of(
     numbers of these; ``before``: the newest values before this call, for maps.
     """
     parts = [p for p in (found, flushed) if p is not None and len(p)]
-    step, about, code = _places(own, x, call)
+    places = _places(own, x, call)
     made = Made.join(parts) if parts else None
     single = x.code is None
     if made is not None and len(made) > 1:
@@ -471,37 +469,36 @@ def given_of(
         same = made.row is not None and len(made) == len(x) and not len(x.ends)
         if same and (made.ordered or bool((made.row == np.arange(len(x))).all())):
             return x.with_value(value)
-        at = made.row
-        return Items(value, step[at], about[at], None if code is None else code[at])
+        return places.at(made.row, value)
     if form == "last":
-        return _lasts(made, step, about, code)
+        return _lasts(made, places)
     if not len(x.ends):
-        return x.with_value(_maps(own, len(step), made, gone, before, code, None))
+        return x.with_value(_maps(own, len(places), made, gone, before, places.code, None))
     rows = np.arange(len(x))
     if flushed is not None and len(flushed):
         rows = np.concatenate([rows, np.unique(flushed.row)])
-    value = _maps(own, len(step), made, gone, before, code, rows)
-    return Items(value, step[rows], about[rows], None if code is None else code[rows])
+    return places.at(rows, _maps(own, len(places), made, gone, before, places.code, rows))
 
 
-def _places(own: Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Step, event spoken of, trace (None: there is one) of the outputs of every row; those of ends are behind those of
-    items."""
+def _places(own: Own, x: Items, call: Call) -> Items:
+    """The steps, the events spoken of and the traces of the outputs of every row (not their values); those of ends are
+    behind those of items."""
     if not len(x.ends):
-        return x.step, x.about, x.code
+        return x
     ends = x.ends.code
     step = np.maximum(x.ends.step, own.step.upto(call.instances)[ends])
-    return (
+    return Items(
+        x.value,
         np.concatenate([x.step, step]),
         np.concatenate([x.about, own.about.upto(call.instances)[ends]]),
         None if x.code is None else np.concatenate([x.code, ends]),
     )
 
 
-def _lasts(made: Made | None, step: np.ndarray, about: np.ndarray, code: np.ndarray | None) -> Items:
+def _lasts(made: Made | None, places: Items) -> Items:
     """The list of the newest of the slices that gave something."""
     if made is None:
-        return Items.none(single=code is None)
+        return Items.none(single=places.code is None)
     last = np.ones(len(made), np.bool_)
     # a slice that ends may leave its slot to another one with the same item
     born = made.born
@@ -510,8 +507,7 @@ def _lasts(made: Made | None, step: np.ndarray, about: np.ndarray, code: np.ndar
     starts = np.flatnonzero(np.diff(row, prepend=-1))
     stops = np.append(starts[1:], len(row))
     lists = [tuple(values[a:b]) for a, b in zip(starts.tolist(), stops.tolist())]
-    at = row[starts]
-    return Items(Obj.of(lists), step[at], about[at], None if code is None else code[at])
+    return places.at(row[starts], Obj.of(lists))
 
 
 def before_of(own: Own) -> Made:

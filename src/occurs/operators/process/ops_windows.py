@@ -95,9 +95,7 @@ class Window(_Recent):
 
     @staticmethod
     def _out(rows: Rows, at: np.ndarray, value: Col, ends: Ends) -> Items:
-        items = rows.items
-        code = None if items.code is None else items.code[at]
-        return Items(value, items.step[at], items.about[at], code).by_step().with_ends(ends)
+        return rows.items.at(at, value).by_step().with_ends(ends)
 
     # --- without running it on each window --------------------------------------------------------------------------
 
@@ -267,9 +265,7 @@ class Each(Operator):
         variables = of_outer(call.variables, x.codes[full])
         (out,) = self.inside.complete([value], step, call.time(step), copy, ends, variables)
         rows = last_of(out.codes)
-        at = full[out.codes[rows]]
-        code = None if x.code is None else x.code[at]
-        return Items(out.value.take(rows), x.step[at], x.about[at], code, x.ends)
+        return x.at(full[out.codes[rows]], out.value.take(rows), x.ends)
 
 
 @operator(tree.Reset)
@@ -429,9 +425,7 @@ class _Means(_Recent):
         mean = sums / n
         out = self.value(value, np.maximum(low, rows.first), mean, at, full)
         self.keep(state, rows, rows.newest(n - 1), x.ends)
-        code = None if rows.items.code is None else rows.items.code[at]
-        made = Items(out, rows.items.step[at], rows.items.about[at], code)
-        return made.by_step().with_ends(x.ends)
+        return rows.items.at(at, out).by_step().with_ends(x.ends)
 
     def value(self, v: np.ndarray, low: np.ndarray, mean: np.ndarray, at: np.ndarray, full: np.ndarray) -> Col:
         raise AssertionError  # pragma: no cover

@@ -207,8 +207,8 @@ class Queue(Part):
         while count:
             first = self._parts.pop(0)
             if len(first) > count:
-                self._parts.insert(0, first.slice(count, len(first)))
-                first = first.slice(0, count)
+                self._parts.insert(0, first.part(count, len(first)))
+                first = first.part(0, count)
             taken.append(first)
             count -= len(first)
         return Items.join(taken) if taken else Items.none()

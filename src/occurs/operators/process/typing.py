@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Expr, Param
 from occurs.model.types import Schema
 from occurs.operators.process import tree
-from occurs.operators.process.function_kinds import Finding, Report, Unfit, kind_of, typed
+from occurs.operators.process.function_kinds import Finding, Report, Unfit, joined, kind_of, typed
 from occurs.operators.process.kinds import (
     ANY,
     BOOL,
@@ -223,14 +223,7 @@ def _where(at: _At) -> list[Kind]:
 
 
 def _merge(at: _At) -> list[Kind]:
-    return [_joined(at.inputs)]
-
-
-def _joined(kinds: Iterable[Kind]) -> Kind:
-    found = NULL
-    for k in kinds:
-        found = join(found, k)
-    return found
+    return [joined(at.inputs)]
 
 
 def _insert(at: _At) -> list[Kind]:
@@ -328,7 +321,7 @@ def _machine(at: _At) -> list[Kind]:
     for t in transitions:
         if t.condition is not None:
             at.condition(t.condition, None, registers)
-    return [_joined(at.function(s.output, None, registers) for s in at.p.states if s.output is not None)]
+    return [joined([at.function(s.output, None, registers) for s in at.p.states if s.output is not None])]
 
 
 _RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {
