@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.expr import tree as expressions
+from occurs.model.types import Type
+from occurs.operators import rule_bytecode as bytecode
 from occurs.operators.kernels import stackcode
 from occurs.operators.process import kernels_machines as kernels
 from occurs.operators.process import scalars, tree
@@ -27,6 +29,7 @@ from occurs.operators.process.operator import Fronts, Operator, Setting, meet, o
 from occurs.operators.process.state import Counts, Latest, Part, State
 from occurs.operators.process.tree import Node
 from occurs.operators.process.values import Fault, Record
+from occurs.operators.rule_bytecode import Code, Unsupported
 
 
 @operator(tree.Machine)
@@ -443,7 +446,7 @@ def _looked_up(bits: np.ndarray, which: np.ndarray | None, *tables: np.ndarray) 
 def _or_none(make: Callable[..., Any], *given: Any) -> Any:
     try:
         return make(*given)
-    except TooMuch:
+    except Unsupported:
         return None
 
 
@@ -492,10 +495,6 @@ def _same(column: Col) -> Col:
 # --- Machines as steps and as code ------------------------------------------------------------------------------------
 
 
-class TooMuch(Exception):
-    """An expression that the stack machine has no code for."""
-
-
 #: more parts of guards than this make too large a table
 MOST_FREE = 8
 
@@ -519,7 +518,7 @@ class Steps:
 
 
 def steps(machine: tree.Machine, registers: Mapping[str, str], kinds: Mapping[expressions.Expr, str]) -> Steps:
-    """Raises TooMuch.  ``registers``: their types by name; ``kinds``: those of the columns of parts without any."""
+    """Raises Unsupported.  ``registers``: their types by name; ``kinds``: those of the columns of parts without any."""
     writer = _Writer(registers, kinds)
     number = {s.name: i for i, s in enumerate(machine.states)}
     found = [[(number[t.target], *writer.way(t)) for t in in_order(state)] for state in machine.states]
@@ -570,7 +569,7 @@ class _Writer:
             return BOOL if isinstance(node.value, bool) else INT, CONSTANT, len(self.constants) - 1
         kind = self.kinds.get(node)
         if _sees(node, self.registers) or kind is None:
-            raise TooMuch
+            raise Unsupported
         return kind, COLUMN, self.columns.setdefault(node, len(self.columns))
 
     def condition(self, node: expressions.Expr) -> None:
@@ -584,9 +583,9 @@ class _Writer:
         elif isinstance(node, expressions.Binary) and node.op in _COMPARISONS and wanted:
             left, right, op = self.operand(node.left), self.operand(node.right), node.op
         else:
-            raise TooMuch
+            raise Unsupported
         if left[0] != right[0] or (left[0] == BOOL and op not in ("=", "!=")):
-            raise TooMuch
+            raise Unsupported
         self.conditions.append((_COMPARISONS[op], *left[1:], *right[1:]))
 
     def set(self, name: str, node: expressions.Expr) -> None:
@@ -595,12 +594,12 @@ class _Writer:
         if _sees(node, self.registers) and isinstance(node, expressions.Binary) and node.op in _SET:
             left, right = self.operand(node.left), self.operand(node.right)
             if not left[0] == right[0] == wanted == INT:
-                raise TooMuch
+                raise Unsupported
             self.sets.append((at, _SET[node.op], *left[1:], *right[1:]))
             return
         kind, what, number = self.operand(node)
         if kind != wanted:
-            raise TooMuch
+            raise Unsupported
         self.sets.append((at, 0, what, number, what, number))
 
     def way(self, t: tree.Transition) -> tuple[int, int, int, int, int]:
@@ -612,11 +611,11 @@ class _Writer:
             elif self.kinds.get(part) == BOOL:
                 bits |= 1 << self.free.setdefault(part, len(self.free))
             elif not (isinstance(part, expressions.Literal) and part.value is True):
-                raise TooMuch
+                raise Unsupported
         for name, new in t.sets:
             self.set(name, new)
         if len(self.free) > MOST_FREE:
-            raise TooMuch
+            raise Unsupported
         return bits, begin, len(self.conditions), first, len(self.sets)
 
 
@@ -636,7 +635,7 @@ class Program:
 
 
 def compiled(machine: tree.Machine, registers: Mapping[str, str], kinds: Mapping[expressions.Expr, str]) -> Program:
-    """Raises TooMuch."""
+    """Raises Unsupported."""
     coder = Coder(registers, kinds)
     names, states = list(registers), {s.name: i for i, s in enumerate(machine.states)}
     bounds: list[tuple[int, int]] = []
@@ -648,124 +647,76 @@ def compiled(machine: tree.Machine, registers: Mapping[str, str], kinds: Mapping
             first_, begin, end = coder.guard(t.condition)
             at = len(sets)
             for name, new in t.sets:
-                sets.append((*coder.program(new, registers[name]), names.index(name)))
+                sets.append((*coder.result(new, registers[name]), names.index(name)))
             rows.append((begin, end, states[t.target], at, len(sets), first_))
         bounds.append((first, len(rows)))
     return Program(
         np.array(bounds, np.int64).reshape(-1, 2),
         np.array(rows, np.int64).reshape(-1, 6),
         np.array(sets, np.int64).reshape(-1, 3),
-        np.array(coder.words, np.int64).reshape(-1, 3),
-        np.array(coder.ints, np.int64),
+        *coder.program()[:2],
         tuple(coder.columns),
     )
 
 
-_ARITHMETIC = {"+": stackcode.ADD, "-": stackcode.SUBTRACT, "*": stackcode.MULTIPLY}
-_COMPARE = {
-    "=": stackcode.EQUAL, "!=": stackcode.UNEQUAL, "<": stackcode.LESS, "<=": stackcode.AT_MOST,
-    ">": stackcode.GREATER, ">=": stackcode.AT_LEAST,
-}  # fmt: skip
-
-
-@dataclass
-class Coder:
+class Coder(bytecode.Coder):
     """Writes code.  ``registers``: their types by name; ``kinds``: those of the columns of parts that have none.
 
     A part without registers is a column of its own (``columns``, in the order in which they are asked for).
     """
 
-    registers: Mapping[str, str]
-    kinds: Mapping[expressions.Expr, str]
-    words: list[tuple[int, int, int]] = field(default_factory=list)
-    ints: list[int] = field(default_factory=list)
-    columns: dict[expressions.Expr, int] = field(default_factory=dict)
+    def __init__(self, registers: Mapping[str, str], kinds: Mapping[expressions.Expr, str]) -> None:
+        super().__init__(lambda role, name: (0, Type.NULL), lambda text: 0)
+        self.registers, self.kinds = registers, kinds
+        self.columns: dict[expressions.Expr, int] = {}
 
-    def program(self, node: expressions.Expr, wanted: str) -> tuple[int, int]:
-        """Where its code begins and ends.  Raises TooMuch."""
-        begin = len(self.words)
-        if self._write(node) != wanted:
-            raise TooMuch
-        if len(self.words) - begin >= stackcode.STACK:  # as deep as it is long, at most
-            raise TooMuch
-        return begin, len(self.words)
+    def result(self, node: expressions.Expr, wanted: str) -> tuple[int, int]:
+        """Where its code begins and ends.  Raises Unsupported."""
+        made, kind = self._expr(node)
+        if kind != wanted:
+            raise Unsupported(kind)
+        return self._put(made)
 
-    def _write(self, node: expressions.Expr) -> str:
-        names = list(self.registers)
-        if not _sees(node, self.registers):
-            return self._own(node)
-        match node:
-            case expressions.Param():
-                self.words.append((stackcode.REF, 0, names.index(node.name)))
-                return self.registers[node.name]
-            case expressions.Unary(op="not"):
-                self._must(node.arg, BOOL)
-                self.words.append((stackcode.NOT, 0, 0))
-                return BOOL
-            case expressions.Unary():
-                self._must(node.arg, INT)
-                self.words.append((stackcode.NEGATE, 0, 0))
-                return INT
-            case expressions.Binary(op="and" | "or"):
-                self._must(node.left, BOOL)
-                self._must(node.right, BOOL)
-                self.words.append((stackcode.AND if node.op == "and" else stackcode.OR, 0, 0))
-                return BOOL
-            case expressions.Binary() if node.op in _ARITHMETIC:
-                self._must(node.left, INT)
-                self._must(node.right, INT)
-                self.words.append((_ARITHMETIC[node.op], 0, 0))
-                return INT
-            case expressions.Binary() if node.op in _COMPARE:
-                kind = self._write(node.left)
-                if self._write(node.right) != kind or (kind == BOOL and node.op not in ("=", "!=")):
-                    raise TooMuch
-                self.words.append((_COMPARE[node.op], 0, 0))
-                return BOOL
-            case expressions.IsNull():
-                self._write(node.arg)
-                self.words.append((stackcode.IS_NULL, 0, 0))
-                if node.negated:
-                    self.words.append((stackcode.NOT, 0, 0))
-                return BOOL
-        raise TooMuch
+    def _expr(self, e: expressions.Expr) -> tuple[Code, str]:
+        if not _sees(e, self.registers):
+            return self._own(e)
+        if isinstance(e, expressions.Param):
+            return [(stackcode.REF, 0, list(self.registers).index(e.name))], self.registers[e.name]
+        made, kind = super()._expr(e)
+        if kind not in (INT, BOOL):
+            raise Unsupported(kind)
+        return made, kind
 
-    def column(self, node: expressions.Expr) -> int:
-        """The column of a part that has no registers, of truth values.  Raises TooMuch."""
+    def guarding(self, node: expressions.Expr) -> int:
+        """The column of a part that has no registers, of truth values.  Raises Unsupported."""
         if self.kinds.get(node) != BOOL:
-            raise TooMuch
+            raise Unsupported
         return len(self.registers) + self.columns.setdefault(node, len(self.columns))
 
     def guard(self, node: expressions.Expr | None) -> tuple[int, int, int]:
         """Of a guard: the column without which it is not true (-1: none), where the rest of its code begins and ends
-        (-1: there is none).  Raises TooMuch."""
+        (-1: there is none).  Raises Unsupported."""
         if node is None:
             return -1, -1, -1
         every = expressions.conjuncts(node)
         free = [p for p in every if not _sees(p, self.registers) and not isinstance(p, expressions.Literal)]
-        first = self.column(free[0]) if free else -1
+        first = self.guarding(free[0]) if free else -1
         rest = expressions.conjunction([p for p in every if not free or p is not free[0]])
-        return (first, -1, -1) if rest is None else (first, *self.program(rest, BOOL))
+        return (first, -1, -1) if rest is None else (first, *self.result(rest, BOOL))
 
-    def _must(self, node: expressions.Expr, kind: str) -> None:
-        if self._write(node) != kind:
-            raise TooMuch
-
-    def _own(self, node: expressions.Expr) -> str:
+    def _own(self, node: expressions.Expr) -> tuple[Code, str]:
         """A part without registers: a constant, or a column."""
         if isinstance(node, expressions.Literal) and isinstance(node.value, (bool, int)):
             if not -(2**63) <= node.value < 2**63:
-                raise TooMuch
-            self.words.append((stackcode.INT, len(self.ints), 0))
+                raise Unsupported(str(node.value))
             self.ints.append(int(node.value))
-            return BOOL if isinstance(node.value, bool) else INT
+            return [(stackcode.INT, len(self.ints) - 1, 0)], BOOL if isinstance(node.value, bool) else INT
         kind = self.kinds.get(node)
         if kind is None:
-            raise TooMuch
-        at = self.columns.setdefault(node, len(self.columns))
+            raise Unsupported(type(node).__name__)
         # columns stand behind the registers
-        self.words.append((stackcode.REF, -1, len(self.registers) + at))
-        return kind
+        at = self.columns.setdefault(node, len(self.columns))
+        return [(stackcode.REF, -1, len(self.registers) + at)], kind
 
 
 def parts(machine: tree.Machine) -> list[expressions.Expr]:
