@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.expr.columnar import floats, ints, nulls_of
 from occurs.model.lists import list_type, times_as
 from occurs.model.time import TimeKind
 from occurs.operators.process.values import Fault, Record, Troolean, decode, encode, number
@@ -103,9 +104,7 @@ class Plain(Col):
         return array.to_pylist()
 
     def nulls(self) -> np.ndarray:
-        if not self.array.null_count:
-            return np.zeros(len(self.array), np.bool_)
-        return self.array.is_null().to_numpy(zero_copy_only=False)
+        return nulls_of(self.array)
 
     def table(self) -> tuple[str, pa.Table]:
         return "plain", pa.table({"v": self.array})
@@ -493,8 +492,7 @@ def numbers(col: Col) -> tuple[np.ndarray, np.ndarray | None] | None:
         return np.zeros(len(array), np.int64), np.zeros(len(array), np.bool_)
     if array.type not in (pa.int64(), pa.float64()):
         return None
-    dtype = np.dtype(np.int64) if array.type == pa.int64() else np.dtype(np.float64)
-    return _view(array, dtype), validity(array)
+    return (ints if array.type == pa.int64() else floats)(array), validity(array)
 
 
 def need_numbers(col: Col, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
@@ -508,13 +506,6 @@ def need_numbers(col: Col, first: int = 0) -> tuple[np.ndarray, np.ndarray | Non
             raise Fault("bad-value", "is not a number", v, max(0, i - first))
     valid = np.array([v is not None for v in values], np.bool_)
     return np.array([0.0 if v is None else float(v) for v in values]), valid
-
-
-def _view(array: pa.Array, dtype: np.dtype) -> np.ndarray:
-    data = array.buffers()[1]
-    if data is None or not len(array):
-        return np.zeros(len(array), dtype)
-    return np.frombuffer(data, dtype, len(array), array.offset * dtype.itemsize)
 
 
 def truths(col: Col) -> np.ndarray | None:

@@ -47,7 +47,8 @@ from occurs.operators.process.tree import Attribute, EverySlice, Foreign, Input,
 from occurs.operators.process.values import Fault, Record, Sharp
 
 #: functions that the expressions of all languages have with the same meaning, and their names there
-_SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce": "coalesce", "sqrt": "sqrt"}
+_ALIKE = ("abs", "floor", "ceil", "if", "coalesce", "sqrt", "starts_with", "ends_with", *SHARED)
+_SHARED = {name: name for name in _ALIKE} | {"signum": "sign"}
 
 
 @dataclass(frozen=True)
@@ -333,10 +334,6 @@ def _rows(node: tree.Expr, leaves: Sequence[Place], given: Sequence[Col], env: E
 
 def _leaf(row: list[Any], number: Mapping[tree.Expr, int], leaf: tree.Expr) -> Any:
     return row[number[leaf]]
-
-
-_SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
-_SHARED |= {name: name for name in SHARED}
 
 
 def _sees_variables(node: tree.Expr) -> bool:

@@ -45,6 +45,9 @@ from occurs.operators.process.values import Fault, Set, distinct
 
 NEVER = int(kernels.NEVER)
 ABSENT = 4
+#: of positions: their traces and numbers, the steps from which on they exist, what they speak of; T and F
+Columns = dict[str, np.ndarray]
+_NAMES = ("code", "number", "exists", "about")
 _WORDS: dict[type[FormulaPart], int] = {
     Not: kernels.NOT, And: kernels.AND, Or: kernels.OR, Implies: kernels.IMPLIES, Next: kernels.NEXT,
     Globally: kernels.ALWAYS, Eventually: kernels.SOMETIME, Until: kernels.UNTIL,
@@ -76,11 +79,11 @@ class Formula(Operator):
         own: State = state["judge"]
         rows = self.judge.window(own, given, call, None)
         waiting: Positions = state["waiting"]
-        code, number, exists, about = rows.code, rows.number, rows.exists, rows.about
-        true, false = rows.true, rows.false
+        known: Columns = {n: getattr(rows, n) for n in (*_NAMES, "true", "false")}
         gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
         over = np.flatnonzero(gone == len(given))
-        if len(waiting) and single and not len(over) and (not len(rows) or min(int(true[0]), int(false[0])) >= NEVER):
+        settled = len(rows) and min(int(rows.true[0]), int(rows.false[0])) < NEVER
+        if len(waiting) and single and not len(over) and not settled:
             # what waits longest is open, and so nothing comes out
             self._keep_waiting(own, waiting, rows, call)
             return Items.none()
@@ -88,27 +91,25 @@ class Formula(Operator):
         if len(waiting) and single and self.p.at_end != "null":
             early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
         if len(waiting):
-            first_true, first_false = self._of_waiting(waiting.each("code"), rows, over, latest_end)
-            code = np.concatenate([waiting.each("code"), code])
-            number = np.concatenate([waiting.each("number"), number])
-            exists = np.concatenate([waiting.each("exists"), exists])
-            about = np.concatenate([waiting.each("about"), about])
-            true, false = np.concatenate([first_true, true]), np.concatenate([first_false, false])
+            before: Columns = {n: waiting.each(n) for n in _NAMES}
+            before["true"], before["false"] = self._of_waiting(before["code"], rows, over, latest_end)
+            known = {n: np.concatenate([before[n], c]) for n, c in known.items()}
             if not single:
-                order = np.lexsort((number, code))
-                code, number, exists, about = code[order], number[order], exists[order], about[order]
-                true, false = true[order], false[order]
+                order = np.lexsort((known["number"], known["code"]))
+                known = {n: c[order] for n, c in known.items()}
         ended = np.full(call.instances, NEVER)
         ended[over] = latest_end[over]
+        code = known["code"]
         end = ended[code] if self.p.at_end == "null" and len(over) else NO_ROWS
         if single and len(rows) and not len(over) and not len(waiting):
             made, count = self._of_one(state["latest"].upto(1), rows)
             self._keep_one(own, waiting, rows, count, call)
             return Items.join([early, made]) if len(early) else made
         step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
-        kernels.decided(code, true, false, exists, end, state["latest"].upto(call.instances), step, emitted)
-        made = self._items(code, about, step, true, false, emitted, single)
-        self._keep(state, rows, code, number, exists, about, emitted, over, call)
+        latest = state["latest"].upto(call.instances)
+        kernels.decided(code, known["true"], known["false"], known["exists"], end, latest, step, emitted)
+        made = self._items(known, step, emitted, single)
+        self._keep(state, rows, known, emitted, over, call)
         ends = NO_ENDS
         if len(over):
             gone[over] = -1  # told
@@ -162,27 +163,23 @@ class Formula(Operator):
             true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
         return true, false
 
-    def _items(
-        self, code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
-        emitted: np.ndarray, single: bool,
-    ) -> Items:  # fmt: skip
+    def _items(self, at: Columns, step: np.ndarray, emitted: np.ndarray, single: bool) -> Items:
         count = int(np.count_nonzero(emitted))
         if not count:
             return Items.none(single=single)
-        if single:  # of one trace the first ones
-            code, about, step, true, false = code[:count], about[:count], step[:count], true[:count], false[:count]
-        elif count < len(emitted):
-            code, about, step = code[emitted], about[emitted], step[emitted]
-            true, false = true[emitted], false[emitted]
+        code, about, true, false = (at[n] for n in ("code", "about", "true", "false"))
+        if count < len(emitted):  # of one trace the first ones
+            some = slice(count) if single else emitted
+            code, about, step, true, false = (c[some] for c in (code, about, step, true, false))
         known = None if self.p.at_end != "null" else np.minimum(true, false) < NEVER
         value = of_numpy(true < false, known)
         return Items(value, step, about, None if single else code)
 
     def _keep(
-        self, state: State, rows: Window, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray,
-        emitted: np.ndarray, over: np.ndarray, call: Call,
-    ) -> None:  # fmt: skip
+        self, state: State, rows: Window, at: Columns, emitted: np.ndarray, over: np.ndarray, call: Call
+    ) -> None:
         own: State = state["judge"]
+        code, number = at["code"], at["number"]
         done = own["done"].upto(call.instances)
         if number is rows.number and len(rows) and code[0] == code[-1] and not len(over):
             self._keep_one(own, state["waiting"], rows, int(np.count_nonzero(emitted)), call)
@@ -198,7 +195,7 @@ class Formula(Operator):
         waits = ~emitted & (number < first[code])
         if len(over):
             waits &= ~np.isin(code, over)
-        state["waiting"].wait(code[waits], number[waits], exists[waits], about[waits])
+        state["waiting"].wait(*(at[n][waits] for n in _NAMES))
 
     def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: Call) -> None:
         """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
@@ -250,9 +247,6 @@ class Formula(Operator):
             at = fronts.code
             value = np.where(trues[at] <= number, TRUE, np.where(falses[at] <= number, FALSE, UNKNOWN)).astype(np.int8)
         return fronts.items(Troo(value))
-
-
-_NAMES = ("code", "number", "exists", "about")
 
 
 class Positions(Table):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -538,50 +537,40 @@ def _maps(
     if not parts or (code is None and not gone):
         return Snap(changes_of([before] if made is None else [before, made], count), rows)
     every = Made.join(parts)
-    size = len(every)
-    since, born = every.row, every.born
     # slices that were removed may have left their slots to others: their numbers tell them apart
-    slot = np.unique(born, return_inverse=True)[1]
-    keys, values = every.keys, every.value
-    lost = np.zeros(size, np.bool_)
+    number, slot = np.unique(every.born, return_inverse=True)
+    size = len(every)
+    named: dict[str, Any] = {
+        "since": every.row, "slot": slot, "gone": np.zeros(size, np.bool_), "born": every.born,
+        "keys": every.keys, "values": every.value,
+    }  # fmt: skip
     if gone:
-        number = np.unique(born)
         went, who = np.concatenate([g[0] for g in gone]), np.concatenate([g[1] for g in gone])
         at = np.searchsorted(number, who)
         known = (at < len(number)) & (number[np.minimum(at, len(number) - 1)] == who)
-        went, at = went[known], at[known]
-        since = np.concatenate([since, went + 1])
-        born = np.concatenate([born, who[known]])
-        slot = np.concatenate([slot, at])
-        lost = np.concatenate([lost, np.ones(len(went), np.bool_)])
-        nothing = np.full(len(went), -1)
-        keys, values = (c.take(np.concatenate([np.arange(size), nothing])) for c in (keys, values))
+        went, who, at = went[known], who[known], at[known]
+        more = {"since": went + 1, "slot": at, "gone": np.ones(len(went), np.bool_), "born": who}
+        named |= {n: np.concatenate([named[n], v]) for n, v in more.items()}
+        nothing = np.concatenate([np.arange(size), np.full(len(went), -1)])
+        named |= {n: named[n].take(nothing) for n in ("keys", "values")}
         # what goes is gone before anything new of the same row is there
-        order = np.lexsort((np.arange(len(since)), ~lost, since))
-        since, born, slot, lost = since[order], born[order], slot[order], lost[order]
-        keys, values = keys.take(order), values.take(order)
+        named = _picked(named, np.lexsort((np.arange(size + len(went)), ~named["gone"], named["since"])))
     if code is None:
-        named = {"since": since, "slot": slot, "gone": lost, "born": born, "keys": keys, "values": values}
         return Snap(Changes(count, named.__getitem__, True), rows)
-    shown = np.arange(count) if rows is None else rows
-    return _maps_of_traces(every, since, slot, born, lost, keys, values, code, shown, count)
+    return _maps_of_traces(every, named, code, np.arange(count) if rows is None else rows, count)
 
 
-def _maps_of_traces(
-    every: Made, since: np.ndarray, slot: np.ndarray, born: np.ndarray, lost: np.ndarray, keys: Col,
-    values: Col, code: np.ndarray, rows: np.ndarray, count: int,
-) -> Col:  # fmt: skip
+def _picked(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    return {n: c.take(rows) for n, c in columns.items()}
+
+
+def _maps_of_traces(every: Made, named: dict[str, Any], code: np.ndarray, rows: np.ndarray, count: int) -> Col:
     """Each trace of the slicer sees its own slices only."""
     trace_of = dict(zip(every.born.tolist(), every.trace.tolist()))
-    trace = np.array([trace_of[b] for b in born.tolist()], np.int64)
+    trace = np.array([trace_of[b] for b in named["born"].tolist()], np.int64)
     out = np.empty(len(rows), object)
     for c in np.unique(code[rows]).tolist():
-        mine = np.flatnonzero(trace == c)
-        named = {
-            "since": since[mine], "slot": slot[mine], "gone": lost[mine], "born": born[mine],
-            "keys": keys.take(mine), "values": values.take(mine),
-        }  # fmt: skip
-        part = Changes(count, named.__getitem__, True)
+        part = Changes(count, _picked(named, np.flatnonzero(trace == c)).__getitem__, True)
         here = np.flatnonzero(code[rows] == c)
         for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
             out[i] = v
@@ -604,29 +593,12 @@ class Changes:
         self._column = column
         self._some_gone = some_gone
 
-    @cached_property
-    def since(self) -> np.ndarray:
-        return self._column("since")
-
-    @cached_property
-    def slot(self) -> np.ndarray:
-        return self._column("slot")
-
-    @cached_property
-    def gone(self) -> np.ndarray:
-        return self._column("gone")
-
-    @cached_property
-    def born(self) -> np.ndarray:
-        return self._column("born")
-
-    @cached_property
-    def keys(self) -> Col:
-        return self._column("keys")
-
-    @cached_property
-    def values(self) -> Col:
-        return self._column("values")
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = self._column(name)
+        setattr(self, name, found)
+        return found
 
     def __len__(self) -> int:
         return len(self.since)

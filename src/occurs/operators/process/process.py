@@ -22,7 +22,7 @@ from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.merging import END, Stream, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree
-from occurs.operators.process.columns import Col, Rec, concat, from_arrow
+from occurs.operators.process.columns import Col, Rec, from_arrow
 from occurs.operators.process.items import ranges
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.outputs import columns
@@ -68,7 +68,7 @@ class Process(Operator):
         try:
             found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines)))
             if call.closing:
-                found = [_both(a, b) for a, b in zip(found, kept.run.close(call.frontier))]
+                found = [a.then(b) for a, b in zip(found, kept.run.close(call.frontier))]
             items, *read = found
             values = columns(items.value, self.item)
         except InputProblem as error:
@@ -373,16 +373,6 @@ def _attributes(stream: Stream) -> pa.Array:
     if not texts:
         return pa.array([], pa.string())
     return pa.concat_arrays(texts).take(pa.array(np.argsort(np.concatenate(rows))))
-
-
-def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
-    """The items of a call and those that the end adds."""
-    about = None
-    if a.about_time is not None and b.about_time is not None:
-        about = np.concatenate([a.about_time, b.about_time])
-    joined = (np.concatenate([getattr(a, n), getattr(b, n)]) for n in ("step", "time", "about"))
-    step, time, spoken = joined
-    return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
 
 
 def _of(problem: Problem, definition: str) -> Problem:

@@ -107,6 +107,10 @@ class Emitted:
         new._parts, new.ended = parts, ended
         return new
 
+    def then(self, other: Emitted) -> Emitted:
+        """With what the pipe gave in the next call."""
+        return Emitted._of([*self._parts, *other._parts], other.ended)
+
     def __len__(self) -> int:
         return sum(len(p.step) for p in self._parts)
 

@@ -160,10 +160,6 @@ def _same(at: _At) -> list[Kind]:
     return [at.inputs[0]]
 
 
-def _given(*kinds: Kind) -> Callable[[_At], list[Kind]]:
-    return lambda at: list(kinds)
-
-
 def _of_numbers(kind: Kind | None = None) -> Callable[[_At], list[Kind]]:
     """Numbers come in; numbers of the same type go out, or this one."""
 
@@ -346,7 +342,7 @@ _RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {
     tree.CollectMap: lambda at: [map_of(at.inputs[0], at.inputs[1])],
     tree.Moment: _of_numbers(NUMBER),
     tree.Deviation: _of_numbers(NUMBER),
-    tree.Count: _given(INT),
+    tree.Count: lambda at: [INT],
     tree.Threshold: _threshold,
     tree.Smooth: _of_numbers(NUMBER),
     tree.Peaks: _threshold,
