@@ -234,23 +234,11 @@ def _json(value: Any, kind: Kind) -> Any:
 
 
 _MAKERS: Mapping[str, Callable[[Any, Kind], Any]] = {
-    "bool": _instance(bool),
-    "troolean": _troolean,
-    "int": _int,
-    "number": _number,
-    "text": _instance(str),
-    "bytes": _instance(bytes),
-    "image": _instance(bytes),
-    "time": _time,
-    "duration": _duration,
-    "list": _collection,
-    "set": _collection,
-    "bag": _collection,
-    "map": _map,
-    "tuple": _tuple,
-    "xml": _xml,
-    "json": _json,
-}
+    "bool": _instance(bool), "troolean": _troolean, "int": _int, "number": _number, "text": _instance(str),
+    "bytes": _instance(bytes), "image": _instance(bytes), "time": _time, "duration": _duration,
+    "list": _collection, "set": _collection, "bag": _collection, "map": _map, "tuple": _tuple,
+    "xml": _xml, "json": _json,
+}  # fmt: skip
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

@@ -584,8 +584,8 @@ class Judge:
                 first[code[0]] = number[-1] + 1
             else:  # ascending within each trace: the last one stays
                 first[code] = number + 1
-            for i, q in enumerate(self.quantifiers):
-                q.forget(state[f"quantifier{i}"], code, number)
+            for i in range(len(self.quantifiers)):
+                state[f"quantifier{i}"].forget(code, number)
         # few are kept, as a rule: not with all that there was
         state["rows"].put(**{n: c.astype(np.int64, copy=True) for n, c in columns.items()})
 
@@ -881,10 +881,6 @@ class Quantifier:
             weak = np.where(none, table["so_far"][at], int(NEVER))
             strong = np.where(there, table["alone"][at], int(NEVER))
         return (weak, strong) if self.part.universal else (strong, weak)
-
-    def forget(self, own: Copies, code: np.ndarray, number: np.ndarray) -> None:
-        """These positions are of no account any more."""
-        own.forget(code, number)
 
 
 class Copies(Compound):

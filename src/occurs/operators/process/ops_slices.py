@@ -757,7 +757,10 @@ WIDEST = 1 << 22
 
 
 class Slots(Part):
-    """The slices that exist: ``outer`` is the trace of the slicer that each belongs to, ``born`` orders them."""
+    """The slices that exist: ``outer`` is the trace of the slicer that each belongs to, ``born`` orders them.
+
+    The slicer itself removes the slots of its traces, and numbers them anew.
+    """
 
     def __init__(self) -> None:
         self.alive = np.zeros(0, np.bool_)
@@ -942,14 +945,6 @@ class Slots(Part):
                 self.values[s] = decode(json.loads(text))
                 self._index[(o, key(self.values[s]))] = s
         self.free = np.flatnonzero(~self.alive[: self._size]).tolist()
-
-    def drop(self, codes: np.ndarray) -> None:
-        """Not to be asked: the slicer removes the slots of its traces itself."""
-        raise AssertionError  # pragma: no cover
-
-    def only(self, codes: np.ndarray) -> None:
-        """Not to be asked: the slicer numbers its slots anew itself."""
-        raise AssertionError  # pragma: no cover
 
     def rows(self) -> int:
         return int(self.alive.sum())

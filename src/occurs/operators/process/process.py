@@ -230,7 +230,7 @@ class Running:
 
     def __init__(self, of: Process) -> None:
         read = [] if of.reading is None else [of.reading.pipe]
-        self.run = pipes.open([of.pipe, *read], kind=of.kind, about=of.about)
+        self.run = pipes.Run([of.pipe, *read], kind=of.kind, about=of.about)
         self.steps = 0
         self.spoken = _no_events()
         self.read = _NOTHING_READ

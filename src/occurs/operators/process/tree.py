@@ -264,16 +264,9 @@ class Cumulate(Processor):
 
 #: the words of COMBINE .. WITH
 CUMULATIVE = (
-    "addition",
-    "multiplication",
-    "subtraction",
-    "division",
-    "maximum",
-    "minimum",
-    "conjunction",
-    "disjunction",
+    "addition", "multiplication", "subtraction", "division", "maximum", "minimum", "conjunction", "disjunction",
     "bag union",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
