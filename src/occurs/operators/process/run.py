@@ -33,22 +33,22 @@ import pyarrow as pa
 from occurs.errors import InputProblem
 from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
-
-# these register their operators
-from occurs.operators.process import (  # noqa: F401
-    ops_choosing,
-    ops_documents,
-    ops_formulas,
-    ops_functions,
-    ops_machines,
-    ops_running,
-    ops_slices,
-    ops_windows,
-)
 from occurs.operators.process.columns import Col, Plain, Rec, column_of, concat, from_arrow, null_col
 from occurs.operators.process.items import NO_ENDS, Call, Ends, Items
 from occurs.operators.process.network import Network
 from occurs.operators.process.operator import Setting
+
+# these register their operators
+from occurs.operators.process.processors import (  # noqa: F401
+    choosing,
+    documents,
+    formulas,
+    fronts,
+    machines,
+    running,
+    slices,
+    windows,
+)
 from occurs.operators.process.state import Counts, State, Table
 from occurs.operators.process.tree import (
     Attribute,

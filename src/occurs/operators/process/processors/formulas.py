@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.operators.codes import crowded
-from occurs.operators.process import kernels_formulas as kernels
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Obj, Troo, of_numpy, truths
 from occurs.operators.process.functions import Function
 from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of, ranges
 from occurs.operators.process.network import Network, fused, of_outer
 from occurs.operators.process.operator import Operator, Setting, meet, operator
+from occurs.operators.process.processors import kernels_formulas as kernels
 from occurs.operators.process.state import Compound, Counts, Latest, Part, State, Table
 from occurs.operators.process.tree import (
     And,
@@ -335,7 +335,7 @@ class Judge:
         return parts
 
     def _words(self, part: FormulaPart) -> list[tuple[int, int, int]]:
-        """A part as words of :func:`occurs.operators.process.kernels_formulas.judge`."""
+        """A part as words of :func:`occurs.operators.process.processors.kernels_formulas.judge`."""
         if isinstance(part, Atom):
             return [(kernels.ATOM, part.index, 0)]
         if isinstance(part, Given):

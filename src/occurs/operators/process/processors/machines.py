@@ -19,13 +19,13 @@ from occurs.expr import tree as expressions
 from occurs.model.types import Type
 from occurs.operators import rule_bytecode as bytecode
 from occurs.operators.kernels import stackcode
-from occurs.operators.process import kernels_machines as kernels
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import Col, Env, Plain, Pool, column_of, concat, numbers, of_numpy, truths
 from occurs.operators.process.functions import ByText, Function, condition, distinct_texts, of_input
 from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, first_of
-from occurs.operators.process.kernels_machines import COLUMN, CONSTANT, REGISTER
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
+from occurs.operators.process.processors import kernels_machines as kernels
+from occurs.operators.process.processors.kernels_machines import COLUMN, CONSTANT, REGISTER
 from occurs.operators.process.state import Counts, Latest, Part, State
 from occurs.operators.process.tree import Node
 from occurs.operators.process.values import Fault, Record
@@ -501,7 +501,7 @@ MOST_FREE = 8
 
 @dataclass(frozen=True)
 class Steps:
-    """A machine as tables: see :func:`occurs.operators.process.kernels_machines.steps`.
+    """A machine as tables: see :func:`occurs.operators.process.processors.kernels_machines.steps`.
 
     ``free``: parts of guards, one bit each; ``first``, ``last``: by state and bits the rows of ``ways`` to be tried.
     ``columns``: parts that are operands.
@@ -624,7 +624,7 @@ class _Writer:
 
 @dataclass(frozen=True)
 class Program:
-    """A machine as code: see :func:`occurs.operators.process.kernels_machines.run`."""
+    """A machine as code: see :func:`occurs.operators.process.processors.kernels_machines.run`."""
 
     bounds: np.ndarray
     rows: np.ndarray
