@@ -23,7 +23,7 @@ from occurs.model.history import InputOptions
 from occurs.operators import codes as keycodes
 from occurs.operators.codes import Renewal
 from occurs.operators.process.columns import of_numpy
-from occurs.operators.process.slots import Slots
+from occurs.operators.process.processors.slices import Slots
 from occurs.testing import epl
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -10,8 +10,8 @@ from tests.generators.random_pipes import PROCESSORS, random_pipe, random_pipes
 
 from occurs.languages.esql.semantics import Run
 from occurs.model.occurrence import Occurrence
-from occurs.operators.process.fusing import fused
 from occurs.operators.process.kinds import ANY
+from occurs.operators.process.network import fused
 from occurs.operators.process.tree import every_node, nodes
 from occurs.pipes.box import Box
 from occurs.pipes.pipe import Pipe

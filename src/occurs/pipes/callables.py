@@ -168,21 +168,9 @@ def _argument(value: Any) -> Expr:
 # --- fn ---------------------------------------------------------------------------------------------------------------
 
 _BINARY = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "mod": "mod",
-    "div": "div",
-    "eq": "=",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "and": "and",
-    "or": "or",
-}
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "mod": "mod", "div": "div", "eq": "=", "ne": "!=",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "and", "or": "or",
+}  # fmt: skip
 
 
 class Functions:
@@ -226,15 +214,9 @@ fn = Functions()
 
 #: the words of COMBINE that functions stand for, when they cumulate
 CUMULATIVE = {
-    "add": "addition",
-    "multiply": "multiplication",
-    "subtract": "subtraction",
-    "divide": "division",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "and": "conjunction",
-    "or": "disjunction",
-}
+    "add": "addition", "multiply": "multiplication", "subtract": "subtraction", "divide": "division",
+    "maximum": "maximum", "minimum": "minimum", "and": "conjunction", "or": "disjunction",
+}  # fmt: skip
 
 
 def of_expression(expr: Expr, name: str) -> Function:

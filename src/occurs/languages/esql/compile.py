@@ -94,7 +94,7 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
 
 
 def _cost(window: tree.Window, items: str) -> str:
-    from occurs.operators.process.ops_windows import short_way
+    from occurs.operators.process.processors.windows import short_way
 
     return "" if short_way(window.inner) else f"; its processor runs on every window: O({items}) per item"
 

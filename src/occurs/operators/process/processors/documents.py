@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from occurs.errors import ResourceProblem
 from occurs.operators.process import documents, scalars, tree
-from occurs.operators.process.columns import Obj, column_of
+from occurs.operators.process.columns import column_of
 from occurs.operators.process.items import Call, Items
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Part, State, Texts
@@ -36,85 +38,73 @@ def each(values: Sequence[Any], run: Callable[[Any], Any]) -> list[Any]:
     return out
 
 
-class _Reading(Operator):
+class _ByValue(Operator):
+    def run(self, value: Any) -> Any:
+        """What becomes of a value.  Raises Fault."""
+        raise AssertionError  # pragma: no cover
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.with_value(column_of(each(x.value.pylist(), self.run)))
+
+
+class _Reading(_ByValue):
     def read(self, value: Any) -> Any:
         """The document that a text is.  Raises Fault."""
         raise AssertionError  # pragma: no cover
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p: Any = self.node.processor
-        run = self.read
-        return [x.with_value(Obj.of(each(x.value.pylist(), _or_null(run) if p.bad == "null" else run)))]
-
-
-def _or_null(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
+    def run(self, value: Any) -> Any:
         try:
-            return run(value)
+            return self.read(value)
         except Fault:
-            return None
+            if self.p.bad == "null":
+                return None
+            raise
 
-    return read
 
-
-@operator
+@operator(tree.Xml)
 class Xml(_Reading):
     """Each text as an XML document."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Xml
 
     def read(self, value: Any) -> Any:
         return documents.read_xml(value)
 
 
-@operator
+@operator(tree.Json)
 class Json(_Reading):
     """Each text as a JSON document."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Json
 
     def read(self, value: Any) -> Any:
         return documents.read_json(value)
 
 
-@operator
-class Regex(Operator):
+@operator(tree.Regex)
+class Regex(_ByValue):
     """A tuple of the groups of the first match; null if nothing matches."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Regex
+    @cached_property
+    def expression(self) -> re.Pattern[str] | None:
+        return scalars.pattern(self.p.pattern)
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p = self.node.processor
-        assert isinstance(p, tree.Regex)
-        expression = scalars.pattern(p.pattern)
-
-        def run(value: Any) -> Any:
-            if not isinstance(value, str):
-                raise Fault("bad-value", "is not text", value)
-            if expression is None:
-                raise Fault("bad-value", "is not a regular expression", p.pattern)
-            found = expression.search(value)
-            if found is None:
-                return None
-            groups = found.groups()
-            return Record(tuple((n, groups[i] if i < len(groups) else None) for i, n in enumerate(p.names)))
-
-        return [x.with_value(column_of(each(x.value.pylist(), run)))]
+    def run(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            raise Fault("bad-value", "is not text", value)
+        if self.expression is None:
+            raise Fault("bad-value", "is not a regular expression", self.p.pattern)
+        found = self.expression.search(value)
+        if found is None:
+            return None
+        groups = found.groups()
+        return Record(tuple((n, groups[i] if i < len(groups) else None) for i, n in enumerate(self.p.names)))
 
 
-@operator
+@operator(tree.Tuples)
 class Tuples(Operator):
     """The first line names the columns, the others are tuples of text."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Tuples
 
     def fresh(self) -> dict[str, Part]:
         return {"names": Texts()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         names: dict[int, Any] = state["names"].values
         out: list[Any] = []
         rows: list[int] = []
@@ -131,34 +121,25 @@ class Tuples(Operator):
                 missing = [None] * (len(names[c]) - len(line))
                 out.append(Record(tuple(zip(names[c], [*line, *missing]))))
                 rows.append(i)
-        return [x.take(np.array(rows, np.int64)).with_value(column_of(out)).with_ends(x.ends)]
+        return x.take(np.array(rows, np.int64)).with_value(column_of(out)).with_ends(x.ends)
 
 
-@operator
-class Plot(Operator):
+@operator(tree.Plot)
+class Plot(_ByValue):
     """A picture of each item."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Plot
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-
-        (x,) = given
-        p = self.node.processor
-        assert isinstance(p, tree.Plot)
-        return [x.with_value(column_of(each(x.value.pylist(), lambda v: draw(p, v))))]
+    def run(self, value: Any) -> Any:
+        return draw(self.p, value)
 
 
-@operator
+@operator(tree.Print)
 class Print(Operator):
     """Passes the items through and writes them to stderr."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Print
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         for v in x.value.pylist():
             print("null" if v is None else documents.text(v), file=sys.stderr)
-        return [x]
+        return x
 
 
 # --- Pictures ---------------------------------------------------------------------------------------------------------

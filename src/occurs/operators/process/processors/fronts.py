@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,26 +12,21 @@ from occurs.operators.process import scalars
 from occurs.operators.process import tree as processors
 from occurs.operators.process.columns import Col, column_of, numbers
 from occurs.operators.process.functions import Function, Place, condition
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, count_up
+from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, Variables, count_up
 from occurs.operators.process.operator import Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Foreign, Input, Node
 from occurs.operators.process.values import Fault, Record, Troolean
 
 
-@operator
+@operator(processors.Lift)
 class Lift(Operator):
     """o_i = f(x1_i .. xm_i), of the fronts that WHERE lets through."""
 
-    of: ClassVar[type[processors.Processor]] = processors.Lift
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, processors.Lift)
-        self.p = p
-        self.functions = [Function(f) for f in p.functions]
-        self.where = None if p.where is None else Function(p.where)
+        self.functions = [Function(f) for f in self.p.functions]
+        self.where = None if self.p.where is None else Function(self.p.where)
 
     def fresh(self) -> dict[str, Part]:
         if not self.p.early:
@@ -58,11 +53,9 @@ class Lift(Operator):
         return [items.with_value(f.run(env)) for f in self.functions]
 
 
-@operator
+@operator(processors.Filter)
 class Filter(Operator):
     """(x1_i ..) if g_i is true."""
-
-    of: ClassVar[type[processors.Processor]] = processors.Filter
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         fronts = meet(state, given, call)
@@ -77,32 +70,25 @@ class Filter(Operator):
 class _Condition(Operator):
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        assert isinstance(node.processor, (processors.Where, processors.StopWhen))
-        self.condition = Function(node.processor.condition)
+        self.condition = Function(self.p.condition)
 
 
-@operator
+@operator(processors.Where)
 class Where(_Condition):
     """The items of which the condition is true."""
 
-    of: ClassVar[type[processors.Processor]] = processors.Where
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        return [x.filter(self.condition.true(self.env([x.value], x.code, len(x), call))) if len(x) else x]
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.filter(self.condition.true(self.env([x.value], x.code, len(x), call))) if len(x) else x
 
 
-@operator
+@operator(processors.StopWhen)
 class StopWhen(_Condition):
     """The items before the first of which the condition is true: with it the trace ends."""
-
-    of: ClassVar[type[processors.Processor]] = processors.StopWhen
 
     def fresh(self) -> dict[str, Part]:
         return {"stopped": Counts()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        x = given[0]
+    def items(self, state: State, x: Items, call: Call) -> Items:
         stopped = state["stopped"].upto(call.instances)
         live = stopped[x.codes] == 0
         ends = x.ends
@@ -110,10 +96,10 @@ class StopWhen(_Condition):
             ends = Ends(ends.code[stopped[ends.code] == 0], ends.step[stopped[ends.code] == 0])
         x = x.filter(live).with_ends(ends)
         if not len(x):
-            return [x]
+            return x
         true = self.condition.true(self.env([x.value], x.code, len(x), call))
         if not true.any():
-            return [x]
+            return x
         codes = x.codes
         at = np.flatnonzero(true)
         mine, first = np.unique(codes[at], return_index=True)
@@ -122,14 +108,12 @@ class StopWhen(_Condition):
         stopped[mine] = 1
         ends = Ends(ends.code[stopped[ends.code] == 0], ends.step[stopped[ends.code] == 0]) if len(ends) else ends
         ends = Ends.join([ends, Ends(mine, x.step[stop[mine]])])
-        return [x.filter(np.arange(len(x)) < stop[codes]).with_ends(ends)]
+        return x.filter(np.arange(len(x)) < stop[codes]).with_ends(ends)
 
 
-@operator
+@operator(processors.Merge)
 class Merge(Operator):
     """By step, then number of the input, then position; ends when all have."""
-
-    of: ClassVar[type[processors.Processor]] = processors.Merge
 
     def fresh(self) -> dict[str, Part]:
         return {"gone": Counts(), "latest": Counts(-2)}
@@ -152,11 +136,9 @@ class Merge(Operator):
         return [joined]
 
 
-@operator
+@operator(processors.RepeatBy)
 class RepeatBy(Operator):
     """Each item as often as the other input says; null: not at all."""
-
-    of: ClassVar[type[processors.Processor]] = processors.RepeatBy
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         fronts = meet(state, given, call)
@@ -257,7 +239,7 @@ def _decided(
     """The value of a front, the step at which it is decided, what it is about; ``gone``: the step from which an input
     has ended that has no such item."""
     (function,) = box.node.processor.functions  # type: ignore[attr-defined]
-    variables = _Variables(call, code)
+    variables = Variables(call, code)
     for step in sorted({x[1] for x in front if x is not None}):
         if gone <= step:
             return None
@@ -270,19 +252,6 @@ def _decided(
             raise box.fault(fault, number) from fault
     return None
 
-
-class _Variables(dict[str, Any]):
-    """Looked up when somebody asks."""
-
-    def __init__(self, call: Call, code: int) -> None:
-        super().__init__()
-        self.call, self.code = call, code
-
-    def __missing__(self, name: str) -> Any:
-        return self.call.variables[name](np.array([self.code])).pylist()[0]
-
-    def items(self) -> Any:
-        return [(n, self[n]) for n in self.call.variables]
 
 
 def partial(node: tree.Expr, front: Sequence[Any], variables: Mapping[str, Any]) -> Any:

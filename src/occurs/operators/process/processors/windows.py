@@ -1,21 +1,24 @@
-"""Windows over items and over time, runs on lists and between resets (pipes.md, 4.2, 4.3, section 5)."""
+"""Windows over items and over time, runs on lists and between resets; signals (pipes.md, 4.2, 4.3, section 5)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from occurs.expr import tree as expressions
+from occurs.model.types import Type
 from occurs.operators.process import kernels, tree
-from occurs.operators.process.columns import Col, Rec, column_of, concat, numbers, of_numpy
-from occurs.operators.process.functions import condition
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, count_up, first_of, last_of
+from occurs.operators.process.columns import Col, Rec, column_of, concat, need_numbers, numbers, of_numpy
+from occurs.operators.process.functions import Function, condition
+from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, count_up, first_of, first_rows, last_of, ranges
 from occurs.operators.process.network import Inside, of_outer
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Latest, Part, Queue, State
-from occurs.operators.process.tree import Inner, Node
+from occurs.operators.process.tree import Inner, Input, Node
 from occurs.operators.process.values import Fault
 
 SUM, GREATEST, LEAST, COUNT, LAST, MEAN = "sum", "greatest", "least", "count", "last", "mean"
@@ -24,108 +27,84 @@ BLOCK = 1 << 20
 _WHAT = {SUM: 0, GREATEST: 1, LEAST: 2}
 
 
-@operator
-class Window(Operator):
+class _Recent(Operator):
+    """What looks at the last items of a trace: they are kept."""
+
+    #: what is kept beside them
+    beside: ClassVar[tuple[str, ...]] = ("number",)
+
+    def fresh(self) -> dict[str, Part]:
+        return {"kept": Queue(*self.beside), "n": Counts()}
+
+    def rows(self, state: State, x: Items, call: Call) -> Rows:
+        """The items that were kept and the new ones, by trace."""
+        kept: Queue = state["kept"]
+        beside = {"number": count_up(state["n"].upto(call.instances), x)}
+        if "time" in self.beside:
+            beside["time"] = call.time(x.step)
+        new = np.ones(len(x), np.bool_)
+        items = x.with_ends(NO_ENDS)
+        if len(kept.items):
+            new = np.concatenate([np.zeros(len(kept.items), np.bool_), new])
+            items = Items.join([kept.items, items])
+            beside = {n: np.concatenate([kept.extra[n], v]) for n, v in beside.items()}
+        return Rows(items, beside, new)
+
+    def keep(self, state: State, rows: Rows, keep: np.ndarray, ends: Ends) -> None:
+        """Keep these rows of every trace that goes on."""
+        if len(ends):
+            keep &= ~np.isin(rows.items.codes, ends.code)
+        kept = rows.items.filter(keep).with_ends(NO_ENDS)
+        state["kept"].put(kept, **{n: rows.beside[n][keep] for n in self.beside})
+
+
+@operator(tree.Window)
+class Window(_Recent):
     """The last item of φ on the last n items (``width`` an int), or on those of the last ``width`` of time."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Window
+    beside = ("time", "number")
 
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, tree.Window)
-        self.p = p
-        self.inside = Inside(p.inner, setting)
-        self.short = short_way(p.inner)
-
-    def fresh(self) -> dict[str, Part]:
-        return {"kept": Queue("time", "number"), "n": Counts()}
+        self.inside = Inside(self.p.inner, setting)
+        self.short = short_way(self.p.inner)
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         fronts = meet(state, given, call)
         if not len(fronts):
             state["kept"].drop(fronts.ends.code)
             return [Items.none(fronts.ends, fronts.code is None) for _ in self.p.inner.outputs]
-        rows = self._rows(state, fronts, call)
+        value: Col = fronts.values[0]
+        if len(fronts.values) > 1:
+            value = Rec({str(k): v for k, v in enumerate(fronts.values)}, len(fronts))
+        rows = self.rows(state, fronts.items(value), call)
         if isinstance(self.p.width, int):
-            n = self.p.width
-            low = np.arange(len(rows.items)) - n + 1
-            full = rows.new & (low >= rows.first)
-            found = self._counted(rows, n) if self.short is not None else None
+            low = np.arange(len(rows.items)) - self.p.width + 1
+            full, keep = rows.new & (low >= rows.first), rows.newest(self.p.width - 1)
         else:
             low = np.empty(len(rows.items), np.int64)
-            kernels.lower_bounds(rows.first, rows.time, self.ticks(self.p.width), low)
-            full = rows.new
-            found = self._timed(rows, low) if self.short is not None else None
-        self._keep(state, rows, call, fronts.ends)
+            time, width = rows.beside["time"], self.ticks(self.p.width)
+            kernels.lower_bounds(rows.first, time, width, low)
+            full, keep = rows.new, time > call.times[-1] - width
+        found = self._quick(rows, low) if self.short is not None else None
+        self.keep(state, rows, keep, fronts.ends)
         at = np.flatnonzero(full)
         if found is not None:
             return [self._out(rows, at, found.take(at) if len(at) < len(found) else found, fronts.ends)]
         return self._run(rows, low, at, call, fronts.ends)
 
-    def _rows(self, state: State, fronts: Fronts, call: Call) -> Rows:
-        kept: Queue = state["kept"]
-        value: Col = fronts.values[0]
-        if len(fronts.values) > 1:
-            value = Rec({str(k): v for k, v in enumerate(fronts.values)}, len(fronts))
-        items = Items(value, fronts.step, fronts.about, fronts.code)
-        number = count_up(state["n"].upto(call.instances), items)
-        time = call.time(items.step)
-        new = np.ones(len(items), np.bool_)
-        if len(kept.items):
-            new = np.concatenate([np.zeros(len(kept.items), np.bool_), new])
-            items = Items.join([kept.items, items])
-            time = np.concatenate([kept.extra["time"], time])
-            number = np.concatenate([kept.extra["number"], number])
-        return Rows(items, time, number, new)
-
-    def _keep(self, state: State, rows: Rows, call: Call, ends: Ends) -> None:
-        """What later windows may still need."""
-        if isinstance(self.p.width, int):
-            code = rows.items.codes
-            after = np.full(int(code[-1]) + 1, 0)
-            after[code] = np.arange(len(code))
-            keep = after[code] - np.arange(len(code)) < self.p.width - 1
-        else:
-            keep = rows.time > call.times[-1] - self.ticks(self.p.width)
-        if len(ends):
-            keep &= ~np.isin(rows.items.codes, ends.code)
-        kept = rows.items.filter(keep) if not keep.all() else rows.items
-        state["kept"].put(kept, time=rows.time[keep], number=rows.number[keep])
-
     @staticmethod
     def _out(rows: Rows, at: np.ndarray, value: Col, ends: Ends) -> Items:
-        items = rows.items
-        code = None if items.code is None else items.code[at]
-        return Items(value, items.step[at], items.about[at], code).by_step().with_ends(ends)
+        return rows.items.at(at, value).by_step().with_ends(ends)
 
     # --- without running it on each window --------------------------------------------------------------------------
 
-    def _counted(self, rows: Rows, n: int) -> Col | None:
-        """Values for all rows that end a window of n."""
+    def _quick(self, rows: Rows, low: np.ndarray) -> Col | None:
+        """Values for all rows that end a window, which begins at the row ``low``."""
         value = rows.items.value
         if self.short == LAST:
             return value if not isinstance(value, Rec) or len(self.node.inputs) == 1 else value.columns["0"]
-        if self.short == COUNT:
-            return of_numpy(np.full(len(value), n))
-        found = numbers(value)
-        if found is None:
-            return None
-        v, valid = found
-        low = np.maximum(np.arange(len(v)) - n + 1, rows.first)
-        if self.short in (SUM, MEAN) and v.dtype == np.int64:
-            return self._prefix_sums(v, valid, low)
-        if self.short == MEAN:
-            return None
-        filled = _filled(v, valid, self.short or "")
-        out = filled.copy()
-        kernels.block_windows(filled, rows.first, rows.number, n, _WHAT[self.short or ""], out)
-        return self._with_known(out, valid, low)
-
-    def _timed(self, rows: Rows, low: np.ndarray) -> Col | None:
-        value = rows.items.value
-        if self.short == LAST:
-            return value if not isinstance(value, Rec) or len(self.node.inputs) == 1 else value.columns["0"]
+        low = np.maximum(low, rows.first)
         if self.short == COUNT:
             return of_numpy(np.arange(len(value)) - low + 1)
         found = numbers(value)
@@ -137,8 +116,11 @@ class Window(Operator):
         if self.short == MEAN:
             return None
         filled = _filled(v, valid, self.short or "")
-        out = np.empty_like(filled)
-        if self.short == SUM:
+        out = filled.copy()
+        if isinstance(self.p.width, int):
+            what = _WHAT[self.short or ""]
+            kernels.block_windows(filled, rows.first, rows.beside["number"], self.p.width, what, out)
+        elif self.short == SUM:
             kernels.range_sums(filled, low, out)
         else:
             kernels.range_extremes(filled, low, self.short == GREATEST, out)
@@ -191,8 +173,7 @@ class Window(Operator):
 
     def _block(self, rows: Rows, low: np.ndarray, at: np.ndarray, call: Call) -> list[Items]:
         sizes = at - low[at] + 1
-        code = np.repeat(np.arange(len(at)), sizes)
-        inside = np.arange(len(code)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + low[at][code]
+        code, inside = ranges(low[at], sizes)
         value = rows.items.value.take(inside)
         values = [value]
         if len(self.node.inputs) > 1:
@@ -200,7 +181,7 @@ class Window(Operator):
             values = [value.columns[str(k)] for k in range(len(self.node.inputs))]
         ends = Ends(np.arange(len(at)), rows.items.step[at])
         variables = of_outer(call.variables, rows.items.codes[at])
-        return self.inside.complete(values, rows.items.step[inside], rows.time[inside], code, ends, variables)
+        return self.inside.complete(values, rows.items.step[inside], rows.beside["time"][inside], code, ends, variables)
 
 
 def short_way(inner: Inner) -> str | None:
@@ -223,19 +204,29 @@ def short_way(inner: Inner) -> str | None:
 
 
 class Rows:
-    """Items sorted by trace: those that were kept and the new ones."""
+    """Items sorted by trace: those that were kept and the ``new`` ones, and what is kept ``beside`` them."""
 
-    def __init__(self, items: Items, time: np.ndarray, number: np.ndarray, new: np.ndarray) -> None:
+    def __init__(self, items: Items, beside: dict[str, np.ndarray], new: np.ndarray) -> None:
         if items.code is not None:
             order = np.argsort(items.code, kind="stable")
-            items, time, number, new = items.take(order), time[order], number[order], new[order]
-            begins = np.ones(len(items), np.bool_)
-            assert items.code is not None
-            begins[1:] = items.code[1:] != items.code[:-1]
-            self.first = np.maximum.accumulate(np.where(begins, np.arange(len(items)), 0))
+            items, new = items.take(order), new[order]
+            beside = {n: v[order] for n, v in beside.items()}
+            self.first = first_rows(items.codes)
         else:
             self.first = np.zeros(len(items), np.int64)
-        self.items, self.time, self.number, self.new = items, time, number, new
+        self.items, self.beside, self.new = items, beside, new
+
+    @cached_property
+    def last(self) -> np.ndarray:
+        """The last row of the trace of each."""
+        code = self.items.codes
+        last = np.zeros(int(code.max(initial=0)) + 1, np.int64)
+        last[code] = np.arange(len(code))
+        return last[code]
+
+    def newest(self, count: int) -> np.ndarray:
+        """Booleans: the last so many of every trace."""
+        return self.last - np.arange(len(self.last)) < count
 
 
 def _filled(v: np.ndarray, valid: np.ndarray | None, short: str) -> np.ndarray:
@@ -250,26 +241,22 @@ def _filled(v: np.ndarray, valid: np.ndarray | None, short: str) -> np.ndarray:
     return np.where(valid, v, bounds.min if short == GREATEST else bounds.max)
 
 
-@operator
+@operator(tree.Each)
 class Each(Operator):
     """The last item of φ run on the elements of each list as a complete trace; null and ``[]`` give nothing."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Each
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        assert isinstance(node.processor, tree.Each)
-        self.inside = Inside(node.processor.inner, setting)
+        self.inside = Inside(self.p.inner, setting)
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         lists = x.value.pylist()
         for i, v in enumerate(lists):
             if v is not None and not isinstance(v, tuple):
                 raise Fault("bad-value", "is not a list", v, i)
         full = np.flatnonzero(np.array([bool(v) for v in lists], np.bool_))
         if not len(full):
-            return [Items.none(x.ends, x.code is None)]
+            return Items.none(x.ends, x.code is None)
         sizes = np.array([len(lists[i]) for i in full.tolist()])
         copy = np.repeat(np.arange(len(full)), sizes)
         step = x.step[full][copy]
@@ -278,21 +265,16 @@ class Each(Operator):
         variables = of_outer(call.variables, x.codes[full])
         (out,) = self.inside.complete([value], step, call.time(step), copy, ends, variables)
         rows = last_of(out.codes)
-        at = full[out.codes[rows]]
-        code = None if x.code is None else x.code[at]
-        return [Items(out.value.take(rows), x.step[at], x.about[at], code, x.ends)]
+        return x.at(full[out.codes[rows]], out.value.take(rows), x.ends)
 
 
-@operator
+@operator(tree.Reset)
 class Reset(Operator):
     """φ gets x_i; when g_i is true its last item on the complete trace so far, and it starts afresh."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Reset
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        assert isinstance(node.processor, tree.Reset)
-        self.inside = Inside(node.processor.inner, setting)
+        self.inside = Inside(self.p.inner, setting)
 
     def fresh(self) -> dict[str, Part]:
         return {"inner": self.inside.network.fresh(), "newest": Latest()}
@@ -368,3 +350,147 @@ class Reset(Operator):
         (out,) = self.inside.complete([fronts.values[0].take(order)], step, call.time(step), copy, all_ends, variables)
         last = last_of(out.codes)
         return at[out.codes[last]], out.value.take(last)
+
+
+# --- Signals: what compares an item with its neighbours ---------------------------------------------------------------
+
+
+_ITEM, _ZERO = Input(0), expressions.Literal(0, Type.INT)
+
+
+def _literal(value: int | float) -> expressions.Expr:
+    return expressions.Literal(value, Type.FLOAT if isinstance(value, float) else Type.INT)
+
+
+@operator(tree.Threshold)
+class Threshold(Operator):
+    """x if x > limit, else 0."""
+
+    def __init__(self, node: Node, setting: Setting) -> None:
+        super().__init__(node, setting)
+        above = expressions.Binary(">", _ITEM, _literal(self.p.limit))
+        self.function = Function(expressions.Call("if", (above, _ITEM, _ZERO)))
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.with_value(self.function.run(self.env([x.value], x.code, len(x), call))) if len(x) else x
+
+
+@operator(tree.DeadTime)
+class DeadTime(Operator):
+    """After an item that is not zero the next n are 0."""
+
+    def __init__(self, node: Node, setting: Setting) -> None:
+        super().__init__(node, setting)
+        self.live = Function(expressions.Binary("!=", _ITEM, _ZERO))
+
+    def fresh(self) -> dict[str, Part]:
+        return {"left": Counts()}
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        if not len(x):
+            return x
+        live = self.live.true(self.env([x.value], x.code, len(x), call))
+        zero = np.zeros(len(x), np.bool_)
+        kernels.dead(x.codes, live, self.p.n, state["left"].upto(call.instances), zero)
+        if not zero.any():
+            return x
+        found = numbers(x.value)
+        if found is not None:
+            valid = None if found[1] is None else found[1] | zero
+            return x.with_value(of_numpy(np.where(zero, found[0].dtype.type(0), found[0]), valid))
+        values = [0 if z else v for v, z in zip(x.value.pylist(), zero.tolist())]
+        return x.with_value(column_of(values))
+
+
+def _numbers(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    value, valid = need_numbers(rows.items.value, int((~rows.new).sum()))
+    return value, np.ones(len(value), np.bool_) if valid is None else valid
+
+
+class _Means(_Recent):
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        if not len(x):
+            state["kept"].drop(x.ends.code)
+            return x
+        n = self.p.n
+        rows = self.rows(state, x, call)
+        value, valid = _numbers(rows)
+        low = np.arange(len(value)) - n + 1
+        at = np.flatnonzero(rows.new & (low >= rows.first))
+        whole = value.dtype == np.int64
+        sums = np.zeros(len(value), value.dtype if whole else np.float64)
+        kernels.range_sums(value, np.maximum(low, rows.first), sums)
+        nulls = np.concatenate([np.zeros(1, np.int64), np.cumsum(~valid)])
+        full = nulls[at + 1] == nulls[low[at]]
+        mean = sums / n
+        out = self.value(value, np.maximum(low, rows.first), mean, at, full)
+        self.keep(state, rows, rows.newest(n - 1), x.ends)
+        return rows.items.at(at, out).by_step().with_ends(x.ends)
+
+    def value(self, v: np.ndarray, low: np.ndarray, mean: np.ndarray, at: np.ndarray, full: np.ndarray) -> Col:
+        raise AssertionError  # pragma: no cover
+
+
+@operator(tree.Smooth)
+class Smooth(_Means):
+    """The mean of the last n, from item n-1 on; null if one is null."""
+
+    def value(self, v: np.ndarray, low: np.ndarray, mean: np.ndarray, at: np.ndarray, full: np.ndarray) -> Col:
+        return of_numpy(mean[at], full)
+
+
+@operator(tree.Plateaus)
+class Plateaus(_Means):
+    """The mean of the last n if they differ by no more than the tolerance, else 0."""
+
+    def value(self, v: np.ndarray, low: np.ndarray, mean: np.ndarray, at: np.ndarray, full: np.ndarray) -> Col:
+        high, least = np.empty_like(v), np.empty_like(v)
+        kernels.range_extremes(v, low, True, high)
+        kernels.range_extremes(v, low, False, least)
+        with np.errstate(invalid="ignore"):
+            flat = full & (high[at] - least[at] <= self.p.tolerance)
+        return of_numpy(np.where(flat, mean[at], 0.0))
+
+
+@operator(tree.Peaks)
+class Peaks(_Recent):
+    """x_i if it is greater than the r items before and not less than the r items after, else 0; known with item i+r,
+    or at the end."""
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        reach = self.p.reach
+        if not len(x) and not len(x.ends):
+            return x
+        rows = self.rows(state, x, call)
+        value, valid = _numbers(rows)
+        valid = valid & (value == value)
+        size = len(value)
+        here = np.arange(size)
+        code = rows.items.codes
+        last = rows.last
+        peak = valid.copy()
+        for k in range(1, reach + 1):
+            there = here - k >= rows.first
+            other = np.where(there, here - k, here)
+            peak &= ~there | (valid[other] & (value > value[other]))
+            there = here + k <= last
+            other = np.where(there, here + k, here)
+            peak &= ~there | (valid[other] & (value >= value[other]))
+        # which are known now, and were not before
+        ended = np.isin(code, x.ends.code)
+        new_rows = np.bincount(code[rows.new], minlength=int(code.max(initial=0)) + 1)
+        newest = new_rows[code]
+        known = (last - here >= reach) & (last - here - newest < reach)
+        known |= ended & (last - here < reach)
+        at = np.flatnonzero(known)
+        later = np.minimum(at + reach, last[at])
+        step = rows.items.step[later]
+        if len(x.ends):
+            ends = np.zeros(int(max(x.ends.code.max(), code.max(initial=0))) + 1, np.int64)
+            ends[x.ends.code] = x.ends.step
+            open_ = at + reach > last[at]
+            step = np.where(open_, np.maximum(rows.items.step[at], ends[code[at]]), step)
+        out = of_numpy(np.where(peak[at], value[at], value.dtype.type(0)))
+        self.keep(state, rows, rows.newest(2 * reach), x.ends)
+        made = Items(out, step, rows.items.about[at], None if x.code is None else code[at])
+        return made.by_step().with_ends(x.ends)

@@ -1,4 +1,4 @@
-"""Values that run along a trace: Σ, means, deviations (pipes.md, 4.2, 4.3)."""
+"""Values that run along a trace: Σ, means, deviations, collections of its items (pipes.md, 4.2, 4.3)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from occurs.operators.process.columns import (
     Plain,
     Troo,
     column_of,
+    need_numbers,
     numbers,
     of_numpy,
     of_truths,
     truths,
 )
-from occurs.operators.process.items import Call, Items, first_of
-from occurs.operators.process.operator import Operator, Setting, operator
-from occurs.operators.process.state import Counts, Latest, Part, State
+from occurs.operators.process.functions import AND, condition
+from occurs.operators.process.items import Call, Items, Variables, first_of, first_rows
+from occurs.operators.process.operator import Operator, Setting, meet, operator
+from occurs.operators.process.state import Counts, Latest, Part, Queue, State
 from occurs.operators.process.tree import Input, Node
-from occurs.operators.process.values import Bag, Fault, Troolean
+from occurs.operators.process.values import Bag, Fault, Map, Set, Troolean, distinct, key
 
 _ALL = np.zeros(0, np.bool_)
 
-#: AND and OR of truth values: state (rows) and item, as :data:`columns.FALSE` .. ``NULL``
-_AND = np.array([[0, 0, 0, 0], [0, 1, 1, 3], [0, 1, 2, 3], [0, 3, 3, 3]], np.int8)
+#: OR of truth values as :data:`AND` has it
 _OR = np.array([[0, 1, 2, 3], [1, 1, 2, 3], [2, 2, 2, 2], [3, 3, 2, 3]], np.int8)
 
 _BAG: Callable[[Any, Any], Any] = lambda a, b: Bag(a.elements + scalars.members(b))  # noqa: E731
@@ -57,17 +58,13 @@ _STARTS: dict[str, Any] = {
 NOTHING, INTS, FLOATS, TRUTHS, VALUES = range(5)
 
 
-@operator
+@operator(tree.Cumulate)
 class Cumulate(Operator):
     """o_i = f(o_{i-1}, x_i).  A null leaves the value unchanged, but of AND and OR, which are Kleene's."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Cumulate
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, tree.Cumulate)
-        self.p = p
+        p = self.p
         self.word = p.function if isinstance(p.function, str) else _word(p.function)
         #: no start: the first value is the first item
         self.bare = p.start is None and (not isinstance(p.function, str) or p.function not in _STARTS)
@@ -83,10 +80,9 @@ class Cumulate(Operator):
             "values": Latest(),
         }
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         if not len(x):
-            return [x]
+            return x
         codes = x.codes
         mode = state["mode"].values
         value: Col | None = None
@@ -99,7 +95,7 @@ class Cumulate(Operator):
             if mode[0] != VALUES:
                 self._to_values(state, call)
             value = self._folded(state, x, codes, call)
-        return [x.with_value(value)]
+        return x.with_value(value)
 
     # --- numbers --------------------------------------------------------------------------------------------------
 
@@ -199,7 +195,7 @@ class Cumulate(Operator):
         mode[0] = FLOATS if three else mode[0] or TRUTHS
         kept[kept < 0] = start
         out = np.empty(len(x), np.int8)
-        kernels.tables(codes, value, _AND if conjunction else _OR, kept, out)
+        kernels.tables(codes, value, AND if conjunction else _OR, kept, out)
         return of_truths(out, three)
 
     # --- any values -------------------------------------------------------------------------------------------------
@@ -267,7 +263,7 @@ class Cumulate(Operator):
         assert not isinstance(body, str)
 
         def run(c: int, a: Any, b: Any) -> Any:
-            variables = _Lazy(call, np.array([c]))
+            variables = Variables(call, c)
             return scalars.value_of(body, lambda leaf: scalars.leaf_of(leaf, (a, b), variables), variables)
 
         return run
@@ -277,22 +273,6 @@ def _boxed(values: list[Any]) -> Col:
     """Values as they are: an int stays an int beside floats."""
     return Obj.of(values) if len({type(v) for v in values}) > 1 else column_of(values)
 
-
-class _Lazy(dict[str, Any]):
-    """The variables of a trace, looked up when somebody asks."""
-
-    def __init__(self, call: Call, code: np.ndarray) -> None:
-        super().__init__()
-        self.call, self.code = call, code
-
-    def __missing__(self, name: str) -> Any:
-        self[name] = self.call.variables[name](self.code).pylist()[0]
-        return self[name]
-
-    def items(self) -> Any:
-        for name in self.call.variables:
-            self[name]
-        return super().items()
 
 
 def _word(function: expressions.Expr) -> str | None:
@@ -305,59 +285,166 @@ def _word(function: expressions.Expr) -> str | None:
     return None
 
 
-@operator
-class Moment(Operator):
-    """The mean of x^n of the items so far; nulls are ignored."""
+class _Statistic(Operator):
+    """Of the items so far; nulls are ignored."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Moment
-
-    def fresh(self) -> dict[str, Part]:
-        reals = {n: Counts(0.0, np.float64) for n in ("high", "low")}
-        return {"count": Counts(), "exact": Counts(), "inexact": Counts(), **reals}
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p = self.node.processor
-        assert isinstance(p, tree.Moment)
-        value, valid = _must_be_numbers(x.value)
-        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
-        count, exact, inexact, high, low = (
-            state[n].upto(call.instances) for n in ("count", "exact", "inexact", "high", "low")
-        )
-        whole = value.dtype == np.int64
-        kernels.means(x.codes, value, valid, p.n, whole, count, exact, inexact, high, low, out, known)
-        return [x.with_value(of_numpy(out, known))]
-
-
-@operator
-class Deviation(Operator):
-    """The standard deviation of the population of the items so far; nulls are ignored."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Deviation
+    #: the numbers that are kept
+    ints: ClassVar[tuple[str, ...]]
+    floats: ClassVar[tuple[str, ...]]
 
     def fresh(self) -> dict[str, Part]:
-        ints = {n: Counts() for n in ("count", "ones", "squares", "inexact")}
-        return {**ints, "mean": Counts(0.0, np.float64), "spread": Counts(0.0, np.float64)}
+        floats = {n: Counts(0.0, np.float64) for n in self.floats}
+        return {**{n: Counts() for n in self.ints}, **floats}
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        value, valid = need_numbers(x.value)
+        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
+        kept = [state[n].upto(call.instances) for n in (*self.ints, *self.floats)]
+        whole = value.dtype == np.int64
+        self.compute(x.codes, value, _ALL if valid is None else valid, whole, *kept, out, known)
+        return x.with_value(of_numpy(out, known))
+
+    def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:
+        """Go on with the new items; the last of ``kept`` are what comes out, and whether it is known."""
+        raise AssertionError  # pragma: no cover
+
+
+@operator(tree.Moment)
+class Moment(_Statistic):
+    """The mean of x^n."""
+
+    ints, floats = ("count", "exact", "inexact"), ("high", "low")
+
+    def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:
+        kernels.means(codes, value, valid, self.p.n, whole, *kept)
+
+
+@operator(tree.Deviation)
+class Deviation(_Statistic):
+    """The standard deviation of the population."""
+
+    ints, floats = ("count", "ones", "squares", "inexact"), ("mean", "spread")
+
+    def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:
+        kernels.deviations(codes, value, valid, whole, *kept)
+
+
+# --- lists, sets, bags and maps made of items, and items made of them -----------------------------------------------
+
+
+@operator(tree.Unpack)
+class Unpack(Operator):
+    """The elements of each list, set or bag; null and ``[]`` give nothing."""
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        found: list[Any] = []
+        sizes = np.zeros(len(x), np.int64)
+        for i, v in enumerate(x.value.pylist()):
+            if v is not None:
+                try:
+                    inside = scalars.members(v)
+                except Fault as fault:
+                    fault.row = i
+                    raise
+                found += inside
+                sizes[i] = len(inside)
+        rows = np.repeat(np.arange(len(x)), sizes)
+        return x.at(rows, column_of(found), x.ends)
+
+
+@operator(tree.Pack)
+class Pack(Operator):
+    """When the guard is true the list so far; it then starts with this item.  The rest, if any, at the end."""
+
+    def fresh(self) -> dict[str, Part]:
+        return {"kept": Queue()}
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        value, valid = _must_be_numbers(x.value)
-        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
-        names = ("count", "ones", "squares", "inexact", "mean", "spread")
-        count, ones, squares, inexact, mean, spread = (state[n].upto(call.instances) for n in names)
-        whole = value.dtype == np.int64
-        kernels.deviations(x.codes, value, valid, whole, count, ones, squares, inexact, mean, spread, out, known)
-        return [x.with_value(of_numpy(out, known))]
+        fronts = meet(state, given, call)
+        guard = condition(fronts.values[1])
+        kept: Queue = state["kept"]
+        items = fronts.items(fronts.values[0]).with_ends(Items.none().ends)
+        if len(kept.items):
+            guard = np.concatenate([np.zeros(len(kept.items), np.bool_), guard])
+            items = Items.join([kept.items, items])
+        codes = items.codes
+        order = np.argsort(codes, kind="stable")
+        items, codes, guard = items.take(order), codes[order], guard[order]
+        first = first_rows(codes)
+        at = np.flatnonzero(guard)
+        starts = np.maximum.accumulate(np.where(guard, np.arange(len(items)), first))
+        before = np.where(at > first[at], starts[np.maximum(at - 1, 0)], at)
+        values = items.value.pylist()
+        lists = [tuple(values[a:b]) for a, b in zip(before.tolist(), at.tolist())]
+        step, about, code = items.step[at], items.about[at], codes[at]
+        last = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
+        last[codes] = np.arange(len(codes))
+        rest = np.ones(len(items), np.bool_)
+        if len(items):
+            rest = np.arange(len(items)) >= starts[last[codes]]
+        if len(fronts.ends):
+            ending = fronts.ends.code[np.isin(fronts.ends.code, codes)]
+            ends = dict(zip(fronts.ends.code.tolist(), fronts.ends.step.tolist()))
+            lists += [tuple(values[starts[last[c]] : last[c] + 1]) for c in ending.tolist()]
+            step = np.concatenate([step, np.array([ends[c] for c in ending.tolist()], np.int64)])
+            about = np.concatenate([about, items.about[last[ending]]])
+            code = np.concatenate([code, ending])
+            rest &= ~np.isin(codes, ending)
+        kept.put(items.filter(rest))
+        single = fronts.code is None
+        made = Items(Obj.of(lists), step, about, None if single else code)
+        return [made.by_step().with_ends(fronts.ends)]
 
 
-def _must_be_numbers(column: Col) -> tuple[np.ndarray, np.ndarray]:
-    """Values and which are valid (empty: all).  Raises Fault at the first that is not a number."""
-    found = numbers(column)
-    if found is None:
-        values = column.pylist()
-        for i, v in enumerate(values):
-            if v is not None and not scalars.number(v):
-                raise Fault("bad-value", "is not a number", v, i)
-        reals = np.array([0.0 if v is None else float(v) for v in values])
-        return reals, np.array([v is not None for v in values], np.bool_)
-    return found[0], _ALL if found[1] is None else found[1]
+class _Gathering(Operator):
+    """A new immutable value after each item."""
+
+    def fresh(self) -> dict[str, Part]:
+        return {"latest": Latest()}
+
+    def gather(
+        self, state: State, codes: np.ndarray, values: Sequence[Any], empty: Any, add: Callable[[Any, Any], Any]
+    ) -> Obj:
+        latest: Latest = state["latest"]
+        mine = codes[first_of(codes)]
+        at = latest.find(mine)
+        so_far = dict(zip(mine[at >= 0].tolist(), latest.value.take(at[at >= 0]).pylist()))
+        out = []
+        for c, v in zip(codes.tolist(), values):
+            so_far[c] = add(so_far.get(c, empty), v)
+            out.append(so_far[c])
+        if out:
+            latest.put(np.array(list(so_far), np.int64), Obj.of(list(so_far.values())))
+        return Obj.of(out)
+
+
+_ADD: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
+    "list": ((), lambda so_far, v: (*so_far, v)),
+    "set": (Set(), lambda so_far, v: Set(distinct((*so_far.elements, v)))),
+    "bag": (Bag(), lambda so_far, v: Bag((*so_far.elements, v))),
+}
+
+
+@operator(tree.Collect)
+class Collect(_Gathering):
+    """The list, set or bag of the items so far."""
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.with_value(self.gather(state, x.codes, x.value.pylist(), *_ADD[self.p.into]))
+
+
+@operator(tree.CollectMap)
+class CollectMap(_Gathering):
+    """The map of the fronts so far; a later value of a key replaces the earlier one."""
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        fronts = meet(state, given, call)
+        x = fronts.items(fronts.values[0])
+        pairs = list(zip(fronts.values[0].pylist(), fronts.values[1].pylist()))
+        return [x.with_value(self.gather(state, x.codes, pairs, Map(), _with))]
+
+
+def _with(so_far: Map, pair: tuple[Any, Any]) -> Map:
+    asked = key(pair[0])
+    found = [(k, pair[1] if key(k) == asked else v) for k, v in so_far.items]
+    return Map(tuple(found) if any(key(k) == asked for k, _ in found) else (*so_far.items, pair))

@@ -11,21 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.operators.codes import crowded
-from occurs.operators.process import kernels_formulas as kernels
 from occurs.operators.process import scalars, tree
-from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Obj, Troo, of_numpy, truths
+from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Obj, Troo, of_numpy, truths
 from occurs.operators.process.functions import Function
-from occurs.operators.process.fusing import fused
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of
-from occurs.operators.process.network import Network, of_outer
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of, ranges
+from occurs.operators.process.network import Network, fused, of_outer
 from occurs.operators.process.operator import Operator, Setting, meet, operator
-from occurs.operators.process.state import Counts, Latest, Part, State, Table
+from occurs.operators.process.processors import kernels_formulas as kernels
+from occurs.operators.process.state import Compound, Counts, Latest, Part, State, Table
 from occurs.operators.process.tree import (
     And,
     Atom,
@@ -47,24 +45,22 @@ from occurs.operators.process.values import Fault, Set, distinct
 
 NEVER = int(kernels.NEVER)
 ABSENT = 4
+#: of positions: their traces and numbers, the steps from which on they exist, what they speak of; T and F
+Columns = dict[str, np.ndarray]
+_NAMES = ("code", "number", "exists", "about")
 _WORDS: dict[type[FormulaPart], int] = {
     Not: kernels.NOT, And: kernels.AND, Or: kernels.OR, Implies: kernels.IMPLIES, Next: kernels.NEXT,
     Globally: kernels.ALWAYS, Eventually: kernels.SOMETIME, Until: kernels.UNTIL,
 }  # fmt: skip
 
 
-@operator
+@operator(tree.Formula)
 class Formula(Operator):
     """Boolean: the verdict of each position, in order.  Troolean: after each front what is known of position 0."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Formula
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, tree.Formula)
-        self.p = p
-        self.judge = Judge(p, len(node.inputs), setting, p.troolean)
+        self.judge = Judge(self.p, len(node.inputs), setting, self.p.troolean)
 
     def fresh(self) -> dict[str, Part]:
         judge: dict[str, Part] = {"judge": State(**self.judge.fresh())}
@@ -83,11 +79,11 @@ class Formula(Operator):
         own: State = state["judge"]
         rows = self.judge.window(own, given, call, None)
         waiting: Positions = state["waiting"]
-        code, number, exists, about = rows.code, rows.number, rows.exists, rows.about
-        true, false = rows.true, rows.false
+        known: Columns = {n: getattr(rows, n) for n in (*_NAMES, "true", "false")}
         gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
         over = np.flatnonzero(gone == len(given))
-        if len(waiting) and single and not len(over) and (not len(rows) or min(int(true[0]), int(false[0])) >= NEVER):
+        settled = len(rows) and min(int(rows.true[0]), int(rows.false[0])) < NEVER
+        if len(waiting) and single and not len(over) and not settled:
             # what waits longest is open, and so nothing comes out
             self._keep_waiting(own, waiting, rows, call)
             return Items.none()
@@ -95,27 +91,25 @@ class Formula(Operator):
         if len(waiting) and single and self.p.at_end != "null":
             early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
         if len(waiting):
-            first_true, first_false = self._of_waiting(waiting.each("code"), rows, over, latest_end)
-            code = np.concatenate([waiting.each("code"), code])
-            number = np.concatenate([waiting.each("number"), number])
-            exists = np.concatenate([waiting.each("exists"), exists])
-            about = np.concatenate([waiting.each("about"), about])
-            true, false = np.concatenate([first_true, true]), np.concatenate([first_false, false])
+            before: Columns = {n: waiting.each(n) for n in _NAMES}
+            before["true"], before["false"] = self._of_waiting(before["code"], rows, over, latest_end)
+            known = {n: np.concatenate([before[n], c]) for n, c in known.items()}
             if not single:
-                order = np.lexsort((number, code))
-                code, number, exists, about = code[order], number[order], exists[order], about[order]
-                true, false = true[order], false[order]
+                order = np.lexsort((known["number"], known["code"]))
+                known = {n: c[order] for n, c in known.items()}
         ended = np.full(call.instances, NEVER)
         ended[over] = latest_end[over]
+        code = known["code"]
         end = ended[code] if self.p.at_end == "null" and len(over) else NO_ROWS
         if single and len(rows) and not len(over) and not len(waiting):
             made, count = self._of_one(state["latest"].upto(1), rows)
             self._keep_one(own, waiting, rows, count, call)
             return Items.join([early, made]) if len(early) else made
         step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
-        kernels.decided(code, true, false, exists, end, state["latest"].upto(call.instances), step, emitted)
-        made = self._items(code, about, step, true, false, emitted, single)
-        self._keep(state, rows, code, number, exists, about, emitted, over, call)
+        latest = state["latest"].upto(call.instances)
+        kernels.decided(code, known["true"], known["false"], known["exists"], end, latest, step, emitted)
+        made = self._items(known, step, emitted, single)
+        self._keep(state, rows, known, emitted, over, call)
         ends = NO_ENDS
         if len(over):
             gone[over] = -1  # told
@@ -169,27 +163,23 @@ class Formula(Operator):
             true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
         return true, false
 
-    def _items(
-        self, code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
-        emitted: np.ndarray, single: bool,
-    ) -> Items:  # fmt: skip
+    def _items(self, at: Columns, step: np.ndarray, emitted: np.ndarray, single: bool) -> Items:
         count = int(np.count_nonzero(emitted))
         if not count:
             return Items.none(single=single)
-        if single:  # of one trace the first ones
-            code, about, step, true, false = code[:count], about[:count], step[:count], true[:count], false[:count]
-        elif count < len(emitted):
-            code, about, step = code[emitted], about[emitted], step[emitted]
-            true, false = true[emitted], false[emitted]
+        code, about, true, false = (at[n] for n in ("code", "about", "true", "false"))
+        if count < len(emitted):  # of one trace the first ones
+            some = slice(count) if single else emitted
+            code, about, step, true, false = (c[some] for c in (code, about, step, true, false))
         known = None if self.p.at_end != "null" else np.minimum(true, false) < NEVER
         value = of_numpy(true < false, known)
         return Items(value, step, about, None if single else code)
 
     def _keep(
-        self, state: State, rows: Window, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray,
-        emitted: np.ndarray, over: np.ndarray, call: Call,
-    ) -> None:  # fmt: skip
+        self, state: State, rows: Window, at: Columns, emitted: np.ndarray, over: np.ndarray, call: Call
+    ) -> None:
         own: State = state["judge"]
+        code, number = at["code"], at["number"]
         done = own["done"].upto(call.instances)
         if number is rows.number and len(rows) and code[0] == code[-1] and not len(over):
             self._keep_one(own, state["waiting"], rows, int(np.count_nonzero(emitted)), call)
@@ -205,7 +195,7 @@ class Formula(Operator):
         waits = ~emitted & (number < first[code])
         if len(over):
             waits &= ~np.isin(code, over)
-        state["waiting"].wait(code[waits], number[waits], exists[waits], about[waits])
+        state["waiting"].wait(*(at[n][waits] for n in _NAMES))
 
     def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: Call) -> None:
         """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
@@ -259,9 +249,6 @@ class Formula(Operator):
         return fronts.items(Troo(value))
 
 
-_NAMES = ("code", "number", "exists", "about")
-
-
 class Positions(Table):
     """``count`` positions from ``number`` on of the trace ``code``, which exist from ``exists`` on and speak of
     ``about``; of each next one these are one more."""
@@ -301,14 +288,7 @@ class Positions(Table):
             return np.repeat(first, count)
         if len(first) and len(first) * 16 < count.sum():  # long stretches
             return np.concatenate([np.arange(f, f + c) for f, c in zip(first.tolist(), count.tolist())])
-        out = np.repeat(first, count)
-        out += np.arange(len(out)) - np.repeat(np.cumsum(count) - count, count)
-        return out
-
-    def copy(self) -> Positions:
-        new = Positions()
-        new.put(**self.columns)
-        return new
+        return ranges(first, count)[1]
 
     def abouts(self) -> np.ndarray:
         return self.each("about")
@@ -355,7 +335,7 @@ class Judge:
         return parts
 
     def _words(self, part: FormulaPart) -> list[tuple[int, int, int]]:
-        """A part as words of :func:`occurs.operators.process.kernels_formulas.judge`."""
+        """A part as words of :func:`occurs.operators.process.processors.kernels_formulas.judge`."""
         if isinstance(part, Atom):
             return [(kernels.ATOM, part.index, 0)]
         if isinstance(part, Given):
@@ -560,8 +540,7 @@ class Judge:
 
     def _constant(self, function: Function, rows: Window, call: Call) -> np.ndarray:
         """The truth value of a constant or a variable at all positions."""
-        variables = {n: (lambda v=v: v(rows.code)) for n, v in call.variables.items()}
-        column = function.run(Env([], len(rows), self.setting.kind, variables))
+        column = function.run(self.setting.env([], rows.code, len(rows), call))
         found = truths(column)
         if found is None:
             raise Fault("bad-value", "is not a boolean", column.pylist()[0])
@@ -605,8 +584,8 @@ class Judge:
                 first[code[0]] = number[-1] + 1
             else:  # ascending within each trace: the last one stays
                 first[code] = number + 1
-            for i, q in enumerate(self.quantifiers):
-                q.forget(state[f"quantifier{i}"], code, number)
+            for i in range(len(self.quantifiers)):
+                state[f"quantifier{i}"].forget(code, number)
         # few are kept, as a rule: not with all that there was
         state["rows"].put(**{n: c.astype(np.int64, copy=True) for n, c in columns.items()})
 
@@ -724,7 +703,7 @@ class Quantifier:
             self.network = Network(fused([body]), inner)
 
     def fresh(self) -> Copies:
-        return Copies(self)
+        return Copies(self.fresh_body())
 
     def fresh_body(self) -> State:
         parts: dict[str, Part] = {"network": self.network.fresh()}
@@ -755,8 +734,7 @@ class Quantifier:
         if not len(items):
             return np.zeros(before, np.int64)
         codes = items.codes
-        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
-        domains = self.domain.run(Env([items.value], len(items), self.setting.kind, variables)).pylist()
+        domains = self.domain.run(self.setting.env([items.value], codes, len(items), call)).pylist()
         rows, values = [], []
         for i, domain in enumerate(domains):
             if domain is not None and not isinstance(domain, (tuple, Set)):
@@ -808,8 +786,7 @@ class Quantifier:
                 return
             upto = np.minimum(at[live] + size, stop[live])
             sizes = upto - at[live]
-            which = np.repeat(np.arange(len(live)), sizes)
-            inside = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + at[live][which]
+            which, inside = ranges(at[live], sizes)
             rows = order[inside]
             slot = own.copies["slot"][live]
             over = ended[mine[live]] & (upto == stop[live])
@@ -905,20 +882,15 @@ class Quantifier:
             strong = np.where(there, table["alone"][at], int(NEVER))
         return (weak, strong) if self.part.universal else (strong, weak)
 
-    def forget(self, own: Copies, code: np.ndarray, number: np.ndarray) -> None:
-        """These positions are of no account any more."""
-        own.forget(code, number)
 
-
-class Copies(Part):
+class Copies(Compound):
     """The state of a :class:`Quantifier`."""
 
-    def __init__(self, quantifier: Quantifier) -> None:
-        self.quantifier = quantifier
+    def __init__(self, body: State) -> None:
         self.verdicts = Table("code", "number", "open", "so_far", "alone")
         self.copies = Table("slot", "code", "number")
         self.values = Latest()
-        self.body = quantifier.fresh_body()
+        self.body = body
         self.spoken = Counts()
         self.count = Counts()
         self.most = 0
@@ -997,17 +969,8 @@ class Copies(Part):
         stay = ~among(table["code"], table["number"], code, number)
         table.put(**{n: c[stay] for n, c in table.columns.items()})
 
-    def _state(self) -> State:
-        return State(
-            verdicts=self.verdicts, copies=self.copies, values=self.values, body=self.body, spoken=self.spoken,
-            count=self.count,
-        )  # fmt: skip
-
-    def tables(self) -> dict[str, pa.Table]:
-        return self._state().tables()
-
     def load(self, tables: Mapping[str, pa.Table]) -> None:
-        self._state().load(tables)
+        super().load(tables)
         self.most = int(self.copies["slot"].max(initial=-1)) + 1
         self.unused = sorted(set(range(self.most)) - set(self.copies["slot"].tolist()))
 
@@ -1022,15 +985,8 @@ class Copies(Part):
         self.copies.only(codes)
         self.verdicts.only(codes)
 
-    def copy(self) -> Copies:
-        new = Copies(self.quantifier)
-        new.verdicts, new.copies, new.values = self.verdicts.copy(), self.copies.copy(), self.values.copy()
-        new.body, new.spoken, new.count = self.body.copy(), self.spoken.copy(), self.count.copy()
-        new.most, new.unused = self.most, list(self.unused)
-        return new
-
     def rows(self) -> int:
-        return self._state().rows()
+        return self.parts().rows()
 
 
 def _key(code: np.ndarray, number: np.ndarray) -> np.ndarray:

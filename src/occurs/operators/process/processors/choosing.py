@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, cast
-
 import numpy as np
 
 from occurs.operators.process import kernels, tree
@@ -18,51 +15,37 @@ class _Counting(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"n": Counts()}
 
-    @property
-    def p(self) -> Any:
-        return self.node.processor
-
-
-@operator
+@operator(tree.Trim)
 class Trim(_Counting):
     """x_n, x_{n+1} .."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Trim
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        n = cast("tree.Trim", self.p).n
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        n = self.p.n
         if x.code is None:
             counts = state["n"].upto(1)
             skip = min(max(0, n - int(counts[0])), len(x))
             counts[0] = min(n, int(counts[0]) + len(x))
-            return [x.slice(skip, len(x)).with_ends(x.ends) if skip else x]
-        return [x.filter(count_up(state["n"].upto(call.instances), x) >= n)]
+            return x.part(skip, len(x)).with_ends(x.ends) if skip else x
+        return x.filter(count_up(state["n"].upto(call.instances), x) >= n)
 
 
-@operator
+@operator(tree.Count)
 class Count(_Counting):
     """How many items there were."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Count
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        return [x.with_value(of_numpy(count_up(state["n"].upto(call.instances), x) + 1))]
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        return x.with_value(of_numpy(count_up(state["n"].upto(call.instances), x) + 1))
 
 
-@operator
+@operator(tree.First)
 class First(_Counting):
     """The first n; the trace ends with the n-th."""
-
-    of: ClassVar[type[tree.Processor]] = tree.First
 
     def fresh(self) -> dict[str, Part]:
         return {"n": Counts(), "told": Counts()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        n = cast("tree.First", self.p).n
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        n = self.p.n
         number = count_up(state["n"].upto(call.instances), x)
         told = state["told"].upto(call.instances)
         codes = x.codes
@@ -73,7 +56,7 @@ class First(_Counting):
                 new = np.zeros(1, np.int64)
             new = new[told[new] == 0]
             told[new] = 1
-            return [Items.none(Ends(new, np.full(len(new), -1)) if len(new) else NO_ENDS, x.code is None)]
+            return Items.none(Ends(new, np.full(len(new), -1)) if len(new) else NO_ENDS, x.code is None)
         done = number == n - 1
         ends = x.ends
         if len(ends):
@@ -83,39 +66,35 @@ class First(_Counting):
             ends = Ends(ends.code[mine], ends.step[mine])
         told[codes[done]] = 1
         ends = Ends.join([ends, Ends(codes[done], x.step[done])])
-        return [x.filter(number < n).with_ends(ends)]
+        return x.filter(number < n).with_ends(ends)
 
 
-@operator
+@operator(tree.Decimate)
 class Decimate(_Counting):
     """x_0, x_n, x_2n ..; LAST TOO: at the end the last one, if it was none of them."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Decimate
-
     def fresh(self) -> dict[str, Part]:
-        p = cast("tree.Decimate", self.p)
-        return {"n": Counts(), **(_kept_last() if p.last else {})}
+        return {"n": Counts(), **(_kept_last() if self.p.last else {})}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p = cast("tree.Decimate", self.p)
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        p = self.p
         if x.code is None and not p.last:
             counts = state["n"].upto(1)
             first = int(-counts[0] % p.n)
             counts[0] = (int(counts[0]) + len(x)) % p.n
             rows = np.arange(first, len(x), p.n)
-            return [x.take(rows).with_ends(x.ends)]
+            return x.take(rows).with_ends(x.ends)
         number = count_up(state["n"].upto(call.instances), x)
         out = x.filter(number % p.n == 0)
         if not p.last:
-            return [out]
+            return out
         _keep_last(state, x)
         ends = x.ends
         if len(ends):
             counts = state["n"].upto(call.instances)
             codes = ends.code[(counts[ends.code] > 0) & ((counts[ends.code] - 1) % p.n != 0)]
             out = Items.join([out, _last_items(state, codes, ends, x.code is None)])
-        return [out]
+        return out
 
 
 def _kept_last() -> dict[str, Part]:
@@ -141,99 +120,82 @@ def _last_items(state: State, codes: np.ndarray, ends: Ends, single: bool) -> It
     return Items(state["last"].value.take(at), steps, state["about"].upto(size)[codes], None if single else codes)
 
 
-@operator
+@operator(tree.Last)
 class Last(_Counting):
     """The last item, at the end."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Last
 
     def fresh(self) -> dict[str, Part]:
         return _kept_last()
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         if len(x):
             _keep_last(state, x)
         single = x.code is None
         if not len(x.ends):
-            return [Items.none(single=single)]
-        return [_last_items(state, x.ends.code, x.ends, single).with_ends(x.ends)]
+            return Items.none(single=single)
+        return _last_items(state, x.ends.code, x.ends, single).with_ends(x.ends)
 
 
-@operator
+@operator(tree.Freeze)
 class Freeze(_Counting):
     """x_0 once per item."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Freeze
 
     def fresh(self) -> dict[str, Part]:
         return {"first": Latest()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
+    def items(self, state: State, x: Items, call: Call) -> Items:
         if not len(x):
-            return [x]
+            return x
         first: Latest = state["first"]
         codes = x.codes
         if x.code is None:
             if not len(first.code):
                 first.put(np.zeros(1, np.int64), x.value.slice(0, 1))
-            return [x.with_value(first.value.take(np.zeros(len(x), np.int64)))]
+            return x.with_value(first.value.take(np.zeros(len(x), np.int64)))
         rows = first_of(codes)
         rows = rows[first.find(codes[rows]) < 0]
         if len(rows):
             first.put(codes[rows], x.value.take(rows))
-        return [x.with_value(first.value.take(first.find(codes)))]
+        return x.with_value(first.value.take(first.find(codes)))
 
 
-@operator
+@operator(tree.Every)
 class Every(_Counting):
     """The first item, then the first at least ``width`` after the last one kept."""
-
-    of: ClassVar[type[tree.Processor]] = tree.Every
 
     def fresh(self) -> dict[str, Part]:
         return {"last": Counts(np.iinfo(np.int64).min)}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        width = self.ticks(cast("tree.Every", self.p).width)
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        width = self.ticks(self.p.width)
         kept = np.zeros(len(x), np.bool_)
         kernels.every(x.codes, call.time(x.step), width, state["last"].upto(call.instances), kept)
-        return [x.filter(kept)]
+        return x.filter(kept)
 
 
-@operator
+@operator(tree.Insert)
 class Insert(_Counting):
     """n times the constant with the first item."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Insert
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        p = cast("tree.Insert", self.p)
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        p = self.p
         if not len(x) or not p.n:
-            return [x]
+            return x
         first = np.flatnonzero(count_up(state["n"].upto(call.instances), x) == 0)
         if not len(first):
-            return [x]
+            return x
         new = np.repeat(first, p.n)
         codes = x.codes[new]
         value = concat([self.constant(p.value, codes, call), x.value])
         rows = np.concatenate([new, np.arange(len(x))])
         order = np.argsort(rows, kind="stable")
-        at = rows[order]
-        code = None if x.code is None else x.code[at]
-        return [Items(value.take(order), x.step[at], x.about[at], code, x.ends)]
+        return x.at(rows[order], value.take(order), x.ends)
 
 
-@operator
+@operator(tree.Repeat)
 class Repeat(_Counting):
     """Each item n times."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Repeat
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        (x,) = given
-        rows = np.repeat(np.arange(len(x)), cast("tree.Repeat", self.p).n)
-        return [x.take(rows).with_ends(x.ends)]
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        rows = np.repeat(np.arange(len(x)), self.p.n)
+        return x.take(rows).with_ends(x.ends)

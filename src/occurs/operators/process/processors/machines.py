@@ -7,37 +7,38 @@ that is a text of few, what looks at nothing else is computed once per text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.expr import tree as expressions
-from occurs.operators.process import kernels_machines as kernels
+from occurs.model.types import Type
+from occurs.operators import rule_bytecode as bytecode
+from occurs.operators.kernels import stackcode
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import Col, Env, Plain, Pool, column_of, concat, numbers, of_numpy, truths
 from occurs.operators.process.functions import ByText, Function, condition, distinct_texts, of_input
 from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, first_of
-from occurs.operators.process.machinecode import BOOL, INT, Program, Steps, TooMuch, compiled, in_order, parts, steps
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
+from occurs.operators.process.processors import kernels_machines as kernels
+from occurs.operators.process.processors.kernels_machines import COLUMN, CONSTANT, REGISTER
 from occurs.operators.process.state import Counts, Latest, Part, State
 from occurs.operators.process.tree import Node
 from occurs.operators.process.values import Fault, Record
+from occurs.operators.rule_bytecode import Code, Unsupported
 
 
-@operator
+@operator(tree.Machine)
 class Machine(Operator):
     """Per front the first transition whose guard is true, its SETs, the output of the new state."""
 
-    of: ClassVar[type[tree.Processor]] = tree.Machine
-
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, tree.Machine)
-        self.p = p
+        p: tree.Machine = self.p
         self.runner = Runner(p, self.constant)
         self.final = np.array([not s.transitions for s in p.states], np.bool_)
         self.silent = np.array([s.output is None for s in p.states], np.bool_)
@@ -445,7 +446,7 @@ def _looked_up(bits: np.ndarray, which: np.ndarray | None, *tables: np.ndarray) 
 def _or_none(make: Callable[..., Any], *given: Any) -> Any:
     try:
         return make(*given)
-    except TooMuch:
+    except Unsupported:
         return None
 
 
@@ -489,3 +490,270 @@ def _constantly(columns: dict[str, Col]) -> dict[str, Callable[[], Col]]:
 
 def _same(column: Col) -> Col:
     return column
+
+
+# --- Machines as steps and as code ------------------------------------------------------------------------------------
+
+
+#: more parts of guards than this make too large a table
+MOST_FREE = 8
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A machine as tables: see :func:`occurs.operators.process.processors.kernels_machines.steps`.
+
+    ``free``: parts of guards, one bit each; ``first``, ``last``: by state and bits the rows of ``ways`` to be tried.
+    ``columns``: parts that are operands.
+    """
+
+    free: tuple[expressions.Expr, ...]
+    first: np.ndarray
+    last: np.ndarray
+    ways: np.ndarray
+    conditions: np.ndarray
+    sets: np.ndarray
+    constants: np.ndarray
+    columns: tuple[expressions.Expr, ...]
+
+
+def steps(machine: tree.Machine, registers: Mapping[str, str], kinds: Mapping[expressions.Expr, str]) -> Steps:
+    """Raises Unsupported.  ``registers``: their types by name; ``kinds``: those of the columns of parts without any."""
+    writer = _Writer(registers, kinds)
+    number = {s.name: i for i, s in enumerate(machine.states)}
+    found = [[(number[t.target], *writer.way(t)) for t in in_order(state)] for state in machine.states]
+    codes = 1 << len(writer.free)
+    ways: list[tuple[int, ...]] = []
+    bounds = np.zeros((2, len(found), codes), np.int64)
+    for s, mine in enumerate(found):
+        for guards in range(codes):
+            bounds[0, s, guards] = len(ways)
+            for target, bits, *rest in mine:
+                if bits & guards == bits:
+                    ways.append((target, *rest))
+                    if rest[0] == rest[1]:  # nothing more is asked: none behind it is tried
+                        break
+            bounds[1, s, guards] = len(ways)
+    return Steps(
+        tuple(writer.free),
+        bounds[0],
+        bounds[1],
+        np.array(ways, np.int64).reshape(-1, 5),
+        np.array(writer.conditions, np.int64).reshape(-1, 5),
+        np.array(writer.sets, np.int64).reshape(-1, 6),
+        np.array(writer.constants, np.int64),
+        tuple(writer.columns),
+    )
+
+
+_COMPARISONS = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
+_SET = {"+": 1, "-": 2}
+
+
+@dataclass
+class _Writer:
+    registers: Mapping[str, str]
+    kinds: Mapping[expressions.Expr, str]
+    free: dict[expressions.Expr, int] = field(default_factory=dict)
+    columns: dict[expressions.Expr, int] = field(default_factory=dict)
+    constants: list[int] = field(default_factory=list)
+    conditions: list[tuple[int, ...]] = field(default_factory=list)
+    sets: list[tuple[int, ...]] = field(default_factory=list)
+
+    def operand(self, node: expressions.Expr) -> tuple[str, int, int]:
+        """Its type, what it is, and its number."""
+        if isinstance(node, expressions.Param) and node.name in self.registers:
+            return self.registers[node.name], REGISTER, list(self.registers).index(node.name)
+        if isinstance(node, expressions.Literal) and isinstance(node.value, (bool, int)) and abs(node.value) < 2**63:
+            self.constants.append(int(node.value))
+            return BOOL if isinstance(node.value, bool) else INT, CONSTANT, len(self.constants) - 1
+        kind = self.kinds.get(node)
+        if _sees(node, self.registers) or kind is None:
+            raise Unsupported
+        return kind, COLUMN, self.columns.setdefault(node, len(self.columns))
+
+    def condition(self, node: expressions.Expr) -> None:
+        """A part of a guard that sees registers."""
+        wanted = 1
+        while isinstance(node, expressions.Unary) and node.op == "not":
+            node, wanted = node.arg, 1 - wanted
+        if isinstance(node, expressions.Param):
+            self.constants.append(wanted)
+            left, right, op = self.operand(node), (BOOL, CONSTANT, len(self.constants) - 1), "="
+        elif isinstance(node, expressions.Binary) and node.op in _COMPARISONS and wanted:
+            left, right, op = self.operand(node.left), self.operand(node.right), node.op
+        else:
+            raise Unsupported
+        if left[0] != right[0] or (left[0] == BOOL and op not in ("=", "!=")):
+            raise Unsupported
+        self.conditions.append((_COMPARISONS[op], *left[1:], *right[1:]))
+
+    def set(self, name: str, node: expressions.Expr) -> None:
+        at = list(self.registers).index(name)
+        wanted = self.registers[name]
+        if _sees(node, self.registers) and isinstance(node, expressions.Binary) and node.op in _SET:
+            left, right = self.operand(node.left), self.operand(node.right)
+            if not left[0] == right[0] == wanted == INT:
+                raise Unsupported
+            self.sets.append((at, _SET[node.op], *left[1:], *right[1:]))
+            return
+        kind, what, number = self.operand(node)
+        if kind != wanted:
+            raise Unsupported
+        self.sets.append((at, 0, what, number, what, number))
+
+    def way(self, t: tree.Transition) -> tuple[int, int, int, int, int]:
+        """The bits that must be there, where its conditions and its SETs begin and end."""
+        bits, begin, first = 0, len(self.conditions), len(self.sets)
+        for part in () if t.condition is None else expressions.conjuncts(t.condition):
+            if _sees(part, self.registers):
+                self.condition(part)
+            elif self.kinds.get(part) == BOOL:
+                bits |= 1 << self.free.setdefault(part, len(self.free))
+            elif not (isinstance(part, expressions.Literal) and part.value is True):
+                raise Unsupported
+        for name, new in t.sets:
+            self.set(name, new)
+        if len(self.free) > MOST_FREE:
+            raise Unsupported
+        return bits, begin, len(self.conditions), first, len(self.sets)
+
+
+# --- As code of the stack machine -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Program:
+    """A machine as code: see :func:`occurs.operators.process.processors.kernels_machines.run`."""
+
+    bounds: np.ndarray
+    rows: np.ndarray
+    sets: np.ndarray
+    words: np.ndarray
+    ints: np.ndarray
+    columns: tuple[expressions.Expr, ...]
+
+
+def compiled(machine: tree.Machine, registers: Mapping[str, str], kinds: Mapping[expressions.Expr, str]) -> Program:
+    """Raises Unsupported."""
+    coder = Coder(registers, kinds)
+    names, states = list(registers), {s.name: i for i, s in enumerate(machine.states)}
+    bounds: list[tuple[int, int]] = []
+    rows: list[tuple[int, ...]] = []
+    sets: list[tuple[int, int, int]] = []
+    for state in machine.states:
+        first = len(rows)
+        for t in in_order(state):
+            first_, begin, end = coder.guard(t.condition)
+            at = len(sets)
+            for name, new in t.sets:
+                sets.append((*coder.result(new, registers[name]), names.index(name)))
+            rows.append((begin, end, states[t.target], at, len(sets), first_))
+        bounds.append((first, len(rows)))
+    return Program(
+        np.array(bounds, np.int64).reshape(-1, 2),
+        np.array(rows, np.int64).reshape(-1, 6),
+        np.array(sets, np.int64).reshape(-1, 3),
+        *coder.program()[:2],
+        tuple(coder.columns),
+    )
+
+
+class Coder(bytecode.Coder):
+    """Writes code.  ``registers``: their types by name; ``kinds``: those of the columns of parts that have none.
+
+    A part without registers is a column of its own (``columns``, in the order in which they are asked for).
+    """
+
+    def __init__(self, registers: Mapping[str, str], kinds: Mapping[expressions.Expr, str]) -> None:
+        super().__init__(lambda role, name: (0, Type.NULL), lambda text: 0)
+        self.registers, self.kinds = registers, kinds
+        self.columns: dict[expressions.Expr, int] = {}
+
+    def result(self, node: expressions.Expr, wanted: str) -> tuple[int, int]:
+        """Where its code begins and ends.  Raises Unsupported."""
+        made, kind = self._expr(node)
+        if kind != wanted:
+            raise Unsupported(kind)
+        return self._put(made)
+
+    def _expr(self, e: expressions.Expr) -> tuple[Code, str]:
+        if not _sees(e, self.registers):
+            return self._own(e)
+        if isinstance(e, expressions.Param):
+            return [(stackcode.REF, 0, list(self.registers).index(e.name))], self.registers[e.name]
+        made, kind = super()._expr(e)
+        if kind not in (INT, BOOL):
+            raise Unsupported(kind)
+        return made, kind
+
+    def guarding(self, node: expressions.Expr) -> int:
+        """The column of a part that has no registers, of truth values.  Raises Unsupported."""
+        if self.kinds.get(node) != BOOL:
+            raise Unsupported
+        return len(self.registers) + self.columns.setdefault(node, len(self.columns))
+
+    def guard(self, node: expressions.Expr | None) -> tuple[int, int, int]:
+        """Of a guard: the column without which it is not true (-1: none), where the rest of its code begins and ends
+        (-1: there is none).  Raises Unsupported."""
+        if node is None:
+            return -1, -1, -1
+        every = expressions.conjuncts(node)
+        free = [p for p in every if not _sees(p, self.registers) and not isinstance(p, expressions.Literal)]
+        first = self.guarding(free[0]) if free else -1
+        rest = expressions.conjunction([p for p in every if not free or p is not free[0]])
+        return (first, -1, -1) if rest is None else (first, *self.result(rest, BOOL))
+
+    def _own(self, node: expressions.Expr) -> tuple[Code, str]:
+        """A part without registers: a constant, or a column."""
+        if isinstance(node, expressions.Literal) and isinstance(node.value, (bool, int)):
+            if not -(2**63) <= node.value < 2**63:
+                raise Unsupported(str(node.value))
+            self.ints.append(int(node.value))
+            return [(stackcode.INT, len(self.ints) - 1, 0)], BOOL if isinstance(node.value, bool) else INT
+        kind = self.kinds.get(node)
+        if kind is None:
+            raise Unsupported(type(node).__name__)
+        # columns stand behind the registers
+        at = self.columns.setdefault(node, len(self.columns))
+        return [(stackcode.REF, -1, len(self.registers) + at)], kind
+
+
+def parts(machine: tree.Machine) -> list[expressions.Expr]:
+    """The largest parts of guards and SETs that no register is in, and no constants."""
+    names = {n for n, _ in machine.registers}
+    found: dict[expressions.Expr, None] = {}
+
+    def whole(node: expressions.Expr) -> None:
+        """The parts of a guard: what is joined by AND is looked at on its own."""
+        for part in expressions.conjuncts(node):
+            visit(part)
+
+    def visit(node: expressions.Expr) -> None:
+        if not _sees(node, names):
+            if not (isinstance(node, expressions.Literal) and isinstance(node.value, (bool, int))):
+                found[node] = None
+            return
+        for child in node.children:
+            visit(child)
+
+    for state in machine.states:
+        for t in state.transitions:
+            if t.condition is not None:
+                whole(t.condition)
+            for _, new in t.sets:
+                visit(new)
+    return list(found)
+
+
+def _sees(node: expressions.Expr, registers: Container[str]) -> bool:
+    """Is there a register in it?"""
+    return any(isinstance(n, expressions.Param) and n.name in registers for n in node.walk())
+
+
+def in_order(state: tree.State) -> list[tree.Transition]:
+    """Those with a guard in the order of the text, then OTHERWISE."""
+    return sorted(state.transitions, key=lambda t: t.condition is None)
+
+
+INT, BOOL = "int", "bool"
