@@ -1,6 +1,6 @@
 """A machine for rules whose past decides their future: it goes through the instants of a history one after another.
 
-What it runs is laid out by :mod:`occurs.operators.select.machine_run`: rows of all types in one pool, constraints as
+What it runs is laid out by :mod:`occurs.operators.select.sequential`: rows of all types in one pool, constraints as
 code of a small stack machine, candidates in chains that lead from each row to the one before it with the same hash of
 its key.  Whatever it cannot decide as the column-wise evaluation would (an integer overflow, a comparison beyond 2**53)
 it leaves to that: it stops with ``GIVE_UP``.

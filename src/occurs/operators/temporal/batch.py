@@ -19,7 +19,7 @@ from occurs.model.types import Type, arrow_type
 from occurs.operators.codes import KeyCodes, Renewal
 from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import group_rows
-from occurs.operators.kernels.temporal_states import epochs, firsts, latest
+from occurs.operators.kernels.temporal import epochs, firsts, latest
 from occurs.operators.rows import Rows
 from occurs.operators.temporal.evaluation import Leaves, plain_array, positions
 from occurs.operators.temporal.tables import (
