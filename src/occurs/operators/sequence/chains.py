@@ -54,12 +54,6 @@ class Chain:
     kind: TimeKind
     limit: int = MOST
 
-    @classmethod
-    def of(cls, sequence: Sequence, schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST) -> Chain | None:
-        """The operator of one pattern; None if it is no chain, or one that this operator does not know."""
-        shape = Shape.of(sequence)
-        return None if shape is None else cls((sequence,), (shape,), domains([shape]), kind, limit)
-
     @property
     def shape(self) -> Shape:
         return self.shapes[0]
@@ -97,18 +91,9 @@ class Chain:
             return first is not None
         return all(_by_step(s, shape) == first for s, shape in zip(self.sequences, self.shapes))
 
-    def fresh(self) -> State:
-        """The state before the clock has started."""
-        return {}
-
     def live(self, state: State) -> int:
         """How many tokens wait behind the first step."""
         return sum(len(t) for name, t in state.items() if name.startswith("step") and name != "step0")
-
-    def advance(self, state: State, stream: Stream) -> tuple[State, Matches]:
-        """One call of a chain with one rule."""
-        state, found = self.run(state, Events(stream, self.domains, self.kind))
-        return state, self.matches(found, 0)
 
     def matches(self, found: Found, rule: int, *, all: bool = False) -> Matches:
         """Those of one rule; or those of all rules, under the tags of that one."""
@@ -591,47 +576,22 @@ class Chains:
         )
         return cls(groups, tuple(members), equated, kind)
 
-    def fresh(self) -> list[State]:
-        """The states of the groups before the clock has started."""
-        return [g.fresh() for g in self.groups]
-
-    def run(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Found]]:
-        """One call of all rules: the states of the groups, and what each group found, rule by rule.
+    def advance(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
+        """One call of all rules: the state of each rule, and what each group found, rule by rule.
 
         ``stream`` has the events of all types that any of the rules reads.
         """
         events = Events(stream, self.domains, self.kind)
-        done = [group.run(state, events) for group, state in zip(self.groups, states)]
-        return [state for state, _ in done], [found for _, found in done]
-
-    def advance(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Matches]]:
-        """As ``run``, with the matches of every rule by itself."""
-        after, done = self.run(states, stream)
-        matches: dict[int, Matches] = {}
-        for group, numbers, found in zip(self.groups, self.members, done):
-            for rule, number in enumerate(numbers):
-                matches[number] = group.matches(found, rule)
-        return after, [matches[n] for n in range(len(matches))]
-
-    def advance_groups(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
-        """As ``run``, with a state per rule, as :meth:`Chain.advance` has it."""
-        after, done = self.run(self.together(states), stream)
-        return self.apart(after), done
-
-    # -- states of rules and of groups -------------------------------------------------------------------------------
-    def together(self, states: Many[Mapping[str, pa.Table]]) -> list[State]:
-        """The states of the groups, made of the states of their rules."""
-        return [_together([states[n] for n in numbers]) for numbers in self.members]
-
-    def apart(self, states: Many[State]) -> list[Mapping[str, pa.Table]]:
-        """The states of the rules: each is found again with others, or alone."""
-        out: dict[int, Mapping[str, pa.Table]] = {}
-        for numbers, state in zip(self.members, states):
-            whole = GroupState(state, len(numbers))
-            out |= zip(numbers, whole.parts)
-        return [out[n] for n in range(len(out))]
+        after: dict[int, Mapping[str, pa.Table]] = {}
+        done = []
+        for group, numbers in zip(self.groups, self.members):
+            state, found = group.run(_together([states[n] for n in numbers]), events)
+            after |= zip(numbers, GroupState(state, len(numbers)).parts)
+            done.append(found)
+        return [after[n] for n in range(len(after))], done
 
 
+# -- states of rules and of groups -------------------------------------------------------------------------------------
 #: states per rule, and what each group found
 Advanced = tuple[list[Mapping[str, pa.Table]], list[Found]]
 
