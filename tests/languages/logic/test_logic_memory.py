@@ -11,7 +11,7 @@ from benchmarks import logic_memory
 
 import occurs
 from occurs.model.types import Type
-from occurs.operators.temporal import residual as r
+from occurs.operators.temporal import future as r
 from occurs.operators.temporal import vectorised
 from occurs.operators.temporal.past import SinceWithin
 from occurs.operators.temporal.sql import Database

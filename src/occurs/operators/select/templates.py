@@ -19,7 +19,6 @@ from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome, joint_identity, joint_ports
 from occurs.operators.frame import Frame
 from occurs.operators.rows import Rows, attributes_of
-from occurs.operators.select.candidates import ticks_before
 from occurs.operators.select.pattern import (
     Absent,
     Between,
@@ -31,7 +30,7 @@ from occurs.operators.select.pattern import (
     Windowed,
     Within,
 )
-from occurs.operators.select.run import Run
+from occurs.operators.select.run import Run, ticks_before
 from occurs.operators.states import State
 
 

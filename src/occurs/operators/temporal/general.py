@@ -21,10 +21,9 @@ from occurs.errors import Problem
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
-from occurs.operators.temporal.future import Ahead
+from occurs.operators.temporal.future import FALSE, MARKS, Ahead, Mark, Residual, Several, Unknown, leaves
 from occurs.operators.temporal.past import OfPresent, Record
 from occurs.operators.temporal.reasons import STATES, Trail, Trails, Witness
-from occurs.operators.temporal.residual import FALSE, MARKS, Mark, Residual, Several, Unknown, leaves
 from occurs.operators.temporal.sql import Database
 from occurs.operators.temporal.tables import (
     TRUNCATE,
