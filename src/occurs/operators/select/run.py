@@ -334,11 +334,7 @@ class Run:
             )
             if got.overflow is not None:
                 self.overflow(matches, int(np.flatnonzero(got.overflow)[0]))
-            raw = Type.INT if pa.types.is_integer(got.values.type) else type
-            if pa.types.is_null(got.values.type):
-                raw = type
-            column = Column.of(got.values, raw if type.numeric else type)
-            out[name] = column.cast(type) if column.type.numeric else column
+            out[name] = Column.computed(got.values, type)
         return out
 
 

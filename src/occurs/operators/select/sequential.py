@@ -222,7 +222,8 @@ class Waves:
                 continue
             matches = Matches.concat(done)
             columns = run.outputs(matches)
-            labels = _labels(p, run.tables, matches) if self.labelled else None
+            # derived events may be constituents of others in the same call
+            labels = derived_labels(p.rules[0].definition, matches.labels(run.tables)) if self.labelled else None
             before = sum(len(m) for m, _, _ in self.found[place])
             self.found[place].append((matches, columns, labels))
             for role in p.consuming:
@@ -308,15 +309,6 @@ class Waves:
         rank = np.empty(len(table), np.int64)
         rank[order] = np.arange(len(table))
         return rank
-
-
-def _labels(pattern: Pattern, tables: Sequence[Rows], matches: Matches) -> Labels:
-    """The labels of derived events, which may be constituents of others in the same call."""
-    parts = []
-    for table, rows in zip(tables, matches.rows):
-        assert table.labels is not None
-        parts.append(table.labels.take(rows))
-    return derived_labels(pattern.rules[0].definition, parts)
 
 
 def _waves(code: np.ndarray, time: np.ndarray) -> np.ndarray:

@@ -130,13 +130,6 @@ def block_of(
     ``outs``: one per rule; ``tables``: the rows of each role; ``checks``: what was looked at beside the matches.
     """
 
-    def identity() -> Identity:
-        parts = []
-        for table, rows in zip(tables, matches.rows):
-            assert table.labels is not None
-            parts.append(table.labels.take(rows))
-        return Identity(parts)
-
     def reasons(rows: np.ndarray) -> Reasons:
         rule = 0 if matches.rule is None else int(matches.rule[rows[0]])
         names = pattern.rules[rule].role_names
@@ -144,7 +137,7 @@ def block_of(
 
     cuts = None if matches.rule is None else np.searchsorted(matches.rule, np.arange(len(outs) + 1))
     time = tables[0].time[matches.rows[0]]
-    return Block(outs, time, columns, cuts, identity=identity, reasons=reasons)
+    return Block(outs, time, columns, cuts, identity=lambda: Identity(matches.labels(tables)), reasons=reasons)
 
 
 def _reasons(

@@ -224,9 +224,13 @@ def _ranges(start: np.ndarray, which: np.ndarray, width: int) -> tuple[np.ndarra
     """(starts, row numbers) of what the instances ``which`` (-1: none) have in queues, ``width`` of them each."""
     at = (np.maximum(which, 0)[:, None] * width + np.arange(width)).ravel()
     sizes = np.where(np.repeat(which, width) >= 0, start[at + 1] - start[at], 0) if len(start) > 1 else 0 * at
+    return _spread(start[at] if len(start) > 1 else at, sizes)
+
+
+def _spread(start: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each of several ranges begins, if they stand behind one another, and the numbers that they hold."""
     begin = _starts(sizes)
-    rows = np.repeat(start[at] - begin[:-1], sizes) + np.arange(begin[-1]) if begin[-1] else np.zeros(0, np.int64)
-    return begin, rows
+    return begin, np.repeat(start - begin[:-1], sizes) + np.arange(begin[-1])
 
 
 def _picked(
@@ -251,8 +255,11 @@ def merged(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Mem
 
 def chosen(network: Network, memory: Memory, which: np.ndarray) -> Memory:
     """Some of the instances."""
-    if len(which) == len(memory.code):
-        return memory
+    return memory if len(which) == len(memory.code) else _taken(network, memory, which)
+
+
+def _taken(network: Network, memory: Memory, which: np.ndarray) -> Memory:
+    """The instances at these places, in this order."""
     begin, rows = _ranges(memory.queue_start, which, network.queues)
     return Memory(
         memory.code[which],
@@ -282,29 +289,14 @@ def joined(network: Network, a: Memory, b: Memory) -> Memory:
         {leaf: pa.concat_arrays([a.last[leaf].cast(values.type), values]) for leaf, values in b.last.items()},
         b.doubted,
     )
-    if np.array_equal(order, np.arange(len(order))):
-        return both
-    ordered = replace(both, code=both.code)
-    begin, rows = _ranges(ordered.queue_start, order, network.queues)
-    return Memory(
-        both.code[order],
-        both.slots[order],
-        both.about[order],
-        begin,
-        both.queue_time[rows],
-        both.queue_value[:, rows],
-        {leaf: values.take(pa.array(order)) for leaf, values in both.last.items()},
-        both.doubted,
-    )
+    return both if np.array_equal(order, np.arange(len(order))) else _taken(network, both, order)
 
 
 def doubted(network: Network, memory: Memory) -> Memory:
     """As it is for the doubted network, before there was any doubt."""
     m, queues = len(memory.code), network.queues
     at = (np.arange(m)[:, None] * queues + network.queue_sources()).ravel()
-    sizes = (memory.queue_start[1:] - memory.queue_start[:-1])[at] if m else np.zeros(0, np.int64)
-    begin = _starts(sizes)
-    rows = np.repeat(memory.queue_start[at] - begin[:-1], sizes) + np.arange(begin[-1]) if m else at
+    begin, rows = _spread(memory.queue_start[at], np.diff(memory.queue_start)[at])
     return replace(
         memory,
         slots=np.repeat(memory.slots, 2, axis=1),

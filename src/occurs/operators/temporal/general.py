@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -313,27 +313,25 @@ def column_of(kind: Type, values: list[Any]) -> Column:
 # --- one instance -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, slots=True)
 class Instance:
     """``generics``: the values of the generic variables, ``values`` the same by name.  ``variables``: those of the
     states that it has for its own.  ``past``: what operators that look back keep.  ``records``: of states, the oldest
     first.  ``since``: the time at which the activation began (None: it has not yet), ``last``: of the last firing.
     ``over``: it can fire no more.  ``next_tick``: the next state of `observing every`."""
 
-    __slots__ = (
-        "generics", "last", "next_tick", "over", "past", "records", "residual", "since", "trails", "values", "variables"
-    )  # fmt: skip
-
-    def __init__(self, generics: tuple[Any, ...], values: dict[str, Any], variables: dict[str, Any]) -> None:
-        self.generics, self.values, self.variables = generics, values, variables
-        self.past: list[Any] = []
-        self.records: deque[Record] = deque()
-        self.residual: Residual = FALSE
-        self.since: int | None = None
-        self.last: int | None = None
-        self.over = False
-        self.next_tick: int | None = None
-        #: how its obligations have come about, if that is asked for
-        self.trails: Trails | None = None
+    generics: tuple[Any, ...]
+    values: dict[str, Any]
+    variables: dict[str, Any]
+    past: list[Any] = field(default_factory=list)
+    records: deque[Record] = field(default_factory=deque)
+    residual: Residual = FALSE
+    since: int | None = None
+    last: int | None = None
+    over: bool = False
+    next_tick: int | None = None
+    #: how its obligations have come about, if that is asked for
+    trails: Trails | None = None
 
     @property
     def size(self) -> int:

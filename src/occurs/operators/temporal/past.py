@@ -187,13 +187,13 @@ def _since(left: Test, right: Test, window: Ages) -> Test:
 # --- records of states ------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, slots=True)
 class Record:
     """What is kept of a state: its time, the values in its slots, and the record before it."""
 
-    __slots__ = ("before", "time", "values")
-
-    def __init__(self, time: int, values: list[Any], before: Record | None) -> None:
-        self.time, self.values, self.before = time, values, before
+    time: int
+    values: list[Any]
+    before: Record | None
 
 
 class OfRecords(Terms):

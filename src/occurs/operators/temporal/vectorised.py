@@ -22,6 +22,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
+from occurs.operators.merging import packed
 from occurs.operators.rows import Rows
 from occurs.operators.temporal import evaluation
 from occurs.operators.temporal.batch import Batch, Carried, Chosen, Keys, Ordered, Reader, Seen, Span, chosen
@@ -195,8 +196,7 @@ class Columns:
         found = evaluate(term, batch.some(fired), len(fired), kind=self.kind, dialect=LOGIC)
         if found.overflow is not None:
             raise evaluation.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
-        column = Column.of(found.values, type_ if pa.types.is_null(found.values.type) else found.type)
-        return column if column.type is type_ else column.cast(type_)
+        return Column.computed(found.values, type_)
 
 
 def _between(rows: Rows, since: int | None, until: int) -> Rows:
@@ -234,24 +234,9 @@ def _order(time: np.ndarray, columns: Mapping[str, Column]) -> np.ndarray:
     by: list[np.ndarray] = []
     for name in sorted(columns):
         by += _ranks(columns[name])
-    packed = _packed([time, *by])
-    return np.argsort(packed, kind="stable") if packed is not None else np.lexsort((*reversed(by), time))
-
-
-def _packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
-    """Several keys as one that orders alike, which is several times as fast to sort by; None if it takes more than 63
-    bits."""
-    out, room = keys[0] - keys[0].min(), 1 + int(keys[0].max()) - int(keys[0].min())
-    if room >= 2**63:
-        return None
-    for key in keys[1:]:
-        least = int(key.min())
-        size = 1 + int(key.max()) - least
-        room *= size
-        if room >= 2**63:
-            return None
-        out = out * size + (key - least)
-    return out
+    keys = [time, *by]
+    one = packed(keys)
+    return np.lexsort(keys[::-1]) if one is None else np.argsort(one, kind="stable")
 
 
 def _ranks(column: Column) -> list[np.ndarray]:
