@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.past import OfPresent
-from occurs.operators.temporal.terms import Values
+from occurs.operators.temporal.past import OfPresent, Values
 from occurs.operators.temporal.times import REACH, ticks
 from occurs.operators.temporal.tree import AHEAD, Formula, Generic, Global, Time, Truth, free
 from occurs.operators.temporal.values import Lost
