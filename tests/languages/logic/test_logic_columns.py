@@ -23,9 +23,8 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import vectorised
-from occurs.operators.temporal.evaluation import Memory, States, advance, restored, saved
 from occurs.operators.temporal.lowering import Unsuited, network_of
-from occurs.operators.temporal.network import Network
+from occurs.operators.temporal.network import Memory, Network, States, advance, restored, saved
 from occurs.operators.temporal.tree import Generic, Happens, Last, Time, Value, Variable
 from occurs.testing.logic import LogicCase, reference, run_of
 
