@@ -19,7 +19,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from occurs.connect.changes.model import ANEW, ActionFailed, Feed, Fired, instant
+from occurs.connect.changes.feed import Feed
+from occurs.connect.changes.model import ANEW, ActionFailed, Fired, instant
 from occurs.engine.state import restoring
 from occurs.errors import UsageProblem
 from occurs.expr.tree import Expr, Literal, Ref, Unary

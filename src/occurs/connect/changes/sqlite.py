@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from occurs.connect.changes import sqlite_sql
+from occurs.connect.changes.feed import Feed
 from occurs.connect.changes.model import (
     DELETE,
     INSERT,
@@ -27,7 +28,6 @@ from occurs.connect.changes.model import (
     fitted,
 )
 from occurs.connect.changes.sqlite_sql import changes_of, quoted
-from occurs.connect.changes.store import Store
 from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem
 from occurs.model.types import Type
@@ -55,7 +55,7 @@ _TYPES = (
 )
 
 
-class SQLiteFeed(Store):
+class SQLiteFeed(Feed):
     """The log of the database at ``path``.  ``keep``: firings whose actions are done are kept, as the log is."""
 
     prefix = sqlite_sql.PREFIX
@@ -218,13 +218,6 @@ class SQLiteFeed(Store):
                 return False
         self._tables = {t.name: t for t in tables}
         return True
-
-    def uninstall(self) -> bool:
-        with self.transaction():
-            statements = self.uninstall_sql()
-            for statement in statements:
-                self.run(statement)
-        return bool(statements)
 
     # --- one at a time ------------------------------------------------------------------------------------------------
 
