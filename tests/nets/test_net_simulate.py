@@ -27,7 +27,7 @@ from occurs.nets.simulate import Simulator
 from occurs.nets.simulate_plan import rules
 from occurs.nets.terms import TupleTerm
 from occurs.nets.transform import to_priority_net
-from occurs.testing.nets import rows_in_order
+from occurs.testing.nets_verify import rows_in_order
 
 
 def beside(net: Net, seed: int | None, limit: int = 30, asking: bool = True) -> int:

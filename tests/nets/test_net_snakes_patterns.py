@@ -17,7 +17,7 @@ from occurs.nets.explore import explore
 from occurs.nets.firing import enabled, fire
 from occurs.nets.net import Marking, Net
 from occurs.nets.transform import to_priority_net
-from occurs.testing.nets import rows_in_order
+from occurs.testing.nets_verify import rows_in_order
 
 
 @pytest.mark.parametrize("number", CASES)

@@ -24,7 +24,7 @@ from occurs.nets.report import confluence, default_outputs
 from occurs.nets.terms import TupleTerm, var
 from occurs.nets.transform import encoded, steps_encoded, to_black_trace, to_priority_net
 from occurs.nets.validate import violations
-from occurs.testing.nets import depends_on_order, rows_in_order
+from occurs.testing.nets_verify import depends_on_order, rows_in_order
 
 R, N = var("r"), var("n")
 RANDOM_NETS = range(60)

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem, UsageProblem
-from occurs.model.source import InputOptions, Source
-from occurs.model.textfile import LINE, TextFile
+from occurs.model.source import LINE, InputOptions, Source, TextFile
 
 _INSIDE = "the path must be relative to the folder of the rules and inside it"
 

@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.places import FORMATS, PACKED, Place, format_of, place_of, split_type, user_path
 from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
-from occurs.follow.expected import Expected
-from occurs.follow.wide import wide
+from occurs.follow.wide import Expected, wide
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import problems_to_json
 from occurs.model.source import InputOptions, Source

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from occurs.detections import chosen
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Metrics, Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
-from occurs.follow.replay_history import history, write_history
 from occurs.follow.sinks import Outputs
-from occurs.follow.sources import Source
+from occurs.follow.sources import Source, history, write_history
 from occurs.follow.stream_actions import Acts
+from occurs.follow.wide import Expected, Pinned
 from occurs.hosts.spark.batch import needed
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.hosts.stream.detect import StreamDetections, found_in

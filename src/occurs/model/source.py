@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import Problem, UsageProblem, did_you_mean, nearest
+from occurs.errors import Problem, Span, UsageProblem, did_you_mean, nearest
 from occurs.model.timeformat import TimeFormat
 from occurs.model.types import Schema
 from occurs.model.values import plain_layout, short
@@ -194,3 +194,18 @@ def column_of(attribute: str, columns: Collection[str], loose: bool) -> str | No
         return attribute
     near = [c for c in columns if c.casefold() == attribute.casefold()] if loose else []
     return near[0] if len(near) == 1 else None
+
+
+#: the one attribute of an event that is a line
+LINE = "line"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file whose lines are read: its ``path`` as it is written, in the rules ``file`` at ``span``, and the
+    ``definition`` that reads it."""
+
+    path: str
+    file: str | None
+    definition: str
+    span: Span | None = None

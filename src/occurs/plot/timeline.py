@@ -111,7 +111,7 @@ class Timeline:
     def svg(self, *, width: float = WIDTH, theme: str | None = None, ground: bool = True) -> str:
         """The picture as SVG.  ``theme``: ``light`` or ``dark`` (None: that of the reader); ``ground``: its background
         is drawn."""
-        from occurs.plot.svg import svg
+        from occurs.plot.drawing import svg
 
         return svg(self.picture(), width=width, theme=theme, ground=ground)
 
@@ -133,7 +133,7 @@ class Timeline:
             shown = self.page()
             data = page(shown).encode()
         elif suffix == ".svg":
-            from occurs.plot.svg import svg
+            from occurs.plot.drawing import svg
 
             shown = self.picture()
             data = svg(shown, width=width, theme=theme).encode()

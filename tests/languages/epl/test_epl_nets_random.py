@@ -16,7 +16,7 @@ from occurs.errors import DefinitionProblem, Problem
 from occurs.languages.epl.nets import Translation, translate
 from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import difference
-from occurs.testing.nets import at_random, black_run, depends_on_order, encoded_run, fast, rows_in_order
+from occurs.testing.nets_verify import at_random, black_run, depends_on_order, encoded_run, fast, rows_in_order
 
 #: of programs that derive more only the net with black transitions is run
 MOST = 2000
