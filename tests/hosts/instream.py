@@ -22,8 +22,7 @@ import occurs
 from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.read import OTHERS
-from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import arrow_of, problems_from_json
+from occurs.hosts.spark.wide import MARK, arrow_of, problems_from_json
 from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from occurs.connect.places import Place
+from occurs.connect.places import Place, decodes
 from occurs.errors import InputProblem
 from occurs.model.lists import fit_lists, list_type, one_by_one, times_as
 from occurs.model.nesting import DEEPEST, depths, too_deep
@@ -46,9 +46,9 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
     lines, rows = _lines(data)
     # Arrow's reader skips `null`, and crashes on it in the first line
     good = ~_deep(lines) & pc.match_substring_regex(lines, r"^\s*\{").to_numpy(zero_copy_only=False)
-    if not _is_utf8(data):  # Arrow's reader would not mind
+    if not decodes(data):  # Arrow's reader would not mind
         hint = ENCODING
-        good &= np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
+        good &= np.array([decodes(line) for line in lines.to_pylist()], bool)
     strange: list[tuple[int, str]] = []
     if not good.all():
         strange = [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in np.flatnonzero(~good)]
@@ -130,14 +130,6 @@ def _deep(lines: pa.LargeBinaryArray) -> np.ndarray:
         part = suspect[at : at + MEASURED]
         deep[part] = depths(_join(lines.take(pa.array(part))).to_pybytes()) > DEEPEST
     return deep
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _shown(line: bytes) -> str:

@@ -23,7 +23,7 @@ from occurs.model.attributes import by_type, missing
 from occurs.model.badrows import BadRows
 from occurs.model.history import History
 from occurs.model.source import InputOptions, Intake, Source, input_problem
-from occurs.model.special import take_in, time_kind
+from occurs.model.special import outside, take_in, time_kind
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
@@ -66,7 +66,8 @@ def _complete(one: Intake, expected: Expected) -> Iterator[Problem]:
     live = set(np.unique(one.codes).tolist())
     for code, name in enumerate(one.types):
         if name in expected.declared and name in expected.reads and (code in live or one.source.type is not None):
-            yield from missing(name, expected.pinned.schemas[name], one, expected.options.end)
+            names = one.source.table.column_names
+            yield from missing(name, expected.pinned.schemas[name], names, expected.options.end, one.source.place)
 
 
 def _same_kind(intakes: list[Intake], expected: Expected) -> None:
@@ -92,15 +93,10 @@ def _rows(one: Intake, expected: Expected, bad: BadRows) -> Iterator[pa.Table]:
         lasting = np.flatnonzero(read & ~one.end.is_null().to_numpy())
         bad.add(one.number, _LASTING, "bad-value", options.end or "", lasting)
         one.codes[lasting] = -1
-    outside = np.zeros(len(one.time), np.bool_)
-    if expected.start is not None:
-        outside |= one.time < expected.start
-    if expected.until is not None:
-        outside |= one.time > expected.until
-    outside &= one.codes >= 0
-    if outside.any():
-        yield _table(expected, one, np.flatnonzero(outside), {}, OUTSIDE)
-        one.codes[outside] = -1
+    out = outside(one, expected.start, expected.until)
+    if out.any():
+        yield _table(expected, one, np.flatnonzero(out), {}, OUTSIDE)
+        one.codes[out] = -1
     columns = {t: [n for n in s.names if (t, n) in expected.physical] for t, s in schemas.items()}
     found = by_type(one, schemas, expected.reads, columns, options, bad, expected.until)
     for name, table in found.items():

@@ -108,6 +108,11 @@ class Source:
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", plain_layout(self.table))
 
+    @property
+    def place(self) -> str | None:
+        """What messages call it: its file, else its type."""
+        return self.file or (f"<{self.type}>" if self.type else None)
+
 
 @dataclass
 class Intake:
@@ -140,8 +145,7 @@ def ints(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def input_problem(kind: str, message: str, source: Source, hint: str | None = None) -> Problem:
-    file = source.file or (f"<{source.type}>" if source.type else None)
-    return Problem(kind, message, file=file, hint=hint)
+    return Problem(kind, message, file=source.place, hint=hint)
 
 
 def records(options: InputOptions, columns: Collection[str]) -> list[tuple[str, str]]:

@@ -214,14 +214,19 @@ def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str
     """Take out, and count, the rows outside [start, until]."""
     if start is None and until is None:
         return
+    out = outside(one, start, until)
+    counts["outside"] += int(out.sum())
+    one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
+
+
+def outside(one: Intake, start: int | None, until: int | None) -> np.ndarray:
+    """The accepted rows outside [start, until], bool (n)."""
     out = np.zeros(len(one.time), bool)
     if start is not None:
         out |= one.time < start
     if until is not None:
         out |= one.time > until
-    out &= one.codes >= 0
-    counts["outside"] += int(out.sum())
-    one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
+    return out & (one.codes >= 0)
 
 
 #: the years in which events are likely to be, in microseconds since 1970

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from occurs.connect.places import user_path
-from occurs.connect.whole import Whole, refuse_existing
+from occurs.connect.whole import refuse_existing, write_whole
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.source import InputOptions, Instant
 from occurs.model.ticks import instant, to_ticks
@@ -142,11 +142,7 @@ class Timeline:
 
             shown = self.picture()
             data = png(shown, width=width, theme=theme)
-        try:
-            with Whole(target) as out:
-                out.write(data)
-        except OSError as error:
-            raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
+        write_whole(target, data, str(path))
         return shown
 
     def _repr_html_(self) -> str:

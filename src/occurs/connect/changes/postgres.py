@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from occurs.connect.changes.feed import Feed
 from occurs.connect.changes.model import ActionFailed, Change, Column, Described, Watched, fitted
 from occurs.errors import ResourceProblem, UsageProblem
-from occurs.model.sqltext import parts
+from occurs.model.sqltext import parts, quoted
 from occurs.model.types import Type
 
 SCHEMA = "occurs"
@@ -419,11 +419,6 @@ _SEAL = (
     "create constraint trigger occurs_seal after insert on occurs.changes deferrable initially deferred "
     "for each row when (new.opens) execute function occurs.seal()",
 )
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:

@@ -27,9 +27,10 @@ from occurs.connect.changes.model import (
     Watched,
     fitted,
 )
-from occurs.connect.changes.sqlite_sql import changes_of, quoted
+from occurs.connect.changes.sqlite_sql import changes_of
 from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem
+from occurs.model.sqltext import quoted
 from occurs.model.types import Type
 
 #: how long a lock of the database is waited for, in seconds

@@ -226,8 +226,7 @@ class SparkDetections(Detections["DataFrame"]):
 
 def translate(error: BaseException) -> OccursError | None:
     """The error of ours that a worker raised, out of what Spark says about it."""
-    from occurs.hosts.spark.task import MARK
-    from occurs.hosts.spark.wide import problems_from_json
+    from occurs.hosts.spark.wide import MARK, problems_from_json
 
     text = str(error)
     at = text.find(MARK)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
+from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.hosts.spark.columns import convert, convert_list
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
-from occurs.model.attributes import completed, union, unknown_type
+from occurs.model.attributes import completed, missing, union, unknown_type
 from occurs.model.badrows import hinted, like_it
 from occurs.model.source import InputOptions, column_of
 from occurs.model.special import unlikely_times
-from occurs.model.ticks import instant
+from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
 from occurs.model.timehints import time_hint
 from occurs.model.types import OPS, Schema, Type
@@ -192,12 +192,7 @@ class Reading:
 
     def ends(self) -> tuple[int | None, int | None]:
         """The ends of the clock that the options give, in ticks."""
-        options = self.options
-        start = None if options.start is None else instant(options.start, self.kind, "--start")
-        until = None if options.until is None else instant(options.until, self.kind, "--until")
-        if start is not None and until is not None and start > until:
-            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
-        return start, until
+        return clock_ends(self.options.start, self.options.until, self.kind)
 
     def piece(self, part: Part, columns: Mapping[Attribute, str], start: int | None, until: int | None) -> Piece:
         """The wide rows of a part, with ``__state``: 0 good, 1 outside the clock, 2 bad."""
@@ -284,7 +279,7 @@ class Reading:
         for part in self.parts:
             for t in [part.own] if part.own is not None else self.reads:
                 if t in self.declared and t in self.reads and (part.own is not None or t in live):
-                    problems += self._missing(t, part)
+                    problems += missing(t, self.declared[t], part.columns, self.options.end, None)
             if self.options.end in part.columns and part.own is not None:
                 self._lasts(part.own)
         if problems:
@@ -303,21 +298,6 @@ class Reading:
                     Problem("no-rows", f"the input has no rows of the declared type `{t}`", severity="notice")
                 )
         return notices
-
-    def _missing(self, type: str, part: Part) -> list[Problem]:
-        """Columns that a part with rows of a declared type must have."""
-        out, declared = [], self.declared[type]
-        for attribute in declared.names:
-            if column_of(attribute, part.columns, declared.loose) is None and attribute not in declared.optional:
-                hint = did_you_mean(attribute, part.columns, "columns")
-                text = f"column `{attribute}` of `{type}` is declared but missing"
-                out.append(Problem("missing-column", text, hint=hint))
-        end = self.options.end
-        if declared.lasting and end not in part.columns:
-            hint = did_you_mean(end or "end", part.columns, "columns")
-            text = f"`{type}` has intervals, but there is no column `{end or 'end'}`"
-            out.append(Problem("missing-column", text, hint=hint))
-        return out
 
     def _drop_absent(self, seen: Mapping[str, Seen]) -> None:
         """Types that rules define are input only if they have rows: else the columns of one table are not theirs."""

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.errors import InputProblem, OccursError, Problem
+from occurs.errors import InputProblem, Problem
 from occurs.hosts.spark.run import TRUNCATE, sweeping
-from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import problems_to_json
+from occurs.hosts.spark.wide import problems_in_text
 from occurs.hosts.stream.clock import Clock, Ends
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
@@ -46,10 +45,8 @@ def make_packer(layout: Layout, depth: int) -> Callable[[Batches], Batches]:
     """
 
     def pack(batches: Batches) -> Batches:
-        try:
+        with problems_in_text():
             yield from _Packing(layout, depth).run(batches)
-        except OccursError as error:
-            raise RuntimeError(MARK + problems_to_json(error)) from error
 
     return pack
 
