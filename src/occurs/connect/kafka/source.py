@@ -12,7 +12,7 @@ from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.errors import InputProblem, UsageProblem
 from occurs.hosts.spark.columns import PLACE, convert
 from occurs.model.nesting import DEEPEST, read_json
-from occurs.model.types import Type, widen
+from occurs.model.types import Type, json_type, widen
 from occurs.model.values import flattened
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def sample_schema(session: SparkSession, place: KafkaPlace, limit: int = SAMPLE)
         item = _object(value)
         objects += item is not None
         for name, inner in flattened(item or {}).items():
-            kind = _kind(inner)
+            kind = Type.NULL if inner is None else json_type(inner)
             if kind is None:
                 continue
             before = found.get(name, Type.NULL)
@@ -274,16 +274,3 @@ def _object(value: bytes | bytearray | None) -> dict[str, Any] | None:
     except ValueError:
         return None
     return item if isinstance(item, dict) else None
-
-
-def _kind(value: object) -> Type | None:
-    """The type of a JSON value; None for lists and objects."""
-    if value is None:
-        return Type.NULL
-    if isinstance(value, bool):
-        return Type.BOOL
-    if isinstance(value, int):
-        return Type.INT
-    if isinstance(value, float):
-        return Type.FLOAT
-    return Type.STRING if isinstance(value, str) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -17,7 +17,7 @@ from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.outputs import because_type
 from occurs.engine.results import TypeRows
-from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
+from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span, UsageProblem
 from occurs.hosts.windows import WindowRows
 from occurs.model.astext import plain_text
 from occurs.model.lists import fit_lists
@@ -83,6 +83,21 @@ def joint(one: Kind, other: Kind) -> Kind | None:
     if isinstance(one, Type) and isinstance(other, Type):
         return widen(one, other)
     return one if one == other else None
+
+
+def joint_kinds(types: Iterable[tuple[str, Schema]]) -> dict[str, Kind]:
+    """The attributes of several types side by side.  Raises UsageProblem if attributes of one name differ."""
+    kinds: dict[str, Kind] = {}
+    first: dict[str, str] = {}
+    for type, schema in types:
+        for name, kind in kinds_of(schema):
+            both = joint(kinds.get(name, kind), kind)
+            if both is None:
+                text = f"attribute `{name}` is {kinds[name]} in `{first[name]}` but {kind} in `{type}`"
+                raise UsageProblem.of("bad-option", text, hint="name types whose attributes agree: together(..)")
+            kinds[name] = both
+            first.setdefault(name, type)
+    return kinds
 
 
 def because_ddl(kind: TimeKind) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.errors import UsageProblem
-from occurs.hosts.spark.wide import Kind, arrow_of, because_ddl, ddl_of, joint, kinds_of
+from occurs.hosts.spark.wide import Kind, arrow_of, because_ddl, ddl_of, joint_kinds
 from occurs.hosts.stream.layout import Path
 from occurs.hosts.stream.records import DDL, FOUND, LATE, NAMES, SCHEMA, from_blob, records
 
@@ -112,19 +111,9 @@ class Shown:
     @classmethod
     def of(cls, paths: Sequence[Path], types: Sequence[str], label: bool, because: bool) -> Shown:
         """Raises UsageProblem if attributes of one name are of kinds that do not go together."""
-        kinds: dict[str, Kind] = {}
-        first: dict[str, str] = {}
-        lasting = False
         schemas = {t: p.lane.group.stage.schemas[t] for p in paths for t in p.wide.reported}
-        for t in types:
-            lasting = lasting or schemas[t].lasting
-            for name, kind in kinds_of(schemas[t]):
-                both = joint(kinds.get(name, kind), kind)
-                if both is None:
-                    text = f"attribute `{name}` is {kinds[name]} in `{first[name]}` but {kind} in `{t}`"
-                    raise UsageProblem.of("bad-option", text, hint="name types whose attributes agree: together(..)")
-                kinds[name] = both
-                first.setdefault(name, t)
+        kinds = joint_kinds((t, schemas[t]) for t in types)
+        lasting = any(schemas[t].lasting for t in types)
         return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because, lasting, paths[0].wide.final)
 
     @property
