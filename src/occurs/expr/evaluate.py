@@ -21,8 +21,24 @@ from occurs.expr import exact
 from occurs.expr.columnar import bools, by_groups, spread
 from occurs.expr.dialect import TESLA, Dialect
 from occurs.expr.functions import Function
-from occurs.expr.loose import Loose, Slow, Three, as_condition, as_value, choose, joint_loss, lose, none_if_empty
-from occurs.expr.node import PHYSICAL, Node, clean, constant, operation, to_float, typed
+from occurs.expr.node import (
+    PHYSICAL,
+    Loose,
+    Node,
+    Slow,
+    Three,
+    as_condition,
+    as_value,
+    choose,
+    clean,
+    constant,
+    joint_loss,
+    lose,
+    none_if_empty,
+    operation,
+    to_float,
+    typed,
+)
 from occurs.expr.render import render
 from occurs.expr.signature import CATALOGUE, Mismatch
 from occurs.expr.tree import (

@@ -14,10 +14,9 @@ from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
 from occurs.model.attributes import completed, missing, union, unknown_type
 from occurs.model.badrows import hinted, like_it
 from occurs.model.source import InputOptions, column_of
-from occurs.model.special import unlikely_times
+from occurs.model.special import time_hint, unlikely_times
 from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
-from occurs.model.timehints import time_hint
 from occurs.model.types import OPS, Schema, Type
 
 if TYPE_CHECKING:
