@@ -20,8 +20,8 @@ from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history, run_windows
 from occurs.hosts.windows import Window, unsupported
 from occurs.languages.language import MAX_FORMULA, Known
-from occurs.model.facts import schema_of_table
 from occurs.model.history import InputOptions
+from occurs.model.source import schema_of_table
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind

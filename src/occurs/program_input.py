@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from occurs.checked_program import Bound
-from occurs.connect.textlines import line_sources
+from occurs.connect.files import line_sources
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.model.history import History, InputOptions, Source, listed, normalise
 from occurs.model.types import Schema

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from occurs.expr.names import Name
+from occurs.expr.text import Name
 from occurs.languages.esql import syntax
 from occurs.languages.esql.forms import BY_KIND, Choice, Element, Option, Slot
 from occurs.languages.esql.phrases import PRELUDE

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from hostcases import here, keywords, on_spark
 from instream import How, InStream
 from tests.laws.logic import Subject, program_of
+from tests.textcases.logic import LogicCase, load_cases
 
 import occurs
 from occurs.cli import main
@@ -22,7 +23,6 @@ from occurs.model.time import TimeKind
 from occurs.program import Program
 from occurs.testing.cases import parse_events
 from occurs.testing.compare import difference
-from occurs.testing.logic import LogicCase, load_cases
 
 FOLDER = Path(__file__).parents[1] / "cases" / "logic"
 CASES = [c for c in load_cases(FOLDER) if c.error is None and c.events]

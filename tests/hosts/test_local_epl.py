@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from eplcases import all_cases, right
 from tests.laws.epl import Subject
+from tests.textcases.epl import EplCase, flat
 
 import occurs
 from occurs.cli import main
@@ -19,7 +20,6 @@ from occurs.hosts.local import calls, history_rows
 from occurs.program import Program
 from occurs.testing.cases import parse_events
 from occurs.testing.compare import difference, occurrences_of
-from occurs.testing.epl import EplCase, flat
 
 CASES = right(all_cases())
 WRONG = [c for c in all_cases() if c.error is not None]

@@ -12,6 +12,7 @@ from lastingcases import found_on_spark
 from test_spark_phenesthe import SEA, modes, voyages
 from test_windows import WINDOWS, by_query, input_of, lengths, program_of
 from test_windows import same as agree
+from tests.textcases.phenesthe import LastingCase, Loaded
 
 import occurs
 from occurs.connect.writers import in_order
@@ -21,7 +22,6 @@ from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.hosts.windows import Asked, Window
 from occurs.model.source import InputOptions, Source
 from occurs.program import Program
-from occurs.testing.phenesthe import LastingCase, Loaded
 
 pytestmark = pytest.mark.spark
 #: seconds: (window, step)

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.textcases.pipes import alike, plain
 
 from occurs import pipes
 from occurs.languages.esql.semantics import Run as Reference
@@ -19,7 +20,6 @@ from occurs.operators.process.network import fused
 from occurs.operators.process.tree import Definition
 from occurs.operators.process.values import as_python
 from occurs.pipes import fn, ltl
-from occurs.testing.pipes import alike, plain
 
 KIND = TimeKind(False, None)
 TEXTS = ("a", "b", "c")

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe
+from tests.textcases.pipes import alike, plain
 
 from occurs.errors import InputProblem, OccursError
 from occurs.expr.tree import Binary, Literal, Param
@@ -19,7 +20,6 @@ from occurs.operators.process import tree
 from occurs.operators.process.columns import concat
 from occurs.operators.process.run import Batch, Run, column_of
 from occurs.operators.process.values import Bag, Map, Record, Set, Troolean
-from occurs.testing.pipes import alike, plain
 
 KIND = TimeKind(False, None)
 

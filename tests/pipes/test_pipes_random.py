@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe, random_pipes
+from tests.textcases.pipes import alike, difference, plain, reference, rows
 
 from occurs.languages.esql.semantics import Run
 from occurs.model.occurrence import Occurrence
@@ -17,7 +18,6 @@ from occurs.pipes.box import Box
 from occurs.pipes.pipe import Pipe
 from occurs.pipes.running import types_of
 from occurs.testing.cases import KINDS
-from occurs.testing.pipes import alike, difference, plain, reference, rows
 
 
 class Ready(Box):

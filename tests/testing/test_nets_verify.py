@@ -14,8 +14,17 @@ from occurs.model.history import InputOptions
 from occurs.model.types import Type
 from occurs.nets.net import Net, Transition
 from occurs.program import Program
-from occurs.testing.nets import BLACK, ENCODED, black_run, encoded_run, in_engine_order
-from occurs.testing.nets_verify import Sides, Witness, sides_of, verify
+from occurs.testing.nets_verify import (
+    BLACK,
+    ENCODED,
+    Sides,
+    Witness,
+    black_run,
+    encoded_run,
+    in_engine_order,
+    sides_of,
+    verify,
+)
 
 RULES = """
 create schema A(k string, v int); create schema B(k string, v int);

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from tests.generators.random_epl import random_core, random_epl
+from tests.textcases.epl import EplCase, flat, reference
 
 from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import difference
-from occurs.testing.epl import EplCase, flat, reference
 
 MAKERS = [random_core, random_epl]
 

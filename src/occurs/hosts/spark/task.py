@@ -12,15 +12,12 @@ import pyarrow as pa
 
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
-from occurs.errors import OccursError
-from occurs.hosts.spark.wide import Inlet, Wide, problems_to_json, wide_rows
+from occurs.hosts.spark.wide import Inlet, Wide, problems_in_text, wide_rows
 from occurs.hosts.windows import Asked, answers
 from occurs.plan.stage import Stage
 
 #: rows that an engine gets per call
 BUDGET = 250_000
-#: before the problems in the text of an exception; spelled in two so that a traceback does not show it
-MARK = "occurs-" + "problems:"
 
 
 @dataclass(frozen=True)
@@ -56,15 +53,12 @@ def make_engine_task(
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
+        with problems_in_text():
             if len(shares) == 1:
                 yield from _stream(shares[0], wide, inlets, labelled, ended, batches)
             elif shares:
                 for number, part in _by_share(batches):
                     yield from _stream(shares[number], wide, inlets, labelled, ended, part)
-        except OccursError as error:
-            # Spark hands on the text of an exception only: the problems travel in it
-            raise RuntimeError(MARK + problems_to_json(error)) from error
 
     return run
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.functions_text import regexp_problem
-from occurs.expr.names import Name
-from occurs.expr.text import Text
+from occurs.expr.text import Name, Text
 from occurs.expr.tree import Expr, Param
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax

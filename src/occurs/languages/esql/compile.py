@@ -8,7 +8,7 @@ from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks_rates import queue_bounds
 from occurs.languages.esql.render import render
-from occurs.model.textfile import TextFile
+from occurs.model.source import TextFile
 from occurs.operators.definition import Choice
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Foreign, every_node, functions_of

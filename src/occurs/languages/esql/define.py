@@ -17,7 +17,7 @@ from occurs.languages.esql.paths import with_paths
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
-from occurs.model.textfile import LINE, TextFile
+from occurs.model.source import LINE, TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.definition import Choice, Definition, Node

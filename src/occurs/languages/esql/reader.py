@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from occurs.errors import Problem, Span, did_you_mean
-from occurs.expr.names import Name
-from occurs.expr.text import Text
+from occurs.expr.text import Name, Text
 from occurs.languages.esql import BEGINS, syntax
 from occurs.languages.esql.forms import BY_WORD, Choice, Element, Noise, Option, Pattern, Slot
 from occurs.languages.esql.parser_tokens import Token

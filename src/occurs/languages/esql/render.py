@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from occurs.expr.names import Name
 from occurs.expr.render import string_text, timestamp_text
+from occurs.expr.text import Name
 from occurs.languages.esql import syntax
 from occurs.languages.esql.forms import BY_KIND, Choice, Element, Option, Slot
 from occurs.languages.esql.reader import COMPARISON, IMPLIES, NEGATION, OPERAND, OPERATORS, POWER, SUM, UNARY

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from occurs.errors import Span
-from occurs.expr.names import Name
+from occurs.expr.text import Name
 from occurs.model.time import Duration
 
 

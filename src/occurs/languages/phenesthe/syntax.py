@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from occurs.errors import Span
-from occurs.expr.names import Name as Name
+from occurs.expr.text import Name as Name
 from occurs.expr.tree import Expr
 from occurs.model.time import Duration
 from occurs.model.types import Type

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem
 from occurs.model.labels import Labels
-from occurs.model.textfile import LINE
+from occurs.model.source import LINE
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 from occurs.operators.blocks import Block, Identity, Reasons

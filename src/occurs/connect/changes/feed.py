@@ -1,25 +1,31 @@
-"""What is the same in every database: positions, the monitors' state and firings, in tables beside the log."""
+"""Change logs of databases: what each database provides, and positions, saved state and firings, kept in tables."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from occurs.connect.changes.model import ANEW, Change, Commit, Feed, Fired, Saved
+from occurs.connect.changes.model import ANEW, Change, Commit, Described, Fired, Saved, Watched
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 
 
-class Store(Feed):
-    """The part of a feed that is the same SQL everywhere; names of tables begin with ``prefix``.
+class Feed(ABC):
+    """The change log of a database, and what a watcher keeps there: positions, the monitors' state, firings.
 
-    ``keep``: firings whose actions are done are kept, as the log is.
+    A feed is used by one thread.  Names of the log's tables begin with ``prefix``.  ``keep``: firings whose actions are
+    done are kept, as the log is.  ResourceProblem: no such server or file, a missing right, a lock; UsageProblem: there
+    is no log, or not for this watcher.
     """
 
     prefix: str
     keep: bool
+    #: how to say where it is, without secrets
+    name: str
+
+    # --- what each database does in its own way -----------------------------------------------------------------------
 
     @abstractmethod
     def run(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
@@ -30,31 +36,93 @@ class Store(Feed):
         """All or nothing; if nothing is written, all that is read is of one moment."""
 
     @abstractmethod
-    def changes(self, after: int, last: int, watcher: str) -> Iterator[tuple[int, Change]]:
-        """The changes at positions in (after, last], with their positions, by position and order of writing."""
+    def describe(self, names: Sequence[str]) -> dict[str, Described]:
+        """Those of the tables that exist."""
 
     @abstractmethod
     def table_names(self) -> list[str]:
         """The tables of the database, by the names that rules give them."""
 
+    @abstractmethod
+    def install_sql(self, tables: Sequence[Watched], watcher: str) -> list[str]:
+        """The statements of :meth:`install`."""
+
+    @abstractmethod
+    def uninstall_sql(self) -> list[str]:
+        """The statements of :meth:`uninstall`."""
+
+    @abstractmethod
+    def install(self, tables: Sequence[Watched], watcher: str, rules: str) -> None:
+        """Make the log and its triggers, as far as they are not there; enter the watcher with the present content of
+        its tables as the first state it will see.  All in one transaction."""
+
+    @abstractmethod
+    def installed(self, tables: Sequence[Watched], watcher: str) -> bool:
+        """Is everything there that :meth:`install` makes?"""
+
+    @abstractmethod
+    def lock(self, watcher: str) -> None:
+        """No other watcher of this name, until :meth:`close`.  ResourceProblem (``locked``)."""
+
+    @abstractmethod
+    def changes(self, after: int, last: int, watcher: str) -> Iterator[tuple[int, Change]]:
+        """The changes at positions in (after, last], with their positions, by position and order of writing."""
+
+    @abstractmethod
+    def wait(self, seconds: float) -> bool:
+        """Until something may have been committed, or so long; was there something?"""
+
+    @abstractmethod
+    def tick(self, time: int) -> None:
+        """An entry in the log without changes, so that time goes on to at least ``time``, if the clock is so far."""
+
+    @abstractmethod
+    def execute(self, watcher: str, label: str, action: int, statement: str, values: Mapping[str, Any]) -> bool:
+        """Run a statement with bound values, and note that it is done, in one transaction; False if it was done.
+
+        Raises ActionFailed.
+        """
+
+    @abstractmethod
+    def refuses(self, statement: str, names: Sequence[str]) -> str | None:
+        """Why a statement with these parameters cannot be run; None if nothing is known against it."""
+
+    @abstractmethod
+    def prune(self) -> None:
+        """Delete what all watchers have judged."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the lock and the connection."""
+
     def sealed(self) -> int:
         """Give positions to what was committed and has none; how many transactions that may have been."""
         return 0
+
+    # --- the same SQL everywhere --------------------------------------------------------------------------------------
 
     def table(self, name: str) -> str:
         """One of the tables of the log."""
         return f"{self.prefix}{name}"
 
+    def uninstall(self) -> bool:
+        """Remove every trace; False if there was none."""
+        with self.transaction():
+            statements = self.uninstall_sql()
+            for statement in statements:
+                self.run(statement)
+        return bool(statements)
+
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def waiting(self, after: int, watcher: str) -> int:
-        """How many transactions are behind a position."""
+        """How many transactions are behind a position; those that no position was given yet are given one."""
         self.sealed()
         sql = f"select count(*) from {self.table('commits')} where position > :after"
         return int(self.run(f"{sql} and coalesce(watcher, :watcher) = :watcher", after=after, watcher=watcher)[0][0])
 
     def coalesce(self, after: int, watcher: str) -> int:
-        """All behind a position is one state; how many transactions."""
+        """Make all that waits one state, in the log; how many transactions they are."""
         with self.transaction():
             last, count = self.run(
                 f"select max(position), count(*) from {self.table('commits')} "
@@ -140,7 +208,7 @@ class Store(Feed):
         pieces: Mapping[str, bytes | None],
         fired: Sequence[Fired],
     ) -> None:
-        """Position, state and firings, in one transaction."""
+        """In one transaction: the position, the pieces that have changed (None: gone), new firings."""
         with self.transaction():
             self.run(
                 f"update {self.table('watchers')} set position = :position, time = :time where name = :watcher",
@@ -198,11 +266,6 @@ class Store(Feed):
 
     # --- checks -------------------------------------------------------------------------------------------------------
 
-    def no_log(self) -> UsageProblem:
-        """There is nothing to watch."""
-        hint = "install it with occurs watch RULES --database .. --install"
-        return UsageProblem.of("no-log", f"{self.name}: no change log is installed", hint=hint)
-
     def taken(self, watcher: str, who: str = "") -> ResourceProblem:
         """Somebody else has the lock."""
         text = f"{self.name}: another watcher called `{watcher}` is running{who}"
@@ -225,7 +288,7 @@ def _rows(merged: Sequence[tuple[int, int]], after: int, limit: int) -> int:
 _HINT = "use sqlite:PATH or postgresql://user@host:5432/database"
 
 
-def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Store:
+def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Feed:
     """The change log of the database at ``url``: ``sqlite:PATH`` (also ``sqlite:///PATH``) or ``postgresql://..``.
 
     ``keep``: what is done is kept, as the log is; ``role``: of PostgreSQL, who may watch.  Raises UsageProblem,
