@@ -15,7 +15,7 @@ from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered,
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.paths import with_paths
 from occurs.languages.esql.reference import rows_of, tables_of
-from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
 from occurs.model.textfile import LINE, TextFile
 from occurs.model.time import TimeKind
@@ -24,7 +24,6 @@ from occurs.operators.definition import Choice, Definition, Node
 from occurs.operators.process import tree
 from occurs.operators.process.definition import PipesDefinition
 from occurs.operators.process.outputs import schema_of
-from occurs.plan.stage import Subscribed
 
 __all__ = ["LISTS", "Esql", "check", "read"]
 
@@ -55,8 +54,8 @@ def check(texts: Texts[syntax.File], known: Known) -> Esql:
 
 
 @dataclass(frozen=True)
-class Esql:
-    """The part of a program that is in eSQL: a :class:`occurs.languages.language.Part`.
+class Esql(Part):
+    """The part of a program that is in eSQL.
 
     ``given``: the types that are known from elsewhere.  ``timestamps``: are times timestamps?
     """
@@ -103,36 +102,8 @@ class Esql:
         return text_files(self.analysis.definitions)
 
     @property
-    def facts(self) -> Mapping[str, Schema]:
-        return {}
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        return frozenset({"local", "spark"})
-
-    @property
-    def windows(self) -> bool:
-        return False
-
-    @property
-    def looks_ahead(self) -> bool:
-        return False
-
-    @property
-    def reads_all(self) -> bool:
-        return False
-
-    @property
     def owned(self) -> frozenset[str]:
         return frozenset(self.defined)
-
-    @property
-    def assigned(self) -> Mapping[int, str]:
-        return {}
-
-    @property
-    def subscribed(self) -> Sequence[Subscribed]:
-        return ()
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -186,7 +157,7 @@ class Esql:
         return statements(self.texts.files)
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        """What the reference semantics derives."""
         from occurs.languages.esql.semantics import evaluate
 
         mine = [self.analysis.definitions[i] for i in chosen]
@@ -196,6 +167,3 @@ class Esql:
         kinds = self.analysis.kinds
         return {d.name: tables_of(d, kinds[d.name], self.defined[d.name], found) for d in mine}
 
-    def asked(self, history: History) -> dict[str, pa.Table] | None:
-        """Nothing in particular."""
-        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from occurs.languages.esql import semantics_values as plain
 from occurs.languages.esql.semantics_documents import Document, Json
 from occurs.model.history import History
-from occurs.model.occurrence import Occurrence
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.types import Schema, Type
 from occurs.operators.process import values as engine
 from occurs.operators.process.columns import column_of
@@ -21,19 +22,8 @@ from occurs.operators.process.tree import Definition
 
 def rows_of(history: History, types: Collection[str]) -> list[Occurrence]:
     """The events of some types; timestamps are int microseconds."""
-    out = []
-    for t in sorted(types & history.tables.keys()):
-        table = history.tables[t]
-        columns: dict[str, list[Any]] = {}
-        for name in table.column_names:
-            of = table.column(name)
-            columns[name] = (of.cast(pa.int64()) if pa.types.is_timestamp(of.type) else of).to_pylist()
-        names = [n for n in columns if n not in ("time", "sequence", "label", "end")]
-        sequence = columns.get("sequence", [None] * len(table))
-        for i, time in enumerate(columns["time"]):
-            attributes = {n: _taken(columns[n][i]) for n in names}
-            out.append(Occurrence(t, time, attributes, sequence[i]))
-    return out
+    rows = occurrences({t: history.tables[t] for t in sorted(types & history.tables.keys())})
+    return [replace(o, attributes={n: _taken(v) for n, v in o.attributes.items()}) for o in rows]
 
 
 def _taken(value: Any) -> Any:
