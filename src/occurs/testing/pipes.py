@@ -23,8 +23,8 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.languages.esql.semantics import evaluate
-from occurs.languages.esql.semantics_documents import Document, Json
-from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean
+from occurs.languages.esql.semantics.documents import Document, Json
+from occurs.languages.esql.semantics.values import Bag, Map, Record, Set, Troolean
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
 from occurs.operators.process.tree import Definition

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.languages.esql import semantics_values as plain
-from occurs.languages.esql.semantics_documents import Document, Json
+from occurs.languages.esql.semantics import values as plain
+from occurs.languages.esql.semantics.documents import Document, Json
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.types import Schema, Type

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from occurs.languages.esql.semantics_arithmetic import Fault
+from occurs.languages.esql.semantics.values import Fault
 from occurs.model.time import Duration
 from occurs.operators.process.tree import Inner, Pipe
 
@@ -51,6 +51,9 @@ class Trace:
         return at if self.end is None else max(at, self.end)
 
 
+Inputs = Sequence[Trace]
+
+
 class Scope(Protocol):
     """Where a processor stands: in the program, or inside another one."""
 
@@ -82,6 +85,11 @@ Front = tuple[Item, ...]
 def fronts(inputs: Sequence[Trace]) -> list[Front]:
     """Item i of every input, as far as all have one."""
     return list(zip(*(t.items for t in inputs)))
+
+
+def with_values(trace: Trace, made: Iterable[Any]) -> Trace:
+    """The trace with another value for every item."""
+    return Trace(tuple(i._replace(value=v) for i, v in zip(trace.items, made)), trace.end)
 
 
 def values(front: Front) -> tuple[Any, ...]:

@@ -5,14 +5,14 @@ An inner processor is run on a whole trace of its own, again and again; nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.languages.esql.semantics_expr import selects, value_of
-from occurs.languages.esql.semantics_traces import (
+from occurs.languages.esql.semantics.expressions import selects, value_of
+from occurs.languages.esql.semantics.traces import (
     Front,
+    Inputs,
     Item,
     Moment,
     Scope,
@@ -23,11 +23,9 @@ from occurs.languages.esql.semantics_traces import (
     of_front,
     values,
 )
-from occurs.languages.esql.semantics_values import Record, Set, Sharp, distinct, key, map_of
+from occurs.languages.esql.semantics.values import Fault, Record, Set, Sharp, distinct, key, map_of
 from occurs.model.time import Duration
 from occurs.operators.process import tree
-
-Inputs = Sequence[Trace]
 
 
 def window(p: tree.Window, inputs: Inputs, scope: Scope) -> list[Trace]:

@@ -1,9 +1,7 @@
 """The reference semantics of pipes: what definitions give on a finite history (pipes.md 4).
 
 A transcription that is meant to be checked by reading: every processor is a function from whole traces to whole traces.
-It shares nothing with the engine.  Traces are in :mod:`semantics_traces`, processors in :mod:`semantics_items`,
-:mod:`semantics_reading`, :mod:`semantics_signals`, :mod:`semantics_early`, :mod:`semantics_inner`,
-:mod:`semantics_formula`; functions in :mod:`semantics_expr`, values in :mod:`semantics_values`.
+It shares nothing with the engine.
 """
 
 from __future__ import annotations
@@ -14,21 +12,19 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
-from occurs.languages.esql import semantics_inner, semantics_items, semantics_reading, semantics_signals
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.languages.esql.semantics_formula import formula
-from occurs.languages.esql.semantics_traces import Item, Moment, Trace
-from occurs.languages.esql.semantics_values import Record
+from occurs.languages.esql.semantics.formula import formula
+from occurs.languages.esql.semantics.inner import MEANING as OF_INNER
+from occurs.languages.esql.semantics.processors import MEANING as OF_ITEMS
+from occurs.languages.esql.semantics.traces import Item, Moment, Trace
+from occurs.languages.esql.semantics.values import Fault, Record
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Definition, Inner, Node, Pipe, every_node, nodes
 
 _MEANING: dict[type[tree.Processor], Callable[..., list[Trace]]] = {
-    **semantics_items.MEANING,
-    **semantics_reading.MEANING,
-    **semantics_signals.MEANING,
-    **semantics_inner.MEANING,
+    **OF_ITEMS,
+    **OF_INNER,
     tree.Formula: formula,
 }
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.languages.esql.semantics_expr import value_of
-from occurs.languages.esql.semantics_traces import (
+from occurs.languages.esql.semantics.expressions import value_of
+from occurs.languages.esql.semantics.traces import (
     Item,
     Moment,
     Scope,
@@ -24,7 +23,7 @@ from occurs.languages.esql.semantics_traces import (
     numbered,
     of_front,
 )
-from occurs.languages.esql.semantics_values import Set, Troolean, distinct
+from occurs.languages.esql.semantics.values import Fault, Set, Troolean, distinct
 from occurs.operators.process import tree
 
 NEVER = Moment(2**62, 2**62)
