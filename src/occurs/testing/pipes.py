@@ -57,7 +57,7 @@ class PipesCase(Case):
         """The definitions; SyntaxProblem or DefinitionProblem if the text is wrong."""
         if self.given is not None:
             return self.given
-        from occurs.languages.esql.build import definitions
+        from occurs.languages.esql.checks import definitions
 
         return definitions(self.rules, f"{self.file or self.name}:{self.line}.esql", self.inputs, self.kind)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe, random_pipes
 
-from occurs.languages.esql.build import definitions
+from occurs.languages.esql.checks import definitions
 from occurs.model.types import Schema, Type
 from occurs.testing.pipes import difference, reference, rows
 

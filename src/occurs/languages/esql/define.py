@@ -11,9 +11,9 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
+from occurs.languages.esql.checks.paths import with_paths
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.parser import parse
-from occurs.languages.esql.paths import with_paths
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History

@@ -9,9 +9,23 @@ from typing import Any
 from occurs.expr.names import Name
 from occurs.expr.render import string_text, timestamp_text
 from occurs.languages.esql import syntax
-from occurs.languages.esql.forms import BY_KIND, Choice, Element, Option, Slot
-from occurs.languages.esql.reader import COMPARISON, IMPLIES, NEGATION, OPERAND, OPERATORS, POWER, SUM, UNARY
-from occurs.languages.esql.words import CONSTANTS, KEYWORDS
+from occurs.languages.esql.grammar import (
+    BY_KIND,
+    COMPARISON,
+    CONSTANTS,
+    IMPLIES,
+    KEYWORDS,
+    NEGATION,
+    OPERAND,
+    OPERATORS,
+    POWER,
+    SUM,
+    UNARY,
+    Choice,
+    Element,
+    Option,
+    Slot,
+)
 
 #: what needs parentheses wherever it is an operand: WHERE and its kin, forms that end in a function
 _PIPE = -1

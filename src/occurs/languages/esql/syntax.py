@@ -2,7 +2,7 @@
 
 A pipe and a function are written alike, so they are one kind of tree; what the names in it mean is known where it
 stands.  Nodes are compared by value, without their places.  Most prefix forms are a :class:`Form`: see
-:mod:`occurs.languages.esql.forms`.
+:mod:`occurs.languages.esql.grammar`.
 """
 
 from __future__ import annotations

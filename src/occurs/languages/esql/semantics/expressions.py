@@ -30,6 +30,7 @@ from occurs.languages.esql.semantics.values import (
     clean,
     contains,
     elements_of,
+    is_true,
     kleene,
     number,
     of_numbers,
@@ -53,10 +54,7 @@ def value_of(node: tree.Expr, front: Sequence[Any], context: Context) -> Any:
 
 def selects(node: tree.Expr, front: Sequence[Any], context: Context) -> bool:
     """Whether a guard is true: null selects nothing."""
-    found = value_of(node, front, context)
-    if found is not None and not isinstance(found, bool):
-        raise Fault("bad-value", "is not a boolean", found)
-    return found is True
+    return is_true(value_of(node, front, context))
 
 
 def evaluate(node: tree.Expr, front: Sequence[Any], context: Context) -> Any:

@@ -23,7 +23,7 @@ from occurs.languages.esql.semantics.traces import (
     of_front,
     values,
 )
-from occurs.languages.esql.semantics.values import Fault, Record, Set, Sharp, distinct, key, map_of
+from occurs.languages.esql.semantics.values import Fault, Record, Set, Sharp, distinct, is_true, key, map_of
 from occurs.model.time import Duration
 from occurs.operators.process import tree
 
@@ -77,18 +77,12 @@ def reset(p: tree.Reset, inputs: Inputs, scope: Scope) -> list[Trace]:
     so_far: list[Item] = []
     for n, front in enumerate(used):
         so_far.append(front[0])
-        if numbered(n, _true, front[1].value):
+        if numbered(n, is_true, front[1].value):
             at = max(item.at for item in front)
             (made,) = scope.run(p.inner, [Trace(tuple(so_far), at)])
             out += [of_front(front, item.value) for item in made.items[-1:]]
             so_far = []
     return [Trace(tuple(out), end_of(inputs, used))]
-
-
-def _true(guard: Any) -> bool:
-    if guard is not None and not isinstance(guard, bool):
-        raise Fault("bad-value", "is not a boolean", guard)
-    return guard is True
 
 
 # --- 4.4 ------------------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from occurs.languages.esql.semantics.values import (
     as_truth,
     clean,
     elements_of,
+    is_true,
     kleene,
     map_of,
     opposite,
@@ -190,15 +191,9 @@ def trim(p: tree.Trim, inputs: Inputs, scope: Scope) -> list[Trace]:
 def filter_(p: tree.Filter, inputs: Inputs, scope: Scope) -> list[Trace]:
     """(x1_i ..) if g_i is true."""
     used = fronts(inputs)
-    kept = [f for f, true in zip(used, each(used, lambda f: _true(f[-1].value))) if true]
+    kept = [f for f, true in zip(used, each(used, lambda f: is_true(f[-1].value))) if true]
     end = end_of(inputs, used)
     return [Trace(tuple(of_front(f, f[k].value) for f in kept), end) for k in range(len(inputs) - 1)]
-
-
-def _true(guard: Any) -> bool:
-    if guard is not None and not isinstance(guard, bool):
-        raise Fault("bad-value", "is not a boolean", guard)
-    return guard is True
 
 
 def first(p: tree.First, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -287,7 +282,7 @@ def pack(p: tree.Pack, inputs: Inputs, scope: Scope) -> list[Trace]:
     out: list[Item] = []
     so_far: list[Any] = []
     for n, front in enumerate(used):
-        if numbered(n, _true, front[1].value):
+        if numbered(n, is_true, front[1].value):
             out.append(of_front(front, tuple(so_far)))
             so_far = []
         so_far.append(front[0].value)

@@ -231,6 +231,13 @@ def as_truth(value: Any) -> Any:
     raise Fault("bad-value", "is neither true nor false", value)
 
 
+def is_true(guard: Any) -> bool:
+    """Whether a guard is true: null selects nothing."""
+    if guard is not None and not isinstance(guard, bool):
+        raise Fault("bad-value", "is not a boolean", guard)
+    return guard is True
+
+
 def opposite(value: Any) -> Any:
     """NOT."""
     value = as_truth(value)

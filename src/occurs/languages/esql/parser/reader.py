@@ -13,37 +13,34 @@ from typing import Any, ClassVar
 from occurs.errors import Problem, Span, did_you_mean
 from occurs.expr.names import Name
 from occurs.expr.text import Text
+from occurs.languages.complaints import listed
 from occurs.languages.esql import BEGINS, syntax
-from occurs.languages.esql.forms import BY_WORD, Choice, Element, Noise, Option, Pattern, Slot
-from occurs.languages.esql.parser_tokens import Token
-from occurs.languages.esql.words import CATEGORIES, CONSTANTS, REFUSED
+from occurs.languages.esql.grammar import (
+    BY_WORD,
+    CATEGORIES,
+    COMPARISON,
+    CONSTANTS,
+    IMPLIES,
+    OPERATORS,
+    PREFIXES,
+    QUANTIFIERS,
+    REFUSED,
+    SUM,
+    UNARY,
+    UNITS,
+    Choice,
+    Element,
+    Noise,
+    Option,
+    Pattern,
+    Slot,
+)
+from occurs.languages.esql.parser.tokens import Token
 from occurs.languages.expressions import LONG, microseconds, plain, unquoted
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level
 DEEPEST = 100
-#: units by every spelling that eSQL has
-UNITS = {
-    "us": "us", "ms": "ms", "s": "s", "sec": "s", "second": "s", "seconds": "s", "min": "min", "minute": "min",
-    "minutes": "min", "h": "h", "hour": "h", "hours": "h", "day": "d", "d": "d", "days": "d", "tick": "tick",
-    "ticks": "tick",
-}  # fmt: skip
-IMPLIES, OR, AND, UNTIL, UNARY, COMPARISON, SUM, PRODUCT, NEGATION, POWER, OPERAND = range(11)
-#: an operator by its key: how tightly it binds, and the least that its right operand must
-OPERATORS: dict[str, tuple[int, int]] = {
-    "->": (IMPLIES, IMPLIES), "IMPLIES": (IMPLIES, IMPLIES), "OR": (OR, AND), "AND": (AND, UNTIL),
-    "U": (UNTIL, UNTIL), "UPTO": (UNTIL, UNTIL),
-    **dict.fromkeys(("=", "!=", "<", ">", "<=", ">=", "IN"), (COMPARISON, SUM)),
-    "+": (SUM, PRODUCT), "-": (SUM, PRODUCT),
-    **dict.fromkeys(("*", "/", "MOD", "DIV"), (PRODUCT, NEGATION)),
-}  # fmt: skip
-#: quantifiers, by what they are written with
-QUANTIFIERS = {
-    ("FOR", "ALL"): "FOR ALL", ("∀",): "FOR ALL", ("EXISTS",): "EXISTS", ("∃",): "EXISTS", ("EVERY",): "EVERY",
-    ("SOME",): "SOME",
-}  # fmt: skip
-#: words in front of a unary that negate or are temporal
-PREFIXES = ("NOT", "G", "F", "X", "ALWAYS", "SOMETIME", "AFTER")
 _AT_END = ("NOTHING", "FINITE", "NULL")
 
 
@@ -834,7 +831,7 @@ class Reader:
         if token.kind == "bad" and token.word in "\"'`":
             hint = "close it on the same line; write a line break in a text as \\n"
             return self.source.problem("syntax", "this quote is not closed on its line", place, hint)
-        return self.source.problem("syntax", f"{token.shown}: expected {listed(self.expected)}", place, hint)
+        return self.source.problem("syntax", f"{token.shown}: expected {_listed(self.expected)}", place, hint)
 
     def _in_small_letters(self) -> Token | None:
         """The word up to where reading stopped that would be an expected keyword in capitals; else the first one that
@@ -851,11 +848,7 @@ def _is(token: Token, key: str) -> bool:
     return token.key == key or (token.kind == "word" and token.word == key)
 
 
-def listed(expected: set[str]) -> str:
+def _listed(expected: set[str]) -> str:
     """``a, b or c``; what is general first, many of a kind shortened."""
     parts = sorted(expected, key=lambda e: (e.startswith("`"), e))
-    if len(parts) > 12:
-        parts = [*parts[:12], "..."]
-    if len(parts) < 2:
-        return "".join(parts) or "something else"
-    return ", ".join(parts[:-1]) + " or " + parts[-1]
+    return listed([*parts[:12], "..."] if len(parts) > 12 else parts, "or") or "something else"

@@ -13,8 +13,7 @@ from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax
-from occurs.languages.esql.build_function import TEMPORAL, Functions
-from occurs.languages.esql.build_scope import Argument, Level, Scope
+from occurs.languages.esql.checks.functions import TEMPORAL, Argument, Functions, Level, Scope
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.operators.process import tree
