@@ -87,17 +87,18 @@ class Texts(Generic[File]):
 class Part(Protocol):
     """The texts of one language, checked.  Where ``problems`` has errors only the schemas are to be looked at.
 
-    ``declared``: types of the input, as its rows must be.  ``defined``: types that definitions make.  ``schemas``: all
-    types that are known.  ``reads``: types that definitions read, or that are asked for.  ``nodes``: the definitions in
-    the order of the text, ``at``: (number of the text, of the statement) of each.  A language that derives its class
-    from this one says the rest only where it differs.
+    ``defined``: types that definitions make.  ``schemas``: all types that are known.  ``reads``: types that definitions
+    read, or that are asked for.  ``nodes``: the definitions in the order of the text, ``at``: (number of the text, of
+    the statement) of each.  A language that derives its class from this one says the rest only where it differs.
     """
 
     @property
     def problems(self) -> Sequence[Problem]: ...
 
     @property
-    def declared(self) -> Mapping[str, Schema]: ...
+    def declared(self) -> Mapping[str, Schema]:
+        """Types of the input, as its rows must be."""
+        return {}
 
     @property
     def defined(self) -> Mapping[str, Schema]: ...

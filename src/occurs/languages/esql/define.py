@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,16 +15,22 @@ from occurs.languages.esql.checks import Analysis, analyse
 from occurs.languages.esql.checks.paths import with_paths
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.parser import parse
-from occurs.languages.esql.reference import rows_of, tables_of
+from occurs.languages.esql.semantics import evaluate
+from occurs.languages.esql.semantics import values as plain
+from occurs.languages.esql.semantics.documents import Document, Json
 from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.textfile import LINE, TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.definition import Choice, Definition, Node
 from occurs.operators.process import tree
+from occurs.operators.process import values as engine
+from occurs.operators.process.columns import column_of
 from occurs.operators.process.definition import PipesDefinition
-from occurs.operators.process.outputs import schema_of
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.outputs import column, columns_of, schema_of
 
 __all__ = ["LISTS", "Esql", "check", "read"]
 
@@ -77,10 +84,6 @@ class Esql(Part):
                 if isinstance(s, syntax.Definition):
                     found.setdefault(s.output, (i, j))
         return [found[d.name] for d in self.analysis.definitions]
-
-    @property
-    def declared(self) -> dict[str, Schema]:
-        return {}
 
     @cached_property
     def defined(self) -> dict[str, Schema]:
@@ -158,12 +161,57 @@ class Esql(Part):
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives."""
-        from occurs.languages.esql.semantics import evaluate
-
         mine = [self.analysis.definitions[i] for i in chosen]
         start, until = history.clock if history.clock is not None else (None, None)
-        rows = rows_of(history, {t for d in mine for t in self.analysis.reads[d.name]})
+        rows = _rows(history, {t for d in mine for t in self.analysis.reads[d.name]})
         found = evaluate(mine, rows, kind=history.kind, ended=True, start=start, until=until)
         kinds = self.analysis.kinds
-        return {d.name: tables_of(d, kinds[d.name], self.defined[d.name], found) for d in mine}
+        return {d.name: _table(d, kinds[d.name], self.defined[d.name], found) for d in mine}
 
+
+# --- the reference semantics on tables --------------------------------------------------------------------------------
+
+
+def _rows(history: History, types: Collection[str]) -> list[Occurrence]:
+    """The events of some types; timestamps are int microseconds."""
+    rows = occurrences({t: history.tables[t] for t in sorted(types & history.tables.keys())})
+    return [replace(o, attributes={n: _taken(v) for n, v in o.attributes.items()}) for o in rows]
+
+
+def _taken(value: Any) -> Any:
+    return tuple(map(_taken, value)) if isinstance(value, list) else value
+
+
+def _table(definition: tree.Definition, kind: Kind, schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
+    """The rows of a definition as a table: int64 ``time`` and its columns."""
+    mine = [o for o in found if o.type == definition.name]
+    names, arrays = ["time"], [pa.array([o.time for o in mine], pa.int64())]
+    for name, of in columns_of(kind):
+        values = [_value(o.attributes.get(name)) for o in mine]
+        names.append(name)
+        arrays.append(column(column_of(values), of).cast(schema[name]).output())
+    if definition.about:
+        about = pa.array([o.attributes["about"] for o in mine], pa.int64())
+        names.append("about")
+        arrays.append(about.cast(pa.timestamp("us", "UTC")) if schema["about"] is Type.TIMESTAMP else about)
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _value(value: Any) -> Any:
+    """A value of the reference as tables take it."""
+    match value:
+        case tuple():
+            return tuple(map(_value, value))
+        case plain.Set():
+            return engine.Set(tuple(map(_value, value)))
+        case plain.Bag():
+            return engine.Bag(tuple(map(_value, value)))
+        case plain.Map():
+            return engine.Map(tuple((_value(k), _value(v)) for k, v in value.items))
+        case plain.Record():
+            return engine.Record(tuple((n, _value(v)) for n, v in value.columns))
+        case plain.Troolean():
+            return engine.Troolean(value.value)
+        case Document() | Json():
+            return value.source
+    return value

@@ -97,7 +97,7 @@ class Run:
         last = max((e.time for e in inside), default=0) if self.until is None else self.until
         #: closing
         self.end = Moment(len(self.events), last)
-        self.scope = _Scope(self, {}, ())
+        self.scope = Scope(self, {}, ())
 
     def inside(self, time: int) -> bool:
         """Whether a time is on the clock."""
@@ -159,8 +159,11 @@ def _ascending(value: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class _Scope:
-    """The program, or a fresh copy of an inner processor with its inputs and its variables."""
+class Scope:
+    """Where a processor stands: in the program, or in a fresh copy of an inner processor.
+
+    ``context``: the variables.  ``inputs``: of the inner processor.  ``beginning``: before the first event.
+    """
 
     whole: Run
     context: Mapping[str, Any]
@@ -168,12 +171,14 @@ class _Scope:
     beginning: Moment = Moment(-1, -(2**62))
 
     def ticks(self, duration: Duration) -> Fraction:
+        """How many ticks a duration has."""
         exact = self.whole.kind.convert(duration)
         if exact is None:
             raise DefinitionProblem.of("missing-unit", "the duration and the time column have no common unit")
         return Fraction(exact)
 
     def traces(self, pipes: Sequence[Pipe]) -> list[Trace]:
+        """What flows in pipes of this scope."""
         done: dict[int, list[Trace]] = {}
         for node in nodes(pipes):
             done[id(node)] = self.of(node, [done[id(p.node)][p.port] for p in node.inputs])
@@ -193,8 +198,10 @@ class _Scope:
             message = f"item {fault.item} of {what}: {fault.value!r} {fault.message}"
             raise InputProblem.of(fault.kind, message, row=fault.item, value=fault.value, **node.place) from fault
 
-    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> _Scope:
-        return _Scope(self.whole, {**self.context, **(variables or {})}, tuple(inputs))
+    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> Scope:
+        """The scope of a fresh copy of an inner processor."""
+        return Scope(self.whole, {**self.context, **(variables or {})}, tuple(inputs))
 
     def run(self, inner: Inner, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> list[Trace]:
+        """What a fresh copy of an inner processor makes of these traces."""
         return self.inside(inputs, variables).traces(inner.outputs)

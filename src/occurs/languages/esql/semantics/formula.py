@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from occurs.languages.esql.semantics.expressions import value_of
 from occurs.languages.esql.semantics.traces import (
     Item,
     Moment,
-    Scope,
     Trace,
     counted,
     end_of,
@@ -25,6 +24,9 @@ from occurs.languages.esql.semantics.traces import (
 )
 from occurs.languages.esql.semantics.values import Fault, Set, Troolean, distinct
 from occurs.operators.process import tree
+
+if TYPE_CHECKING:
+    from occurs.languages.esql.semantics import Scope
 
 NEVER = Moment(2**62, 2**62)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from occurs.languages.esql.semantics.expressions import selects, value_of
 from occurs.languages.esql.semantics.traces import (
@@ -15,7 +15,6 @@ from occurs.languages.esql.semantics.traces import (
     Inputs,
     Item,
     Moment,
-    Scope,
     Trace,
     end_of,
     fronts,
@@ -26,6 +25,9 @@ from occurs.languages.esql.semantics.traces import (
 from occurs.languages.esql.semantics.values import Fault, Record, Set, Sharp, distinct, is_true, key, map_of
 from occurs.model.time import Duration
 from occurs.operators.process import tree
+
+if TYPE_CHECKING:
+    from occurs.languages.esql.semantics import Scope
 
 
 def window(p: tree.Window, inputs: Inputs, scope: Scope) -> list[Trace]:

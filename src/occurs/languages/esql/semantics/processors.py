@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from occurs.expr import tree as core
 from occurs.languages.esql.semantics import documents
@@ -13,7 +13,6 @@ from occurs.languages.esql.semantics.expressions import STRICT, Context, as_floa
 from occurs.languages.esql.semantics.traces import (
     Inputs,
     Item,
-    Scope,
     Trace,
     each,
     end_of,
@@ -43,6 +42,9 @@ from occurs.languages.esql.semantics.values import (
 )
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Input
+
+if TYPE_CHECKING:
+    from occurs.languages.esql.semantics import Scope
 
 
 def lift(p: tree.Lift, inputs: Inputs, scope: Scope) -> list[Trace]:

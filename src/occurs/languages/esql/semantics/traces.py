@@ -6,14 +6,11 @@ computes one item after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from occurs.languages.esql.semantics.values import Fault
-from occurs.model.time import Duration
-from occurs.operators.process.tree import Inner, Pipe
 
 T = TypeVar("T")
 
@@ -52,32 +49,6 @@ class Trace:
 
 
 Inputs = Sequence[Trace]
-
-
-class Scope(Protocol):
-    """Where a processor stands: in the program, or inside another one."""
-
-    @property
-    def context(self) -> Mapping[str, Any]:
-        """The variables."""
-
-    @property
-    def beginning(self) -> Moment:
-        """Before the first event."""
-
-    def ticks(self, duration: Duration) -> Fraction:
-        """How many ticks a duration has."""
-
-    def traces(self, pipes: Sequence[Pipe]) -> list[Trace]:
-        """What flows in pipes of this scope."""
-
-    def run(self, inner: Inner, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> list[Trace]:
-        """What a fresh copy of an inner processor makes of these traces."""
-
-    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> Scope:
-        """The scope of a fresh copy of an inner processor."""
-
-
 #: one front: an item of every input
 Front = tuple[Item, ...]
 
