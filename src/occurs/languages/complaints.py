@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
 from occurs.errors import Place, Span
@@ -35,6 +36,36 @@ def not_closed(piece: str, opening: int, source: Text, offset: int) -> tuple[str
     shown = ("" if before is None else before[0]) + piece[opening]
     place = source.span(offset + opening, offset + opening + 1)
     return f"`{shown}` is not closed", (Place(f"`{piece[opening]}` is here", source.file, place),)
+
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """The text with blanks for what matches, which has no line breaks: every other character stays where it is."""
+    return pattern.sub(lambda m: " " * len(m[0]), text)
+
+
+#: terminals that are named together: those that must all be expected, those that the name stands for, and the name,
+#: which is empty for terminals that are not worth a word
+Groups = Sequence[tuple[Set[str], Set[str], str]]
+
+
+def in_words(expected: Set[str], names: Mapping[str, str], groups: Groups, end: str) -> str:
+    """Terminals as a list in words: `a value`, `a comparison` instead of all that can begin one.
+
+    ``names``: of single terminals, in the order in which they are listed; ``end``: the name of the end.
+    """
+    left, parts = set(expected), []
+    for needed, taken, name in groups:
+        if needed <= left:
+            left -= taken
+            parts += [name] * bool(name)
+    parts = [word for name, word in names.items() if name in left] + parts + [end] * ("$END" in left)
+    return listed(parts, "or") or "something else"
+
+
+def meant(word: str, known: Sequence[str], likeness: float = 0.6) -> str | None:
+    """The hint that a word was to be one of the ``known`` ones; None if it is not like any of them."""
+    near = difflib.get_close_matches(word.lower(), known, 1, likeness)
+    return f"did you mean `{near[0]}`?" if near else None
 
 
 def listed(parts: Sequence[str], word: str) -> str:

@@ -16,7 +16,7 @@ from tests.generators.random_logic import random_core, random_logic
 from tests.laws.logic import Subject
 
 from occurs.expr.tree import Expr, Literal
-from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence

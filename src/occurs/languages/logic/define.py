@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
+from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (
     CHANGES,
     begins_of,
@@ -25,7 +25,7 @@ from occurs.languages.logic.compile import (
     words,
 )
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.semantics.evaluation import evaluate
+from occurs.languages.logic.semantics import evaluate
 from occurs.model.canonical import canonical
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
