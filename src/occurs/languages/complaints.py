@@ -73,11 +73,12 @@ def listed(parts: Sequence[str], word: str) -> str:
     return f" {word} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
-def ticks_of(duration: Duration, span: Span | None, source: Text, kind: TimeKind) -> Fraction | None:
+def ticks_of(
+    duration: Duration, span: Span | None, source: Text, kind: TimeKind, hint: str = "write a unit: `5 min`, `300 s`"
+) -> Fraction | None:
     """The exact number of ticks of a duration; reports a duration whose unit does not go with the times."""
     exact = kind.convert(duration)
     if exact is None and duration.ticks:
-        hint = "write a unit: `5 min`, `300 s`"
         source.report("missing-unit", "a duration needs a unit if times are timestamps", span, hint)
     elif exact is None:
         hint = f"{SET_UNIT}, or write a number of ticks without a unit"

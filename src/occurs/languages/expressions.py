@@ -29,7 +29,6 @@ LONG = 64
 #: the greatest count, index, or number of a calendar
 MOST = 2**31 - 1
 
-_OPERATORS = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,10 +42,11 @@ class ExpressionBuilder(ABC):
     """Expressions and places; ``offset`` is where the statement begins in ``source``.
 
     A grammar names the alternatives of an expression as the methods ``x_..`` here; it need not have all of them.
-    ``deepest``: how deep the tree may be.
+    ``deepest``: how deep the tree may be.  ``signs``: other spellings of comparisons.
     """
 
     deepest: ClassVar[int] = DEEPEST
+    signs: ClassVar[Mapping[str, str]] = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 
     def __init__(self, source: Text, offset: int):
         self.source = source
@@ -114,7 +114,7 @@ class ExpressionBuilder(ABC):
     def x_compare(self, tree: Node) -> Expr:
         left, op, right = tree.children
         sign = str(op.children[0])
-        return core.Binary(_OPERATORS.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
+        return core.Binary(self.signs.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
 
     def x_is_null(self, tree: Node) -> Expr:
         return core.IsNull(self.expr(tree.children[0]), span=self.span(tree))
@@ -143,7 +143,7 @@ class ExpressionBuilder(ABC):
         return core.Binary(op, left, right, span=span)
 
     def x_negative(self, tree: Node) -> Expr:
-        inner = tree.children[0]
+        inner = tree.children[-1]
         arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
         value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
         if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):

@@ -150,9 +150,9 @@ def _operator(node: Any) -> tuple[str, int]:
             level, right = OPERATORS[node.op]
             # those that group to the right may not stand bare on the left
             left = level + 1 if right == level else level
-            return f"{_left(node.left, left)} {node.op} {_within(node.right, right)}", level
+            return f"{_within(node.left, left)} {node.op} {_within(node.right, right)}", level
         case syntax.IsNull():
-            return f"{_left(node.operand, COMPARISON)} IS {'NOT ' * node.negated}NULL", COMPARISON
+            return f"{_within(node.operand, COMPARISON)} IS {'NOT ' * node.negated}NULL", COMPARISON
         case syntax.Quantifier():
             on = f" ON {_operand(node.on)}" if node.on is not None else ""
             domain = _within(node.domain, SUM)
@@ -170,11 +170,6 @@ def _operator(node: Any) -> tuple[str, int]:
 
 def _ends_in_select(node: syntax.Node) -> bool:
     return any(isinstance(n, syntax.Form) and n.kind == "select" for n in node.walk())
-
-
-def _left(node: syntax.Node, least: int) -> str:
-    """A left operand: what ends in NOT, a temporal operator or a quantifier would take the operator with it."""
-    return _within(node, least)
 
 
 def _operand(node: syntax.Node) -> str:

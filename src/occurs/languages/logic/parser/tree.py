@@ -305,10 +305,7 @@ class Builder(ExpressionBuilder):
         if tree.data in _FORMULAS and tree.data not in ("true", "false"):
             hint = "join formulas with `and`, `or` or `implies`; compare only values"
             raise self.refuse("syntax", "this is a formula, but a value is needed here", tree, hint)
-        self.deeper(1, tree)
-        built: Expr = getattr(self, f"x_{tree.data}")(tree)
-        self.depth -= 1
-        return built
+        return super().expr(tree)
 
     def _unquoted(self, token: Token) -> str:
         quote = token[0]
@@ -331,14 +328,6 @@ class Builder(ExpressionBuilder):
             hint = "add a decimal point to make it a float"
             raise self.refuse("syntax", "this integer does not fit in 64 bits", at, hint)
         return core.Literal(int(short), Type.INT, span=self.span(at))
-
-    def x_negative(self, tree: Node) -> Expr:
-        inner = tree.children[1]
-        arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
-        value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
-        if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):
-            return core.Literal(-value, arg.type, span=self.span(tree))
-        return core.Unary("neg", arg, span=self.span(tree))
 
     def x_times(self, tree: Node) -> Expr:
         """`2x` is `2 * x`."""
