@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 
 from occurs.errors import Place, Span
 from occurs.expr.text import Text
 from occurs.model.time import Duration, TimeKind
+from occurs.model.types import Type
 
 #: what to do where events are read and something lasts
 LASTING_HINT = "define an event for its start: `event s_start(V) : start(s(V)).` in a .phen file"
@@ -71,6 +72,37 @@ def meant(word: str, known: Sequence[str], likeness: float = 0.6) -> str | None:
 def listed(parts: Sequence[str], word: str) -> str:
     """``a, b or c``, with ``word`` before the last."""
     return f" {word} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def columns_text(attributes: Mapping[str, Type]) -> str:
+    """Attributes as a declaration has them: ``a int, b``."""
+    return ", ".join(n if t is Type.NULL else f"{n} {t}" for n, t in attributes.items())
+
+
+def lasting_text(name: str, but: str) -> str:
+    """The message that rows of a type last; ``but``: what the language does with events, as in ``pipes read``."""
+    return f"`{name}` has intervals (rows with an `end`), but {but} events"
+
+
+def warn_also_in_input(
+    made: Iterable[tuple[str, Text, Span | None]], inputs: Collection[str] | None, readers: str
+) -> None:
+    """Warn of every type that is made here and is in the data, too; ``readers``: what reads such rows all the same."""
+    seen: set[str] = set()
+    for name, source, span in made:
+        if inputs is not None and name in inputs and name not in seen:
+            seen.add(name)
+            message = f"`{name}` is defined here and is also in the input: "
+            message += f"{readers} read those rows, but they are not reported as detections"
+            source.warn("external-input", message, span)
+
+
+def missing_unit(kind: TimeKind) -> tuple[str, str]:
+    """Message and hint for a duration that has no common unit with times, where a program is compiled."""
+    if kind.timestamp:
+        return "a duration needs a unit if times are timestamps", "write a unit: `5 min`, `300 s`"
+    hint = "set it with `--time-unit s` (or us, ms, min, h, d), in Python `time_unit='s'`"
+    return "a duration needs the unit of the integer time column", hint
 
 
 def ticks_of(

@@ -172,24 +172,25 @@ class ExpressionBuilder(ABC):
         text = str(tree.children[0])
         if not text.isdecimal():
             return core.Literal(float(text), Type.FLOAT, span=self.span(tree))
-        digits = text.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(digits) > 19 or int(digits) > 2**63 - (not negative):
-            self.source.report("syntax", "this integer does not fit in 64 bits", self.span(tree),
-                               "add a decimal point to make it a float")  # fmt: skip
-            raise Refused
-        return core.Literal(int(digits), Type.INT, span=self.span(tree))
+        return self.integer(text, negative, tree)
+
+    def integer(self, digits: str, negative: bool, at: Node) -> core.Literal:
+        """An integer without its sign; reports and raises Refused if it does not fit in 64 bits."""
+        value = whole_number(digits, 2**63 - (not negative))
+        if value is None:
+            hint = "add a decimal point to make it a float"
+            raise self.refuse("syntax", "this integer does not fit in 64 bits", at, hint)
+        return core.Literal(value, Type.INT, span=self.span(at))
 
     def whole(self, token: Token, what: str, text: str | None = None, most: int = MOST) -> int:
         """The count, index or number that stands at ``token`` (``text``: the digits alone), at most ``most``."""
         digits = str(token) if text is None else text
         if not digits.isdecimal():
             raise self.refuse("syntax", f"`{digits}` is not a whole number", token, f"{what} must be a whole number")
-        short = digits.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(short) > len(str(most)) or int(short) > most:
+        value = whole_number(digits, most)
+        if value is None:
             raise self.refuse("syntax", f"{what} must be at most {most}", token)
-        return int(short)
+        return value
 
     def exact(self, token: Token, text: str | None = None, kind: str = "syntax") -> Fraction:
         """The exact number that a duration has at ``token`` (``text``: without a suffix); reports a problem of
@@ -348,6 +349,13 @@ class SqlBuilder(TypedBuilder):
                 built[0] = core.Binary("=", compared, built[0], span=self.span(part.children[0]))
             parts += built
         return parts
+
+
+def whole_number(digits: str, most: int) -> int | None:
+    """The number that digits write; None if it is more than ``most``."""
+    short = digits.lstrip("0") or "0"
+    # compared by length first: Python refuses to read thousands of digits
+    return int(short) if len(short) <= len(str(most)) and int(short) <= most else None
 
 
 def unquoted(word: str, at: int, source: Text) -> str:

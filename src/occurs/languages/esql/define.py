@@ -72,10 +72,6 @@ class Esql(Part):
     given: Mapping[str, Schema]
     timestamps: bool = True
 
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
-
     @cached_property
     def at(self) -> list[tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}

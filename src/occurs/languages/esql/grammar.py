@@ -6,6 +6,7 @@ A form is a row of *elements*: words, and slots for what varies.  What is read b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -121,11 +122,13 @@ class Pattern:
 PATTERNS: list[Pattern] = []
 
 
+def _split(elements: Sequence[Element]) -> tuple[Element, ...]:
+    """A word an element."""
+    return tuple(w for e in elements for w in (e.split() if isinstance(e, str) else [e]))
+
+
 def _form(kind: str, *elements: Element) -> None:
-    split: list[Element] = []
-    for e in elements:
-        split += e.split() if isinstance(e, str) else [e]
-    PATTERNS.append(Pattern(kind, tuple(split)))
+    PATTERNS.append(Pattern(kind, _split(elements)))
 
 
 def _pipe(name: str = "pipe") -> Slot:
@@ -133,10 +136,7 @@ def _pipe(name: str = "pipe") -> Slot:
 
 
 def _option(*elements: Element, flag: str | None = None) -> Option:
-    split: list[Element] = []
-    for e in elements:
-        split += e.split() if isinstance(e, str) else [e]
-    return Option(tuple(split), flag)
+    return Option(_split(elements), flag)
 
 
 _ORDINAL = Noise(("ST", "ND", "RD", "TH"))
@@ -188,12 +188,7 @@ _form("file", "FILE", Slot("path", "text"))
 BY_KIND: dict[str, Pattern] = {p.kind: p for p in reversed(PATTERNS)}
 
 
-def _first(pattern: Pattern) -> str:
-    head = pattern.elements[0]
-    assert isinstance(head, str)
-    return head
-
-
+#: by their first word
 BY_WORD: dict[str, list[Pattern]] = {}
 for _p in PATTERNS:
-    BY_WORD.setdefault(_first(_p), []).append(_p)
+    BY_WORD.setdefault(str(_p.elements[0]), []).append(_p)

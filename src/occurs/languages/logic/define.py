@@ -8,8 +8,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from occurs.errors import Problem
-from occurs.languages.language import Given, Known, Part, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (
@@ -30,13 +29,11 @@ from occurs.model.canonical import canonical
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type, arrow_type
+from occurs.model.types import Schema, Type
 from occurs.operators.definition import Definition, Node
 from occurs.operators.temporal.definition import TriggerDefinition
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.reach import overlap
-
-__all__ = ["Logic", "check", "read"]
 
 LANGUAGE = "logic"
 
@@ -62,10 +59,6 @@ class Logic(Part):
     texts: Texts[syntax.File]
     analysis: Analysis
     known: Known
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
 
     @property
     def triggers(self) -> tuple[ResolvedTrigger, ...]:
@@ -179,7 +172,7 @@ class Logic(Part):
             until=until,
         )  # fmt: skip
         return {
-            n: _table(self.defined[n], [e for e in found if e.type == n])
+            n: derived_table(self.defined[n], [e for e in found if e.type == n])
             for n in {self.triggers[i].name for i in chosen}
         }
 
@@ -194,9 +187,3 @@ def _given(history: History) -> tuple[list[Occurrence], list[Occurrence]]:
         rows += occurrences({t: table.slice(0, len(table) - count.get(t, 0))})
     made = [(e.time, m.place, n, e) for m in history.made for n, e in enumerate(occurrences({m.type: m.table}))]
     return rows, [e for *_, e in sorted(made, key=lambda e: e[:3])]
-
-
-def _table(schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
-    """Derived events as rows."""
-    fields = [("time", pa.int64()), *((n, arrow_type(t)) for n, t in schema)]
-    return pa.Table.from_pylist([{"time": e.time, **e.attributes} for e in found], pa.schema(fields))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from occurs.errors import Place, Problem, Span, did_you_mean
 from occurs.expr.text import Text
+from occurs.languages.complaints import warn_also_in_input
 from occurs.languages.cycles import cycles
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, ResolvedQuery, Struct, Wait, is_name, title
@@ -54,7 +55,7 @@ def analyse(
         catalogue.insert(q.source, made)
         if not any(p.severity == "error" for p in q.source.problems[before:]):
             warn(made, q.source)
-    warn_types(queries, catalogue)
+    warn_also_in_input([(q.name, q.source, q.span) for q in queries], catalogue.inputs, "statements")
     schemas = catalogue.schemas()
     done = tuple(replace(resolved[q.number], schema=schemas[q.name]) for q in queries)
     problems = sorted(dict.fromkeys(p for s in sources for p in s.problems), key=Problem.sort_key)
@@ -196,15 +197,3 @@ def in_order(queries: Sequence[Stated], catalogue: Catalogue) -> list[Stated]:
                 done.append(r)
     left = set(range(len(queries))) - set(done)
     return [queries[i] for i in [*done, *sorted(left)]]
-
-
-def warn_types(queries: Sequence[Stated], catalogue: Catalogue) -> None:
-    """Types that are made here and come with the data, too."""
-    seen: set[str] = set()
-    for q in queries:
-        if q.name in seen or catalogue.inputs is None or q.name not in catalogue.inputs:
-            continue
-        seen.add(q.name)
-        message = f"`{q.name}` is defined here and is also in the input: "
-        message += "statements read those rows, but they are not reported as detections"
-        q.source.warn("external-input", message, q.span)

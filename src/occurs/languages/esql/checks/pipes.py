@@ -11,7 +11,7 @@ from occurs.expr.functions_text import regexp_problem
 from occurs.expr.names import Name
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.complaints import LASTING_HINT, lasting_text
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks.functions import TEMPORAL, Argument, Functions, Level, Scope
 from occurs.model.time import Duration
@@ -155,8 +155,7 @@ class Builder(Functions):
         if name.text in self.inputs:
             if not self.inputs[name.text].lasting:
                 return True
-            message, hint = f"`{name}` has intervals (rows with an `end`), but pipes read events", LASTING_HINT
-            scope.source.report("not-an-event", message, name.span, hint)
+            scope.source.report("not-an-event", lasting_text(name.text, "pipes read"), name.span, LASTING_HINT)
             return False
         if not self.closed:
             return True

@@ -36,7 +36,7 @@ from occurs.languages.esql.grammar import (
     Slot,
 )
 from occurs.languages.esql.parser.tokens import Token
-from occurs.languages.expressions import LONG, microseconds, plain, unquoted
+from occurs.languages.expressions import LONG, microseconds, plain, unquoted, whole_number
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level
@@ -674,13 +674,12 @@ class Reader:
         if not token.word.isdecimal():
             value = float(token.word)
             return syntax.Number(-value if negative else value, span=self.span(begin))
-        digits = token.word.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(digits) > 19 or int(digits) > 2**63:
+        whole = whole_number(token.word, 2**63)
+        if whole is None:
             self.at -= 1
             hint = "add a decimal point to make it a float"
             raise self.say("syntax", "this integer does not fit in 64 bits", hint)
-        return syntax.Number(-int(digits) if negative else int(digits), span=self.span(begin))
+        return syntax.Number(-whole if negative else whole, span=self.span(begin))
 
     def length(self, required: bool) -> syntax.Node:
         """A number with a unit, or (unless it is ``required``) a count of items."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from occurs.errors import Place, Problem
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
+from occurs.languages.complaints import columns_text, warn_also_in_input
 from occurs.languages.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
@@ -78,7 +79,7 @@ def analyse(
     for t in in_order(triggers, foreign_reads or {}):
         made = resolved[t.number] = resolver.resolve(t.trigger, t.number, t.source)
         insert(t, made, catalogue, first)
-    warn_inputs(triggers, inputs)
+    warn_also_in_input([(t.made.text, t.source, t.made.span) for t in triggers], inputs, "triggers")
     schemas = _schemas(catalogue)
     done = tuple(replace(resolved[t.number], schema=schemas[t.made.text]) for t in triggers)
     problems = sorted(dict.fromkeys(p for s in sources for p in s.problems), key=Problem.sort_key)
@@ -244,26 +245,9 @@ def insert(stated: Stated, resolved: ResolvedTrigger, catalogue: Catalogue, firs
             places = (Place("it is declared here", catalogue.first[name][0].file, declared.name.span),)
         else:
             places = (other.place,) if other is not None else ()
-        message = f"`{name}` has the columns ({listed(mine)}) here, but ({listed(known)}) elsewhere"
+        message = f"`{name}` has the columns ({columns_text(mine)}) here, but ({columns_text(known)}) elsewhere"
         hint = "all triggers that emit one type need the same columns; int widens to float"
         source.report("schema-conflict", message, stated.made.span, hint, "error", places)
         return
     if declared is None:
         catalogue.events[name] = {n: both[n] or t for n, t in known.items()}
-
-
-def warn_inputs(triggers: Sequence[Stated], inputs: Mapping[str, Schema] | None) -> None:
-    """Warn of types that are defined here and also in the input."""
-    seen: set[str] = set()
-    for t in triggers:
-        name = t.made.text
-        if inputs is not None and name in inputs and name not in seen:
-            seen.add(name)
-            message = f"`{name}` is defined here and is also in the input: "
-            message += "triggers read those rows, but they are not reported as detections"
-            t.source.warn("external-input", message, t.made.span)
-
-
-def listed(attributes: Mapping[str, Type]) -> str:
-    """Attributes as an event has them."""
-    return ", ".join(n if t is Type.NULL else f"{n} {t}" for n, t in attributes.items())

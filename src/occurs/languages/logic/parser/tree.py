@@ -322,12 +322,7 @@ class Builder(ExpressionBuilder):
             if value == float("inf"):
                 raise self.refuse("syntax", "this number is too large", at)
             return core.Literal(value, Type.FLOAT, span=self.span(at))
-        short = text.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(short) > 19 or int(short) > 2**63 - (not negative):
-            hint = "add a decimal point to make it a float"
-            raise self.refuse("syntax", "this integer does not fit in 64 bits", at, hint)
-        return core.Literal(int(short), Type.INT, span=self.span(at))
+        return self.integer(text, negative, at)
 
     def x_times(self, tree: Node) -> Expr:
         """`2x` is `2 * x`."""
