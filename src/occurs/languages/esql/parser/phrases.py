@@ -7,9 +7,8 @@ phrases can stand for more than any memory holds.  The size of a statement is co
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from occurs.languages.esql import syntax
 from occurs.languages.esql.grammar import PATTERNS
@@ -104,7 +103,7 @@ class Sizes:
         order, todo = list[syntax.Node](), [root]
         while todo:
             order.append(todo.pop())
-            todo += _children(order[-1])
+            todo += order[-1].children
         known: dict[int, Size] = {}
         for node in reversed(order):
             known[id(node)] = self._joined(node, known)
@@ -113,7 +112,7 @@ class Sizes:
     def _joined(self, node: syntax.Node, known: dict[int, Size]) -> Size:
         if isinstance(node, syntax.Parameter):
             return Size(1, 1, 1, {node.name: (1, 0)})
-        parts = [known[id(c)] for c in _children(node)]
+        parts = [known[id(c)] for c in node.children]
         if isinstance(node, syntax.Use) and node.phrase.body is not None:
             body = self._of_phrase(node.phrase)
             places = [body.parameters.get(p, (0, 0)) for p in node.phrase.places]
@@ -133,17 +132,3 @@ class Sizes:
             assert phrase.body is not None
             self._phrases[id(phrase)] = self.of(phrase.body)
         return self._phrases[id(phrase)]
-
-
-def _children(node: syntax.Node) -> list[syntax.Node]:
-    if isinstance(node, syntax.Use):
-        return list(node.args)
-    return list(_nodes(tuple(v for n, v in vars(node).items() if n != "span")))
-
-
-def _nodes(values: tuple[Any, ...]) -> Iterator[syntax.Node]:
-    for value in values:
-        if isinstance(value, syntax.Node):
-            yield value
-        elif isinstance(value, tuple):
-            yield from _nodes(value)

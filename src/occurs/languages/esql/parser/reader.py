@@ -414,11 +414,9 @@ class Reader:
         return syntax.Call(name.lower(), args, span=self.span(start))
 
     def _several(self, close: str) -> tuple[syntax.Node, ...]:
-        items = [self.expression()]
-        while self.accept(","):
-            items.append(self.expression())
+        items = self._listed(self.expression)
         self.expect(close)
-        return tuple(items)
+        return items
 
     def _star(self, token: Token) -> syntax.Node:
         self.at += 1
@@ -807,9 +805,9 @@ class Reader:
 
     # --- places ------------------------------------------------------------------------------------------------------
 
-    def span(self, start: int, end: int | None = None) -> Span:
-        """From token ``start`` to before token ``end`` (here)."""
-        last = max(start, (self.at if end is None else end) - 1)
+    def span(self, start: int) -> Span:
+        """From token ``start`` to before the one that stands here."""
+        last = max(start, self.at - 1)
         return self.source.span(self.tokens[start].start, self.tokens[last].end)
 
     def problem(self) -> Problem:

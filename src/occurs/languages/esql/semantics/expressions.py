@@ -39,6 +39,7 @@ from occurs.languages.esql.semantics.values import (
     strict,
 )
 from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
+from occurs.languages.reference_functions import NUMBER, nearest_float, substring
 from occurs.operators.process import tree as pipes
 
 Context = Mapping[str, Any]
@@ -158,9 +159,6 @@ def _foreign(node: pipes.Foreign, args: list[Any]) -> Any:
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-_NUMBER = re.compile(r"[ \t\n\r]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r]*")
-
-
 def of_text(f: Callable[..., Any]) -> Callable[..., Any]:
     """``f`` of a text, and of arguments that are texts or ints."""
 
@@ -206,7 +204,7 @@ def _extreme(greatest: bool) -> Callable[[Any, Any], Any]:
 def _number(a: Any) -> Any:
     """Of text that reads as a number; null of what does not, or is neither text nor number."""
     if isinstance(a, str):
-        return float(a) if _NUMBER.fullmatch(a) else None
+        return float(a) if NUMBER.fullmatch(a) else None
     return float(a) if number(a) else None
 
 
@@ -273,26 +271,11 @@ def average(values: tuple[Any, ...]) -> Any:
     for v in there:
         ARITHMETIC["neg"](v)
     if all(not isinstance(v, float) or math.isfinite(v) for v in there):
-        return as_float(sum(map(Fraction, there), Fraction(0)) / len(there))
+        return nearest_float(sum(map(Fraction, there), Fraction(0)) / len(there))
     return sum(map(float, there)) / len(there)
 
 
-def as_float(exact: Fraction) -> float:
-    """The nearest float; infinite beyond float64."""
-    try:
-        return float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-
-
 # --- text -----------------------------------------------------------------------------------------------------------
-
-
-def _substring(a: str, start: int, size: int | None = None) -> str:
-    """From character ``start`` (from 1; negative: from the end), ``size`` characters or to the end."""
-    first = len(a) + start if start < 0 else max(start, 1) - 1
-    stop = len(a) if size is None else first + max(0, size)
-    return a[max(0, first) : max(0, stop)]
 
 
 def _matches(a: str, pattern: str) -> Any:
@@ -345,7 +328,7 @@ STRICT: dict[str, Callable[..., Any]] = {
     "ends_with": of_text(lambda a, part: a.endswith(part)),
     "matches": of_text(_matches),
     "replace": of_text(lambda a, old, new: a.replace(old, new) if old else a),
-    "substring": of_text(_substring),
+    "substring": of_text(substring),
     "json_path": documents.json_path,
 }
 

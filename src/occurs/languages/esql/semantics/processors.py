@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.expr import tree as core
 from occurs.languages.esql.semantics import documents
-from occurs.languages.esql.semantics.expressions import STRICT, Context, as_float, average, evaluate, selects, value_of
+from occurs.languages.esql.semantics.expressions import STRICT, Context, average, evaluate, selects, value_of
 from occurs.languages.esql.semantics.traces import (
     Inputs,
     Item,
@@ -40,6 +40,7 @@ from occurs.languages.esql.semantics.values import (
     set_of,
     strict,
 )
+from occurs.languages.reference_functions import nearest_float
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Input
 
@@ -143,7 +144,7 @@ def deviation(p: tree.Deviation, inputs: Inputs, scope: Scope) -> list[Trace]:
         mean = sum(there) / len(there)
         if isinstance(mean, float):
             return math.nan
-        return as_float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
+        return nearest_float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
 
     return [_one_to_one(inputs[0], of)]
 
