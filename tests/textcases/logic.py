@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from occurs.errors import raise_problems
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.analysis import Analysis, analyse
+from occurs.languages.logic.checks import Analysis, analyse
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.residual import firings, notices
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import arrow_type

@@ -23,8 +23,8 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.languages.esql.semantics import evaluate
-from occurs.languages.esql.semantics_documents import Document, Json
-from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean
+from occurs.languages.esql.semantics.documents import Document, Json
+from occurs.languages.esql.semantics.values import Bag, Map, Record, Set, Troolean
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
 from occurs.operators.process.tree import Definition
@@ -57,7 +57,7 @@ class PipesCase(Case):
         """The definitions; SyntaxProblem or DefinitionProblem if the text is wrong."""
         if self.given is not None:
             return self.given
-        from occurs.languages.esql.build import definitions
+        from occurs.languages.esql.checks import definitions
 
         return definitions(self.rules, f"{self.file or self.name}:{self.line}.esql", self.inputs, self.kind)
 

@@ -178,7 +178,7 @@ class Functions:
 
     def __call__(self, text: str) -> Function:
         """The function that a text of pipes.md 2.2 is; SyntaxProblem, DefinitionProblem."""
-        from occurs.languages.esql.function_text import function as function_of_text
+        from occurs.languages.esql.checks.functions import function as function_of_text
 
         return of_expression(function_of_text(text), text)
 

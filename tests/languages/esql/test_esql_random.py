@@ -9,7 +9,7 @@ import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe, random_pipes
 from tests.textcases.pipes import difference, reference, rows
 
-from occurs.languages.esql.build import definitions
+from occurs.languages.esql.checks import definitions
 from occurs.model.types import Schema, Type
 
 EVENT = Schema((("v", Type.INT), ("f", Type.FLOAT), ("b", Type.BOOL), ("k", Type.STRING)))

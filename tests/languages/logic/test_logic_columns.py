@@ -17,7 +17,7 @@ from tests.laws.logic import Subject
 from tests.textcases.logic import LogicCase, reference, run_of
 
 from occurs.expr.tree import Expr, Literal
-from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
-from occurs.languages.esql.checks_rates import queue_bounds
+from occurs.languages.esql.checks.rates import queue_bounds
 from occurs.languages.esql.render import render
 from occurs.model.source import TextFile
 from occurs.operators.definition import Choice

@@ -12,37 +12,34 @@ from typing import Any, ClassVar
 
 from occurs.errors import Problem, Span, did_you_mean
 from occurs.expr.text import Name, Text
+from occurs.languages.complaints import listed
 from occurs.languages.esql import BEGINS, syntax
-from occurs.languages.esql.forms import BY_WORD, Choice, Element, Noise, Option, Pattern, Slot
-from occurs.languages.esql.parser_tokens import Token
-from occurs.languages.esql.words import CATEGORIES, CONSTANTS, REFUSED
-from occurs.languages.expressions import LONG, microseconds, plain, unquoted
+from occurs.languages.esql.grammar import (
+    BY_WORD,
+    CATEGORIES,
+    COMPARISON,
+    CONSTANTS,
+    IMPLIES,
+    OPERATORS,
+    PREFIXES,
+    QUANTIFIERS,
+    REFUSED,
+    SUM,
+    UNARY,
+    UNITS,
+    Choice,
+    Element,
+    Noise,
+    Option,
+    Pattern,
+    Slot,
+)
+from occurs.languages.esql.parser.tokens import Token
+from occurs.languages.expressions import LONG, microseconds, plain, unquoted, whole_number
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level
 DEEPEST = 100
-#: units by every spelling that eSQL has
-UNITS = {
-    "us": "us", "ms": "ms", "s": "s", "sec": "s", "second": "s", "seconds": "s", "min": "min", "minute": "min",
-    "minutes": "min", "h": "h", "hour": "h", "hours": "h", "day": "d", "d": "d", "days": "d", "tick": "tick",
-    "ticks": "tick",
-}  # fmt: skip
-IMPLIES, OR, AND, UNTIL, UNARY, COMPARISON, SUM, PRODUCT, NEGATION, POWER, OPERAND = range(11)
-#: an operator by its key: how tightly it binds, and the least that its right operand must
-OPERATORS: dict[str, tuple[int, int]] = {
-    "->": (IMPLIES, IMPLIES), "IMPLIES": (IMPLIES, IMPLIES), "OR": (OR, AND), "AND": (AND, UNTIL),
-    "U": (UNTIL, UNTIL), "UPTO": (UNTIL, UNTIL),
-    **dict.fromkeys(("=", "!=", "<", ">", "<=", ">=", "IN"), (COMPARISON, SUM)),
-    "+": (SUM, PRODUCT), "-": (SUM, PRODUCT),
-    **dict.fromkeys(("*", "/", "MOD", "DIV"), (PRODUCT, NEGATION)),
-}  # fmt: skip
-#: quantifiers, by what they are written with
-QUANTIFIERS = {
-    ("FOR", "ALL"): "FOR ALL", ("∀",): "FOR ALL", ("EXISTS",): "EXISTS", ("∃",): "EXISTS", ("EVERY",): "EVERY",
-    ("SOME",): "SOME",
-}  # fmt: skip
-#: words in front of a unary that negate or are temporal
-PREFIXES = ("NOT", "G", "F", "X", "ALWAYS", "SOMETIME", "AFTER")
 _AT_END = ("NOTHING", "FINITE", "NULL")
 
 
@@ -416,11 +413,9 @@ class Reader:
         return syntax.Call(name.lower(), args, span=self.span(start))
 
     def _several(self, close: str) -> tuple[syntax.Node, ...]:
-        items = [self.expression()]
-        while self.accept(","):
-            items.append(self.expression())
+        items = self._listed(self.expression)
         self.expect(close)
-        return tuple(items)
+        return items
 
     def _star(self, token: Token) -> syntax.Node:
         self.at += 1
@@ -676,13 +671,12 @@ class Reader:
         if not token.word.isdecimal():
             value = float(token.word)
             return syntax.Number(-value if negative else value, span=self.span(begin))
-        digits = token.word.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(digits) > 19 or int(digits) > 2**63:
+        whole = whole_number(token.word, 2**63)
+        if whole is None:
             self.at -= 1
             hint = "add a decimal point to make it a float"
             raise self.say("syntax", "this integer does not fit in 64 bits", hint)
-        return syntax.Number(-int(digits) if negative else int(digits), span=self.span(begin))
+        return syntax.Number(-whole if negative else whole, span=self.span(begin))
 
     def length(self, required: bool) -> syntax.Node:
         """A number with a unit, or (unless it is ``required``) a count of items."""
@@ -810,9 +804,9 @@ class Reader:
 
     # --- places ------------------------------------------------------------------------------------------------------
 
-    def span(self, start: int, end: int | None = None) -> Span:
-        """From token ``start`` to before token ``end`` (here)."""
-        last = max(start, (self.at if end is None else end) - 1)
+    def span(self, start: int) -> Span:
+        """From token ``start`` to before the one that stands here."""
+        last = max(start, self.at - 1)
         return self.source.span(self.tokens[start].start, self.tokens[last].end)
 
     def problem(self) -> Problem:
@@ -833,7 +827,7 @@ class Reader:
         if token.kind == "bad" and token.word in "\"'`":
             hint = "close it on the same line; write a line break in a text as \\n"
             return self.source.problem("syntax", "this quote is not closed on its line", place, hint)
-        return self.source.problem("syntax", f"{token.shown}: expected {listed(self.expected)}", place, hint)
+        return self.source.problem("syntax", f"{token.shown}: expected {_listed(self.expected)}", place, hint)
 
     def _in_small_letters(self) -> Token | None:
         """The word up to where reading stopped that would be an expected keyword in capitals; else the first one that
@@ -850,11 +844,7 @@ def _is(token: Token, key: str) -> bool:
     return token.key == key or (token.kind == "word" and token.word == key)
 
 
-def listed(expected: set[str]) -> str:
+def _listed(expected: set[str]) -> str:
     """``a, b or c``; what is general first, many of a kind shortened."""
     parts = sorted(expected, key=lambda e: (e.startswith("`"), e))
-    if len(parts) > 12:
-        parts = [*parts[:12], "..."]
-    if len(parts) < 2:
-        return "".join(parts) or "something else"
-    return ", ".join(parts[:-1]) + " or " + parts[-1]
+    return listed([*parts[:12], "..."] if len(parts) > 12 else parts, "or") or "something else"

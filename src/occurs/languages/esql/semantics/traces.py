@@ -6,14 +6,11 @@ computes one item after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.model.time import Duration
-from occurs.operators.process.tree import Inner, Pipe
+from occurs.languages.esql.semantics.values import Fault
 
 T = TypeVar("T")
 
@@ -51,30 +48,7 @@ class Trace:
         return at if self.end is None else max(at, self.end)
 
 
-class Scope(Protocol):
-    """Where a processor stands: in the program, or inside another one."""
-
-    @property
-    def context(self) -> Mapping[str, Any]:
-        """The variables."""
-
-    @property
-    def beginning(self) -> Moment:
-        """Before the first event."""
-
-    def ticks(self, duration: Duration) -> Fraction:
-        """How many ticks a duration has."""
-
-    def traces(self, pipes: Sequence[Pipe]) -> list[Trace]:
-        """What flows in pipes of this scope."""
-
-    def run(self, inner: Inner, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> list[Trace]:
-        """What a fresh copy of an inner processor makes of these traces."""
-
-    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> Scope:
-        """The scope of a fresh copy of an inner processor."""
-
-
+Inputs = Sequence[Trace]
 #: one front: an item of every input
 Front = tuple[Item, ...]
 
@@ -82,6 +56,11 @@ Front = tuple[Item, ...]
 def fronts(inputs: Sequence[Trace]) -> list[Front]:
     """Item i of every input, as far as all have one."""
     return list(zip(*(t.items for t in inputs)))
+
+
+def with_values(trace: Trace, made: Iterable[Any]) -> Trace:
+    """The trace with another value for every item."""
+    return Trace(tuple(i._replace(value=v) for i, v in zip(trace.items, made)), trace.end)
 
 
 def values(front: Front) -> tuple[Any, ...]:

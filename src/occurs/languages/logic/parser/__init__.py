@@ -1,4 +1,7 @@
-"""A text of triggers cut into its definitions, comments taken out and every SELECT covered (temporal-logic.md, 2).
+"""The text of an `.ftl` or `.ptl` file to its tree (temporal-logic.md, section 2).
+
+Comments are taken out first, then the text is cut into definitions, whose SELECTs are covered.  Then every definition
+is parsed by itself, so that each wrong one is reported.
 
 The semicolon between definitions may be left out, so that a definition ends where the next one begins: `table NAME (`,
 `trigger NAME :` and so on stand nowhere else.  A SELECT is found by what stands before it, and ends with the
@@ -11,8 +14,42 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from occurs.errors import Problem
 from occurs.expr.text import Text
-from occurs.languages.logic.parser_words import RESERVED
+from occurs.languages.logic import syntax
+from occurs.languages.logic.parser.complaints import RESERVED, explain
+from occurs.languages.logic.parser.tree import Builder
+from occurs.languages.statements import Piece, parse_statements
+
+
+def parse(text: str, file: str | None = None, *, past: bool | None = None) -> tuple[syntax.File, list[Problem]]:
+    """The tree of a text, and every problem of its syntax in text order.
+
+    ``past``: what a trigger is that does not say it; None: past in a file called ``.ptl``, else future.  Definitions
+    with a problem are left out of the tree.  Problems have the kinds ``syntax``, ``bad-bound``, ``bad-sql`` (there is
+    none) and ``unknown-unit``.
+    """
+    if past is None:
+        past = file is not None and file.lower().endswith(".ptl")
+    source, clean = Text(text, file), without_comments(text)
+    definitions, unread = parse_statements(
+        "occurs.languages.logic",
+        pieces(clean, source),
+        source,
+        lambda p, tree: [Builder(source, clean, p.start, past).definition(tree)],
+        explain,
+        _made,
+    )
+    return syntax.File(definitions, file, text, unread), sorted(source.problems, key=Problem.sort_key)
+
+
+_MADE = re.compile(r"(?i)\b(?:table|event|state|view|constant|trigger|emit)\s+(\w+)")
+
+
+def _made(words: str) -> set[str]:
+    """What a definition that cannot be read was to define or emit."""
+    return set(_MADE.findall(words))
+
 
 #: what stands in the place of every character of a SELECT
 COVER = "\0"
@@ -28,18 +65,6 @@ def without_comments(text: str) -> str:
         return match.group() if match.lastgroup == "keep" else " " * len(match.group())
 
     return _COMMENT.sub(blank, text.replace(COVER, "\ufffd"))
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A definition without its semicolon, which begins at ``start``; ``words``: its text with every SELECT covered.
-
-    ``broken``: a SELECT in it does not end, which has been reported.
-    """
-
-    start: int
-    words: str
-    broken: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +127,7 @@ class _Cutter:
         words = self.text[start:end]
         for low, high in self.covered:
             words = words[: low - start] + COVER * (high - low) + words[high - start :]
-        return Piece(start, words, self.broken)
+        return Piece(start, words, broken=self.broken)
 
     def word(self, i: int) -> str:
         """The token at ``i`` in lower case; nothing behind the end."""

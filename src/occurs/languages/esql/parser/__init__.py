@@ -13,10 +13,9 @@ from functools import lru_cache
 from occurs.errors import DefinitionProblem, Problem, raise_problems
 from occurs.expr.text import Text
 from occurs.languages.esql import syntax
-from occurs.languages.esql.parser_size import Sizes
-from occurs.languages.esql.parser_tokens import Token, tokens
-from occurs.languages.esql.phrases import PRELUDE, nearest
-from occurs.languages.esql.reader import Backtrack, Reader
+from occurs.languages.esql.parser.phrases import PRELUDE, Sizes, nearest
+from occurs.languages.esql.parser.reader import Backtrack, Reader
+from occurs.languages.esql.parser.tokens import Token, tokens
 from occurs.operators.process.palettes import palettes as installed
 
 

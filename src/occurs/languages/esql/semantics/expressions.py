@@ -1,35 +1,162 @@
-"""The functions of pipes in their reference semantics (pipes.md 2.2): plain Python, one value at a time.
+"""Functions in the reference semantics of pipes: the value of an expression for one front (pipes.md 2.2).
 
-A null argument makes the result null, but of ``if``, ``coalesce``, ``troolean hard soft``; outside its domain every
-function is null.  Aggregates of collections (``sum mean``) leave nulls out; ``all any`` are Kleene's.
+An expression is evaluated for the items of a front, in a context of variables.  A null argument makes the result of a
+function null, but of ``if``, ``coalesce``, ``troolean hard soft``; outside its domain every function is null.
+Aggregates of collections (``sum mean``) leave nulls out; ``all any`` are Kleene's.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from occurs.languages.esql import semantics_documents as documents
-from occurs.languages.esql.semantics_arithmetic import ARITHMETIC, Fault, clean, contains, kleene
-from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean, elements, number
+from occurs.expr import tree
+from occurs.languages.esql.semantics import documents
+from occurs.languages.esql.semantics.values import (
+    ARITHMETIC,
+    COMPARISONS,
+    LOST,
+    Bag,
+    Fault,
+    Lost,
+    Map,
+    Record,
+    Set,
+    Sharp,
+    Troolean,
+    clean,
+    contains,
+    elements_of,
+    is_true,
+    kleene,
+    number,
+    of_numbers,
+    opposite,
+    set_of,
+    strict,
+)
 from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
+from occurs.languages.reference_functions import NUMBER, nearest_float, substring
+from occurs.operators.process import tree as pipes
 
-_NUMBER = re.compile(r"[ \t\n\r]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r]*")
+Context = Mapping[str, Any]
 
 
-def of_number(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f`` of arguments that are numbers."""
+def value_of(node: tree.Expr, front: Sequence[Any], context: Context) -> Any:
+    """The value of a function that somebody needs: Fault if an overflow keeps it from being known."""
+    found = evaluate(node, front, context)
+    if isinstance(found, Lost):
+        raise Fault("overflow", "an integer does not fit in 64 bits", None)
+    return found
 
-    def apply(*values: Any) -> Any:
-        for v in values:
-            if not number(v):
-                raise Fault("bad-value", "is not a number", v)
-        return f(*values)
 
-    return apply
+def selects(node: tree.Expr, front: Sequence[Any], context: Context) -> bool:
+    """Whether a guard is true: null selects nothing."""
+    return is_true(value_of(node, front, context))
+
+
+def evaluate(node: tree.Expr, front: Sequence[Any], context: Context) -> Any:
+    """The value of a function; None is null."""
+
+    def of(part: tree.Expr) -> Any:
+        return evaluate(part, front, context)
+
+    match node:
+        case tree.Literal():
+            return clean(node.value)
+        case pipes.TrooleanLiteral():
+            return Troolean(node.value)
+        case pipes.EverySlice():
+            return Sharp.ALL
+        case pipes.Input():
+            return front[node.index]
+        case tree.Param():
+            return context[node.name]
+        case tree.Ref():
+            return next((v.get(node.name) for v in front if isinstance(v, Record) and v.has(node.name)), None)
+        case pipes.Attribute():
+            return strict(lambda v: _attribute(v, node.name), of(node.of))
+        case tree.Unary(op="not"):
+            return opposite(of(node.arg))
+        case tree.Unary():
+            return strict(ARITHMETIC["neg"], of(node.arg))
+        case tree.Binary(op="and"):
+            return kleene([of(node.left), of(node.right)], False)
+        case tree.Binary(op="or"):
+            return kleene([of(node.left), of(node.right)], True)
+        case tree.Binary():
+            run = COMPARISONS.get(node.op) or ARITHMETIC[node.op]
+            return strict(run, of(node.left), of(node.right))
+        case tree.IsNull():
+            found = of(node.arg)
+            return LOST if isinstance(found, Lost) else (found is None) != node.negated
+        case tree.Call(name="implies"):
+            return kleene([opposite(of(node.args[0])), of(node.args[1])], True)
+        case tree.Call(name="if"):
+            return _if(node, front, context)
+        case tree.Call(name="coalesce"):
+            return next((v for v in map(of, node.args) if v is not None), None)
+        case tree.Call():
+            return _call(node.name, [of(a) for a in node.args], context)
+        case pipes.ListOf():
+            return _whole([of(i) for i in node.items], tuple)
+        case pipes.SetOf():
+            return _whole([of(i) for i in node.items], set_of)
+        case pipes.TupleOf():
+            return _whole([of(i) for i in node.items], lambda v: Record(tuple(zip(node.names, v))))
+        case pipes.Foreign():
+            return _foreign(node, [of(a) for a in node.args])
+    raise AssertionError(node)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    if not isinstance(value, Record):
+        raise Fault("bad-value", f"is not a tuple with an attribute `{name}`", value)
+    return value.get(name)
+
+
+def _if(node: tree.Call, front: Sequence[Any], context: Context) -> Any:
+    """``if(c, a, b)``; more pairs of a condition and a value may stand in front."""
+    *pairs, default = node.args
+    for condition, value in zip(pairs[::2], pairs[1::2]):
+        found = evaluate(condition, front, context)
+        if isinstance(found, Lost):
+            return LOST
+        if found is True:
+            return evaluate(value, front, context)
+    return evaluate(default, front, context)
+
+
+def _call(name: str, args: list[Any], context: Context) -> Any:
+    if name in SEEING:
+        return LOST if LOST in args else SEEING[name](*args)
+    if name in XPATH:
+        return strict(lambda path, document: XPATH[name](path, document, context), *args)
+    return strict(STRICT[name], *args)
+
+
+def _whole(parts: list[Any], build: Any) -> Any:
+    return LOST if any(isinstance(p, Lost) for p in parts) else build(parts)
+
+
+def _foreign(node: pipes.Foreign, args: list[Any]) -> Any:
+    """A user's function, row by row: of arrays of one if it is vectorised.  Null if an argument is."""
+    if None in args or LOST in args:
+        return None if None in args else LOST
+    function = node.function
+    if function.vectorised:
+        import numpy as np
+
+        args = [np.array([a]) for a in args]
+    found = function.run(*args)
+    found = found[node.output] if len(function.outputs) > 1 else found
+    return found[0].item() if function.vectorised else found
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
 
 
 def of_text(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +170,7 @@ def of_text(f: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
+def _rounded(f: Callable[[Any], int]) -> Callable[[Any], Any]:
     """Ints stay ints, floats floats."""
     return lambda a: a if not isinstance(a, float) or not math.isfinite(a) else float(f(a))
 
@@ -77,7 +204,7 @@ def _extreme(greatest: bool) -> Callable[[Any, Any], Any]:
 def _number(a: Any) -> Any:
     """Of text that reads as a number; null of what does not, or is neither text nor number."""
     if isinstance(a, str):
-        return float(a) if _NUMBER.fullmatch(a) else None
+        return float(a) if NUMBER.fullmatch(a) else None
     return float(a) if number(a) else None
 
 
@@ -95,16 +222,9 @@ def text(value: Any) -> str:
 # --- collections ----------------------------------------------------------------------------------------------------
 
 
-def _elements(value: Any) -> tuple[Any, ...]:
-    found = elements(value)
-    if found is None:
-        raise Fault("bad-value", "is not a list, set or bag", value)
-    return found
-
-
 def _inside(value: Any) -> tuple[Any, ...]:
     """The elements of a collection, the values of a map."""
-    return tuple(v for _, v in value.items) if isinstance(value, Map) else _elements(value)
+    return tuple(v for _, v in value.items) if isinstance(value, Map) else elements_of(value)
 
 
 def _size(value: Any) -> int:
@@ -112,7 +232,7 @@ def _size(value: Any) -> int:
         return len(value)
     if isinstance(value, Map):
         return len(value.items)
-    return len(_elements(value))
+    return len(elements_of(value))
 
 
 def _map(value: Any) -> Map:
@@ -151,26 +271,11 @@ def average(values: tuple[Any, ...]) -> Any:
     for v in there:
         ARITHMETIC["neg"](v)
     if all(not isinstance(v, float) or math.isfinite(v) for v in there):
-        return as_float(sum(map(Fraction, there), Fraction(0)) / len(there))
+        return nearest_float(sum(map(Fraction, there), Fraction(0)) / len(there))
     return sum(map(float, there)) / len(there)
 
 
-def as_float(exact: Fraction) -> float:
-    """The nearest float; infinite beyond float64."""
-    try:
-        return float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-
-
 # --- text -----------------------------------------------------------------------------------------------------------
-
-
-def _substring(a: str, start: int, size: int | None = None) -> str:
-    """From character ``start`` (from 1; negative: from the end), ``size`` characters or to the end."""
-    first = len(a) + start if start < 0 else max(start, 1) - 1
-    stop = len(a) if size is None else first + max(0, size)
-    return a[max(0, first) : max(0, stop)]
 
 
 def _matches(a: str, pattern: str) -> Any:
@@ -195,12 +300,12 @@ def _troolean(a: Any) -> Troolean:
 
 #: null of null
 STRICT: dict[str, Callable[..., Any]] = {
-    "abs": of_number(abs),
-    "sqrt": of_number(lambda a: None if a < 0 else math.sqrt(a)),
-    "floor": of_number(_whole(math.floor)),
-    "ceil": of_number(_whole(math.ceil)),
-    "round": of_number(_round),
-    "signum": of_number(_signum),
+    "abs": of_numbers(abs),
+    "sqrt": of_numbers(lambda a: None if a < 0 else math.sqrt(a)),
+    "floor": of_numbers(_rounded(math.floor)),
+    "ceil": of_numbers(_rounded(math.ceil)),
+    "round": of_numbers(_round),
+    "signum": of_numbers(_signum),
     "maximum": _extreme(True),
     "minimum": _extreme(False),
     "power": ARITHMETIC["power"],
@@ -223,7 +328,7 @@ STRICT: dict[str, Callable[..., Any]] = {
     "ends_with": of_text(lambda a, part: a.endswith(part)),
     "matches": of_text(_matches),
     "replace": of_text(lambda a, old, new: a.replace(old, new) if old else a),
-    "substring": of_text(_substring),
+    "substring": of_text(substring),
     "json_path": documents.json_path,
 }
 

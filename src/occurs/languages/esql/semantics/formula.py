@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.languages.esql.semantics_expr import value_of
-from occurs.languages.esql.semantics_traces import (
+from occurs.languages.esql.semantics.expressions import value_of
+from occurs.languages.esql.semantics.traces import (
     Item,
     Moment,
-    Scope,
     Trace,
     counted,
     end_of,
@@ -24,8 +22,11 @@ from occurs.languages.esql.semantics_traces import (
     numbered,
     of_front,
 )
-from occurs.languages.esql.semantics_values import Set, Troolean, distinct
+from occurs.languages.esql.semantics.values import Fault, Set, Troolean, distinct
 from occurs.operators.process import tree
+
+if TYPE_CHECKING:
+    from occurs.languages.esql.semantics import Scope
 
 NEVER = Moment(2**62, 2**62)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from occurs.errors import Problem, Span
+from occurs.errors import Problem, Span, raise_problems
 from occurs.expr.text import Text
 from occurs.languages.esql import syntax
-from occurs.languages.esql.builder import Builder
-from occurs.languages.esql.checks_names import check_files, check_names, event_types
-from occurs.languages.esql.checks_rates import check_rates
+from occurs.languages.esql.checks.pipes import Builder
+from occurs.languages.esql.checks.rates import check_rates
+from occurs.languages.esql.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.operators.process import tree
@@ -18,12 +19,6 @@ from occurs.operators.process.durations import duration_problems
 from occurs.operators.process.function_kinds import EVENT_TIME, Finding, Unfit
 from occurs.operators.process.kinds import ANY, Kind, of_times
 from occurs.operators.process.typing import Mismatch, Typing
-
-__all__ = ["Analysis", "analyse"]
-
-#: how a value of another type is made into what is wanted
-_CONVERSIONS = {"number": "number(..)", "text": "text(..)", "bool": "a comparison", "troolean": "troolean(..)",
-                "xml": "THE XML OF", "json": "THE JSON OF"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,6 +68,20 @@ def analyse(
     return Analysis(definitions, found, {d.name: event_types(d.pipe) for d in definitions}, problems)
 
 
+def definitions(
+    text: str, file: str | None = None, inputs: Mapping[str, Schema] | None = None, kind: TimeKind | None = None
+) -> tuple[tree.Definition, ...]:
+    """The definitions of a text; SyntaxProblem or DefinitionProblem names all that is wrong with it.
+
+    ``inputs``: the event types that are known (None: every name that nobody defines is one).  ``kind``: what times
+    count (None: that is not known).
+    """
+    parsed, problems = parse(text, file)
+    analysis = analyse([parsed], inputs, kind=kind)
+    raise_problems([*problems, *analysis.problems])
+    return analysis.definitions
+
+
 def _once(problems: Sequence[Problem]) -> list[Problem]:
     """A LET that several definitions use is wrong once."""
     return list({(p.kind, p.message, p.span): p for p in problems}.values())
@@ -99,6 +108,68 @@ def _column_place(pipe: syntax.Node, name: str) -> Span | None:
     return None
 
 
+# --- names that programs in several languages share (common.md, section 2) --------------------------------------------
+
+
+def event_types(pipe: tree.Pipe) -> frozenset[str]:
+    """The types whose events a pipe is made of, files whose lines are events among them."""
+    sources = [n.processor for n in tree.nodes([pipe])]
+    files = {s.source for s in sources if isinstance(s, tree.Lines)}
+    return frozenset(t for s in sources if isinstance(s, tree.Events) for t in s.types if t) | files
+
+
+def check_files(builder: Builder, definitions: Sequence[tree.Definition]) -> None:
+    """Report files of one path that are relative to several folders: one path is one source of lines."""
+    found: dict[str, PurePath] = {}
+    for d in definitions:
+        for node in tree.nodes([d.pipe]):
+            p = node.processor
+            if isinstance(p, tree.Lines):
+                folder = PurePath(p.file or "").parent
+                if found.setdefault(p.path, folder) != folder:
+                    message = f"FILE {p.path!r} refers to files in two folders, {found[p.path]} and {folder}"
+                    hint = "a relative path starts at the folder of the rules: put the rules in one folder"
+                    builder.entries[d.name].source.report("duplicate-name", message, node.span, hint)
+
+
+def check_names(
+    builder: Builder, definitions: Sequence[tree.Definition], foreign_reads: Mapping[str, Collection[str]]
+) -> None:
+    """Report definitions that another language has too, and cycles through other languages."""
+    reads = {d.name: event_types(d.pipe) for d in definitions}
+    for d in definitions:
+        source = builder.entries[d.name].source
+        if d.name in foreign_reads:
+            message = f"`{d.name}` is also defined in another language"
+            source.report("duplicate-definition", message, d.span, "rename one of the two definitions")
+            continue
+        path = _way_back(d.name, {**foreign_reads, **reads})
+        if path:
+            message = "the definitions form a cycle: " + " -> ".join(path)
+            source.report("cycle", message, d.span, "a pipe cannot read events that depend on its own output")
+
+
+def _way_back(name: str, reads: Mapping[str, Collection[str]]) -> list[str]:
+    """A way from a definition through what it reads back to itself; empty if there is none."""
+    seen: set[str] = set()
+    waiting = [[name]]
+    while waiting:
+        path = waiting.pop()
+        for other in sorted(reads.get(path[-1], ())):
+            if other == name:
+                return [*path, name]
+            if other not in seen:
+                seen.add(other)
+                waiting.append([*path, other])
+    return []
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+
+#: how a value of another type is made into what is wanted
+_CONVERSIONS = {"number": "number(..)", "text": "text(..)", "bool": "a comparison", "troolean": "troolean(..)",
+                "xml": "THE XML OF", "json": "THE JSON OF"}  # fmt: skip
 #: their functions are of their inputs
 _DIRECT = (tree.Lift, tree.Where, tree.StopWhen, tree.Machine)
 

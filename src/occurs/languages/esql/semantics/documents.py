@@ -12,8 +12,7 @@ from typing import Any
 import elementpath
 from defusedxml import DefusedXmlException, ElementTree
 
-from occurs.languages.esql.semantics_arithmetic import GREATEST, LEAST, Fault
-from occurs.languages.esql.semantics_values import Map, Record, Troolean, elements, number
+from occurs.languages.esql.semantics.values import GREATEST, LEAST, Fault, Map, Record, Troolean, elements, number
 from occurs.operators.process.tree import Plot
 
 #: lists and objects of JSON, and elements of XML, inside one another

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from lark.exceptions import UnexpectedInput
@@ -10,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, not_closed, unclosed
+from occurs.languages.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 
 _WORDS_OF_FORMULAS = (
     "and or not implies until since release weak unless nexttime next lasttime last eventually always previously once "
@@ -45,7 +44,8 @@ _COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE"}
 _STARTS = {"_TABLE", "_EVENT", "_STATE", "_VIEW", "_CONSTANT", "_TRIGGER"}
 _ACTIONS = {"ON_NEVER", "_NOTIFY", "_EMIT", "_EXECUTE"}
 #: groups of terminals that are named together, if all are expected: those needed, those taken, the name
-_GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
+_GROUPS: Groups = (
+    ({"PLUS", "STAR"}, {"_LPAR", "UNIT"}, ""),  # behind a name or a number
     (_STARTS, {*_STARTS, "WHEN"}, "`table`, `event`, `state`, `view`, `constant` or `trigger`"),
     (_FORMULA - {"_LSQB"}, _FORMULA, "a formula"),
     (_VALUE, _VALUE, "a value"),
@@ -56,6 +56,7 @@ _GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
     ({"PAIRED", "WEAK"}, {"PAIRED", "WEAK"}, "`until`, `since`"),
     ({"_AND", "_OR"}, {"_AND", "_OR", "_IMPLIES"}, "`and`, `or`"),
     (_ACTIONS, _ACTIONS, "an action (`notify`, `emit`, `execute`)"),
+    ({"STRATEGY"}, {"STRATEGY"}, "`reactivate`, `continue`"),
 )
 EXAMPLES = "write `[<=10 min]`, `[>=10 min]`, `[=10 min]` or `[5 min, 10 min]`"
 Special = tuple[str, str | None, str | None, tuple[int, int]]
@@ -73,7 +74,7 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     if special is not None:
         kind, here = special[0], special[3]
         message = special[1] or message
-    opening = unclosed(_STRINGS.sub(lambda m: " " * len(m.group()), piece[:start]))
+    opening = unclosed(blanked(_STRINGS, piece[:start]))
     if special is None and opening is None and piece[start:end] == ")":
         hint = "remove it: no parenthesis is open here"
     elif special is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
@@ -83,22 +84,8 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
 
 
 def words(expected: set[str]) -> str:
-    """Terminals as a list in words: `a formula`, `a comparison` instead of all that can begin one."""
-    left, parts = set(expected), []
-    if {"PLUS", "STAR"} <= left:
-        left -= {"_LPAR", "UNIT"}  # behind a name or a number
-    for needed, taken, name in _GROUPS:
-        if needed <= left:
-            left -= taken
-            parts += [name] * bool(name)
-    parts = [word for name, word in _WORDS.items() if name in left] + parts
-    if "STRATEGY" in left:
-        parts.append("`reactivate`, `continue`")
-    if "$END" in left:
-        parts.append("`;`")
-    if len(parts) < 2:
-        return "".join(parts) or "something else"
-    return ", ".join(parts[:-1]) + " or " + parts[-1]
+    """Terminals as a list in words."""
+    return in_words(expected, _WORDS, _GROUPS, "`;`")
 
 
 _STRINGS = re.compile(r""""(?:[^"\n]|"")*"|'(?:[^'\n]|'')*'""")
@@ -220,12 +207,11 @@ def _misspelled(text: str, rest: str, before: str, expected: set[str]) -> str | 
         return f"`{taken[1]}` is a keyword and cannot be a name"
     if re.fullmatch(r"[^\W\d]\w*", text):
         known += ["table", "event", "state", "view", "constant", "trigger"] * ("$END" in expected)
-        near = difflib.get_close_matches(text.lower(), known, 1, 0.7)
-        if near:
-            return f"did you mean `{near[0]}`?"
+        hint = meant(text, known, 0.7)
+        if hint:
+            return hint
     last = re.search(r"(?i)(?:^|\W)([a-z]+)$", before)
     if last and last[1].lower() not in RESERVED and re.match(r"[^\W\d]|\[|\(", text):
         # `eventualy p`: the misspelt word was taken for a name
-        near = difflib.get_close_matches(last[1].lower(), _PREFIXES, 1, 0.75)
-        return f"did you mean `{near[0]}`?" if near else None
+        return meant(last[1], _PREFIXES, 0.75)
     return None

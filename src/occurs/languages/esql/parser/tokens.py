@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from occurs.languages.esql.words import KEYWORDS, SPELLINGS
+from occurs.languages.esql.grammar import KEYWORDS, SPELLINGS
 
 #: kinds of tokens: ``word`` (a keyword or a name), ``name`` (in backticks), ``number``, ``text``, ``variable`` ($x),
 #: ``parameter`` (@P), ``access`` (the dot before an attribute), ``stop``, ``sign``, ``bad``, and ``end``, behind all

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 
 from occurs.errors import Span
-from occurs.languages.esql.builder import Builder
+from occurs.languages.esql.checks.pipes import Builder
 from occurs.operators.process import tree
 
 

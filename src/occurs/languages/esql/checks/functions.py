@@ -1,18 +1,20 @@
-"""Functions: eSQL trees to expressions (pipes.md, 2.2)."""
+"""Functions of eSQL: trees to expressions, and what names mean where a part stands (pipes.md, 2.2)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from occurs.errors import DefinitionProblem, Span, did_you_mean
+from occurs.errors import DefinitionProblem, Span, did_you_mean, raise_problems
 from occurs.expr import tree as core
 from occurs.expr.text import Text
-from occurs.expr.tree import Expr
+from occurs.expr.tree import Expr, Param
 from occurs.languages.esql import syntax
-from occurs.languages.esql.build_scope import Argument, Scope
+from occurs.languages.esql.parser.reader import Backtrack, Reader
+from occurs.languages.esql.parser.tokens import tokens_with_end
 from occurs.model.types import Type
 from occurs.operators.process import tree
 from occurs.operators.process.function_kinds import FUNCTIONS, OPERATORS
@@ -31,8 +33,96 @@ _IN_PATH = re.compile(r""""[^"]*"|'[^']*'|\$\s*([A-Za-z_][\w.\-]*)""")
 NOTHING = core.Literal(None, Type.NULL)
 
 
-def integer(value: int, span: Span | None = None) -> Expr:
-    return core.Literal(value, Type.INT, span=span)
+#: more inputs than any function has
+_MANY = 1 << 30
+
+
+@lru_cache(maxsize=512)
+def function(text: str) -> Expr:
+    """The function that a text in the notation of eSQL's functions says.
+
+    Names are attributes, ``*`` and ``$0`` the first input, ``$1`` the second; any other ``$name`` is a variable.  How
+    many inputs and which variables there are is known where the function is used.  Raises SyntaxProblem and
+    DefinitionProblem (``unknown-function``, ``sort``) with all that is wrong.
+
+    >>> function("a.b > $n")
+    Binary(op='>', left=Attribute(of=Ref(scope=None, name='a', index=None), name='b'), right=Param(name='n'))
+    """
+    source = Text(text, None)
+    reader = Reader(tokens_with_end(text), source)
+    try:
+        node = reader.expression()
+        if reader.token.kind != "end":
+            raise reader.fail("the end of the text")
+    except Backtrack:
+        raise_problems([reader.problem()])
+        raise
+    scope = Scope(source, inputs=_MANY, free=True)
+    built = Functions().function(node, scope)
+    raise_problems(source.problems)
+    return built
+
+
+class Level:
+    """An inner processor (window, slice, quantifier, run-on) while it is built; ``what`` it is, for messages."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.star = tree.Node(tree.Placeholder(0)).out()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What stands for a parameter of a phrase, with the scope of the place where the phrase is used."""
+
+    node: syntax.Node
+    category: str
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Scope:
+    """``inputs``: of how many inputs a function is (None: a pipe stands here), ``aliases``: names of them.
+
+    ``variables``: what `$name` means; its names in the tree are unique along a path, ``used`` has those in use.
+    ``place``: the place to report, if it is not that of the node: the use of a phrase of another text.  ``free``: names
+    of variables need not be known, as in a function text of its own.
+    """
+
+    source: Text
+    level: Level | None = None
+    inputs: int | None = None
+    aliases: Mapping[str, int] = field(default_factory=dict)
+    variables: Mapping[str, Expr] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    place: Span | None = None
+    free: bool = False
+
+    def function(self, inputs: int, aliases: Mapping[str, int] | None = None) -> Scope:
+        """The scope of a function of some inputs that stands here."""
+        return replace(self, inputs=inputs, aliases=aliases or {})
+
+    def inner(self, level: Level) -> Scope:
+        """The scope of an inner processor that stands here."""
+        return replace(self, level=level, inputs=None, aliases={})
+
+    def fresh(self, name: str) -> str:
+        """A name for a new variable, as it is written unless another one of the path has it."""
+        out, n = name, 1
+        while out in self.used or (n > 1 and out in self.variables):
+            n += 1
+            out = f"{name}_{n}"
+        return out
+
+    def binds(self, variables: Mapping[str, Expr]) -> Scope:
+        """With these variables; those that stand for themselves are in use from here on."""
+        used = {v.name for v in variables.values() if isinstance(v, Param)}
+        return replace(self, variables={**self.variables, **variables}, used=self.used | used)
+
+    def span(self, node: syntax.Node) -> Span | None:
+        """The place to report for a node that stands here."""
+        return self.place or node.span
 
 
 class Functions:

@@ -1,19 +1,18 @@
-"""Processors that see one item after the other, in the reference semantics of pipes (pipes.md 4.2, 4.3)."""
+"""Processors that see one item after the other, in the reference semantics of pipes (pipes.md 4.2, 4.3, 4.8)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from occurs.languages.esql.semantics_arithmetic import ARITHMETIC, Fault, Lost, clean, kleene
-from occurs.languages.esql.semantics_early import early
-from occurs.languages.esql.semantics_expr import selects, value_of
-from occurs.languages.esql.semantics_functions import STRICT, as_float, average
-from occurs.languages.esql.semantics_traces import (
+from occurs.expr import tree as core
+from occurs.languages.esql.semantics import documents
+from occurs.languages.esql.semantics.expressions import STRICT, Context, average, evaluate, selects, value_of
+from occurs.languages.esql.semantics.traces import (
+    Inputs,
     Item,
-    Scope,
     Trace,
     each,
     end_of,
@@ -21,11 +20,32 @@ from occurs.languages.esql.semantics_traces import (
     numbered,
     of_front,
     values,
+    with_values,
 )
-from occurs.languages.esql.semantics_values import Bag, Troolean, elements, map_of, set_of
+from occurs.languages.esql.semantics.values import (
+    ARITHMETIC,
+    COMPARISONS,
+    Bag,
+    Fault,
+    Lost,
+    Record,
+    Troolean,
+    as_truth,
+    clean,
+    elements_of,
+    is_true,
+    kleene,
+    map_of,
+    opposite,
+    set_of,
+    strict,
+)
+from occurs.languages.reference_functions import nearest_float
 from occurs.operators.process import tree
+from occurs.operators.process.tree import Input
 
-Inputs = Sequence[Trace]
+if TYPE_CHECKING:
+    from occurs.languages.esql.semantics import Scope
 
 
 def lift(p: tree.Lift, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -58,15 +78,8 @@ _WORDS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "minimum": (STRICT["minimum"], _NOTHING),
     "conjunction": (lambda a, b: kleene([a, b], False), True),
     "disjunction": (lambda a, b: kleene([a, b], True), False),
-    "bag union": (lambda a, b: Bag(a.elements + _elements(b)), Bag()),
+    "bag union": (lambda a, b: Bag(a.elements + elements_of(b)), Bag()),
 }
-
-
-def _elements(value: Any) -> tuple[Any, ...]:
-    found = elements(value)
-    if found is None:
-        raise Fault("bad-value", "is not a list, set or bag", value)
-    return found
 
 
 def cumulate(p: tree.Cumulate, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -131,7 +144,7 @@ def deviation(p: tree.Deviation, inputs: Inputs, scope: Scope) -> list[Trace]:
         mean = sum(there) / len(there)
         if isinstance(mean, float):
             return math.nan
-        return as_float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
+        return nearest_float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
 
     return [_one_to_one(inputs[0], of)]
 
@@ -148,7 +161,7 @@ def _one_to_one(trace: Trace, f: Callable[[list[Any]], Any]) -> Trace:
     """Each item answered with ``f`` of the values so far."""
     found = [i.value for i in trace.items]
     made = each(range(len(found)), lambda n: f(found[: n + 1]))
-    return Trace(tuple(i._replace(value=v) for i, v in zip(trace.items, made)), trace.end)
+    return with_values(trace, made)
 
 
 # --- which items ----------------------------------------------------------------------------------------------------
@@ -170,7 +183,7 @@ def _at_the_end(x: Trace, item: Item) -> Item:
 def freeze(p: tree.Freeze, inputs: Inputs, scope: Scope) -> list[Trace]:
     """x_0 once per item."""
     (x,) = inputs
-    return [Trace(tuple(i._replace(value=x.items[0].value) for i in x.items), x.end)]
+    return [with_values(x, (x.items[0].value for _ in x.items))]
 
 
 def trim(p: tree.Trim, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -181,15 +194,9 @@ def trim(p: tree.Trim, inputs: Inputs, scope: Scope) -> list[Trace]:
 def filter_(p: tree.Filter, inputs: Inputs, scope: Scope) -> list[Trace]:
     """(x1_i ..) if g_i is true."""
     used = fronts(inputs)
-    kept = [f for f, true in zip(used, each(used, lambda f: _true(f[-1].value))) if true]
+    kept = [f for f, true in zip(used, each(used, lambda f: is_true(f[-1].value))) if true]
     end = end_of(inputs, used)
     return [Trace(tuple(of_front(f, f[k].value) for f in kept), end) for k in range(len(inputs) - 1)]
-
-
-def _true(guard: Any) -> bool:
-    if guard is not None and not isinstance(guard, bool):
-        raise Fault("bad-value", "is not a boolean", guard)
-    return guard is True
 
 
 def first(p: tree.First, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -278,7 +285,7 @@ def pack(p: tree.Pack, inputs: Inputs, scope: Scope) -> list[Trace]:
     out: list[Item] = []
     so_far: list[Any] = []
     for n, front in enumerate(used):
-        if numbered(n, _true, front[1].value):
+        if numbered(n, is_true, front[1].value):
             out.append(of_front(front, tuple(so_far)))
             so_far = []
         so_far.append(front[0].value)
@@ -290,7 +297,7 @@ def pack(p: tree.Pack, inputs: Inputs, scope: Scope) -> list[Trace]:
 def unpack(p: tree.Unpack, inputs: Inputs, scope: Scope) -> list[Trace]:
     """The elements of each list, set or bag; null and ``[]`` give nothing."""
     (x,) = inputs
-    found = each(x.items, lambda i: () if i.value is None else _elements(i.value))
+    found = each(x.items, lambda i: () if i.value is None else elements_of(i.value))
     return [Trace(tuple(i._replace(value=v) for i, vs in zip(x.items, found) for v in vs), x.end)]
 
 
@@ -313,6 +320,220 @@ def collect_map(p: tree.CollectMap, inputs: Inputs, scope: Scope) -> list[Trace]
 def same(p: tree.Processor, inputs: Inputs, scope: Scope) -> list[Trace]:
     """Nothing happens to the items."""
     return list(inputs)
+
+
+# --- APPLY EARLY: partial evaluation ----------------------------------------------------------------------------------
+
+
+class Missing:
+    """The value that an input does not have yet, or one that depends on it."""
+
+
+MISSING = Missing()
+
+
+def early(function: core.Expr, inputs: Sequence[Trace], scope: Scope) -> Trace:
+    """o_i as soon as the items of front i that are present decide it, in the order of i.
+
+    It must be decided before an input ends that has no item i.  The trace ends when an input has ended and is used up.
+    """
+    out: list[Item] = []
+    for i in range(max(map(len, inputs))):
+        decided = numbered(i, _decided, function, i, inputs, scope)
+        if decided is None:
+            break
+        if out:
+            decided = decided._replace(at=max(decided.at, out[-1].at))
+        out.append(decided)
+    used = [t.end for t in inputs if t.end is not None and len(t) <= len(out)]
+    at = out[-1].at if out else scope.beginning
+    return Trace(tuple(out), min((max(e, at) for e in used), default=None))
+
+
+def _decided(function: core.Expr, i: int, inputs: Sequence[Trace], scope: Scope) -> Item | None:
+    """Output i with the moment at which it is decided."""
+    for at in sorted({t.items[i].at for t in inputs if i < len(t)}):
+        if any(t.end is not None and len(t) <= i and t.end <= at for t in inputs):
+            return None
+        there = [t.items[i] if i < len(t) and t.items[i].at <= at else None for t in inputs]
+        found = partial(function, [MISSING if x is None else x.value for x in there], scope.context)
+        if isinstance(found, Lost):
+            raise Fault("overflow", "an integer does not fit in 64 bits", None)
+        if found is not MISSING:
+            return Item(found, at, next(x for x in there if x is not None).about)
+    return None
+
+
+def partial(node: core.Expr, front: Sequence[Any], context: Context) -> Any:
+    """The value, or MISSING: AND, OR, IMPLIES and ``if`` do without what cannot change it."""
+    if not any(isinstance(n, (Input, core.Ref)) for n in node.walk()):
+        return evaluate(node, front, context)
+    match node:
+        case Input():
+            return front[node.index]
+        case core.Binary(op="and"):
+            return _kleene([partial(c, front, context) for c in node.children], False)
+        case core.Binary(op="or"):
+            return _kleene([partial(c, front, context) for c in node.children], True)
+        case core.Call(name="implies"):
+            left, right = (partial(c, front, context) for c in node.args)
+            return _kleene([left if left is MISSING else opposite(left), right], True)
+        case core.Call(name="if"):
+            *pairs, default = node.args
+            for condition, value in zip(pairs[::2], pairs[1::2]):
+                found = partial(condition, front, context)
+                if found is MISSING or isinstance(found, Lost):
+                    return found
+                if found is True:
+                    return partial(value, front, context)
+            return partial(default, front, context)
+        case core.Ref():
+            return MISSING if MISSING in front else evaluate(node, front, context)
+    parts = [partial(c, front, context) for c in node.children]
+    return MISSING if MISSING in parts else evaluate(node, front, context)
+
+
+def _kleene(values: list[Any], decisive: bool) -> Any:
+    """Decided by one that is there."""
+    there = [as_truth(v) for v in values if v is not MISSING]
+    if len(there) < len(values) and not any(v in (decisive, Troolean("T" if decisive else "F")) for v in there):
+        return MISSING
+    return kleene(there, decisive)
+
+
+# --- documents, tuples and texts --------------------------------------------------------------------------------------
+
+
+def _read(read: Callable[[Any], Any]) -> Callable[[Any, Inputs, Scope], list[Trace]]:
+    """Each item read; null of null, and of what cannot be read if the processor says so."""
+
+    def one(value: Any, bad: str) -> Any:
+        try:
+            return None if value is None else read(value)
+        except Fault:
+            if bad == "null":
+                return None
+            raise
+
+    def run(p: Any, inputs: Inputs, scope: Scope) -> list[Trace]:
+        (x,) = inputs
+        made = each(x.items, lambda i: one(i.value, p.bad))
+        return [with_values(x, made)]
+
+    return run
+
+
+def tuples(p: tree.Tuples, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The first line names the columns, the others are tuples of text; a null gives nothing."""
+    (x,) = inputs
+    lines = [(item, line) for item, some in zip(x.items, each(x.items, _lines)) for line in some]
+    if not lines:
+        return [Trace((), x.end)]
+    (names,) = each(lines[:1], lambda found: _header(found[1]))
+    made = each(lines[1:], lambda found: _named(names, found[1]))
+    return [Trace(tuple(i._replace(value=v) for (i, _), v in zip(lines[1:], made)), x.end)]
+
+
+def _lines(item: Item) -> list[list[str | None]]:
+    return [] if item.value is None else documents.read_csv(item.value)
+
+
+def _header(line: list[str | None]) -> list[str]:
+    if len(set(line)) < len(line):
+        raise Fault("bad-value", "names a column twice", line)
+    return [n or "" for n in line]
+
+
+def _named(names: list[str], line: list[str | None]) -> Record:
+    if len(line) > len(names):
+        raise Fault("bad-value", f"has {len(line)} fields, but there are {len(names)} columns", line)
+    return Record(tuple(zip(names, [*line, *[None] * (len(names) - len(line))])))
+
+
+def regex(p: tree.Regex, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """A tuple of the groups of the first match; null if there is none."""
+    (x,) = inputs
+    made = each(x.items, lambda i: documents.groups(p.pattern, p.names, i.value))
+    return [with_values(x, made)]
+
+
+def plot(p: tree.Plot, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """What is drawn, in place of the picture."""
+    (x,) = inputs
+    return [with_values(x, (documents.Picture(p, i.value) for i in x.items))]
+
+
+# --- signals ----------------------------------------------------------------------------------------------------------
+
+
+def _is(op: str, a: Any, b: Any) -> bool:
+    """Whether a comparison is true: with null it is not."""
+    return strict(COMPARISONS[op], a, b) is True
+
+
+def threshold(p: tree.Threshold, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """x if x > limit, else 0."""
+    (x,) = inputs
+    made = each(x.items, lambda i: i.value if _is(">", i.value, p.limit) else 0)
+    return [with_values(x, made)]
+
+
+def _last(x: Trace, n: int, f: Callable[[tuple[Any, ...]], Any]) -> Trace:
+    """``f`` of the last n items, from item n-1 on."""
+    found = [i.value for i in x.items]
+    made = each(range(n - 1, len(x)), lambda k: f(tuple(found[k - n + 1 : k + 1])))
+    return Trace(tuple(i._replace(value=v) for i, v in zip(x.items[n - 1 :], made)), x.end)
+
+
+def smooth(p: tree.Smooth, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The mean of the last n; null if one is null."""
+    return [_last(inputs[0], p.n, lambda some: None if None in some else average(some))]
+
+
+def plateaus(p: tree.Plateaus, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The mean of the last n if they differ by no more than the tolerance, else 0."""
+
+    def of(some: tuple[Any, ...]) -> Any:
+        mean = None if None in some else average(some)
+        known = mean is not None and mean == mean  # NaN is no plateau
+        return mean if known and max(some) - min(some) <= p.tolerance else 0
+
+    return [_last(inputs[0], p.n, of)]
+
+
+def peaks(p: tree.Peaks, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """x_i if it is greater than the r items before and not less than the r items after, else 0.
+
+    Known with item i+r, or at the end.
+    """
+    (x,) = inputs
+    found = [i.value for i in x.items]
+
+    def of(i: int) -> Item | None:
+        later = i + p.reach
+        if later >= len(x) and x.end is None:
+            return None
+        before, after = found[max(0, i - p.reach) : i], found[i + 1 : later + 1]
+        peak = all(_is(">", found[i], b) for b in before) and all(_is(">=", found[i], a) for a in after)
+        at = x.items[later].at if later < len(x) else x.known_at(x.items[i].at)
+        value = found[i] if peak and found[i] is not None else 0
+        return Item(value, at, x.items[i].about)
+
+    return [Trace(tuple(i for i in each(range(len(x)), of) if i is not None), x.end)]
+
+
+def dead_time(p: tree.DeadTime, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """After an item that is not zero the next n are 0."""
+    out: list[Item] = []
+    dead = 0
+    for item in inputs[0].items:
+        if dead:
+            dead -= 1
+            out.append(item._replace(value=0))
+        else:
+            dead = p.n if _is("!=", item.value, 0) else 0
+            out.append(item)
+    return [Trace(tuple(out), inputs[0].end)]
 
 
 MEANING: dict[type[tree.Processor], Callable[[Any, Inputs, Scope], list[Trace]]] = {
@@ -339,4 +560,14 @@ MEANING: dict[type[tree.Processor], Callable[[Any, Inputs, Scope], list[Trace]]]
     tree.Collect: collect,
     tree.CollectMap: collect_map,
     tree.Print: same,
+    tree.Xml: _read(documents.read_xml),
+    tree.Json: _read(documents.read_json),
+    tree.Tuples: tuples,
+    tree.Regex: regex,
+    tree.Plot: plot,
+    tree.Threshold: threshold,
+    tree.Smooth: smooth,
+    tree.Plateaus: plateaus,
+    tree.Peaks: peaks,
+    tree.DeadTime: dead_time,
 }

@@ -5,17 +5,16 @@ An inner processor is run on a whole trace of its own, again and again; nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.languages.esql.semantics_expr import selects, value_of
-from occurs.languages.esql.semantics_traces import (
+from occurs.languages.esql.semantics.expressions import selects, value_of
+from occurs.languages.esql.semantics.traces import (
     Front,
+    Inputs,
     Item,
     Moment,
-    Scope,
     Trace,
     end_of,
     fronts,
@@ -23,11 +22,12 @@ from occurs.languages.esql.semantics_traces import (
     of_front,
     values,
 )
-from occurs.languages.esql.semantics_values import Record, Set, Sharp, distinct, key, map_of
+from occurs.languages.esql.semantics.values import Fault, Record, Set, Sharp, distinct, is_true, key, map_of
 from occurs.model.time import Duration
 from occurs.operators.process import tree
 
-Inputs = Sequence[Trace]
+if TYPE_CHECKING:
+    from occurs.languages.esql.semantics import Scope
 
 
 def window(p: tree.Window, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -79,18 +79,12 @@ def reset(p: tree.Reset, inputs: Inputs, scope: Scope) -> list[Trace]:
     so_far: list[Item] = []
     for n, front in enumerate(used):
         so_far.append(front[0])
-        if numbered(n, _true, front[1].value):
+        if numbered(n, is_true, front[1].value):
             at = max(item.at for item in front)
             (made,) = scope.run(p.inner, [Trace(tuple(so_far), at)])
             out += [of_front(front, item.value) for item in made.items[-1:]]
             so_far = []
     return [Trace(tuple(out), end_of(inputs, used))]
-
-
-def _true(guard: Any) -> bool:
-    if guard is not None and not isinstance(guard, bool):
-        raise Fault("bad-value", "is not a boolean", guard)
-    return guard is True
 
 
 # --- 4.4 ------------------------------------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """The reference semantics of pipes: what definitions give on a finite history (pipes.md 4).
 
 A transcription that is meant to be checked by reading: every processor is a function from whole traces to whole traces.
-It shares nothing with the engine.  Traces are in :mod:`semantics_traces`, processors in :mod:`semantics_items`,
-:mod:`semantics_reading`, :mod:`semantics_signals`, :mod:`semantics_early`, :mod:`semantics_inner`,
-:mod:`semantics_formula`; functions in :mod:`semantics_expr`, values in :mod:`semantics_values`.
+It shares nothing with the engine.
 """
 
 from __future__ import annotations
@@ -14,21 +12,19 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
-from occurs.languages.esql import semantics_inner, semantics_items, semantics_reading, semantics_signals
-from occurs.languages.esql.semantics_arithmetic import Fault
-from occurs.languages.esql.semantics_formula import formula
-from occurs.languages.esql.semantics_traces import Item, Moment, Trace
-from occurs.languages.esql.semantics_values import Record
+from occurs.languages.esql.semantics.formula import formula
+from occurs.languages.esql.semantics.inner import MEANING as OF_INNER
+from occurs.languages.esql.semantics.processors import MEANING as OF_ITEMS
+from occurs.languages.esql.semantics.traces import Item, Moment, Trace
+from occurs.languages.esql.semantics.values import Fault, Record
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Definition, Inner, Node, Pipe, every_node, nodes
 
 _MEANING: dict[type[tree.Processor], Callable[..., list[Trace]]] = {
-    **semantics_items.MEANING,
-    **semantics_reading.MEANING,
-    **semantics_signals.MEANING,
-    **semantics_inner.MEANING,
+    **OF_ITEMS,
+    **OF_INNER,
     tree.Formula: formula,
 }
 
@@ -101,7 +97,7 @@ class Run:
         last = max((e.time for e in inside), default=0) if self.until is None else self.until
         #: closing
         self.end = Moment(len(self.events), last)
-        self.scope = _Scope(self, {}, ())
+        self.scope = Scope(self, {}, ())
 
     def inside(self, time: int) -> bool:
         """Whether a time is on the clock."""
@@ -163,8 +159,11 @@ def _ascending(value: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class _Scope:
-    """The program, or a fresh copy of an inner processor with its inputs and its variables."""
+class Scope:
+    """Where a processor stands: in the program, or in a fresh copy of an inner processor.
+
+    ``context``: the variables.  ``inputs``: of the inner processor.  ``beginning``: before the first event.
+    """
 
     whole: Run
     context: Mapping[str, Any]
@@ -172,12 +171,14 @@ class _Scope:
     beginning: Moment = Moment(-1, -(2**62))
 
     def ticks(self, duration: Duration) -> Fraction:
+        """How many ticks a duration has."""
         exact = self.whole.kind.convert(duration)
         if exact is None:
             raise DefinitionProblem.of("missing-unit", "the duration and the time column have no common unit")
         return Fraction(exact)
 
     def traces(self, pipes: Sequence[Pipe]) -> list[Trace]:
+        """What flows in pipes of this scope."""
         done: dict[int, list[Trace]] = {}
         for node in nodes(pipes):
             done[id(node)] = self.of(node, [done[id(p.node)][p.port] for p in node.inputs])
@@ -197,8 +198,10 @@ class _Scope:
             message = f"item {fault.item} of {what}: {fault.value!r} {fault.message}"
             raise InputProblem.of(fault.kind, message, row=fault.item, value=fault.value, **node.place) from fault
 
-    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> _Scope:
-        return _Scope(self.whole, {**self.context, **(variables or {})}, tuple(inputs))
+    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> Scope:
+        """The scope of a fresh copy of an inner processor."""
+        return Scope(self.whole, {**self.context, **(variables or {})}, tuple(inputs))
 
     def run(self, inner: Inner, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> list[Trace]:
+        """What a fresh copy of an inner processor makes of these traces."""
         return self.inside(inputs, variables).traces(inner.outputs)

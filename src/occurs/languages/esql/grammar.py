@@ -1,4 +1,4 @@
-"""The prefix forms of eSQL (pipes.md, 2.2): what they look like, for the parser and for the printer.
+"""The grammar of eSQL as tables (pipes.md, 2.1, 2.2): words, operators and forms, for the parser and the printer.
 
 A form is a row of *elements*: words, and slots for what varies.  What is read becomes a
 :class:`occurs.languages.esql.syntax.Form`, with one part per slot, choice and option that has a name.
@@ -6,8 +6,57 @@ A form is a row of *elements*: words, and slots for what varies.  What is read b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
+
+_WORDS = """
+    ABOUT AFTER ALL ALWAYS AND APPLY AS AT BAG BE BEFORE BY COMBINE CONSTANT DEFINE DIV EACH EARLY END EVENTS EVERY
+    EXISTS EXPLODED F FALSE FILE FILTER FINITE FIRST FOR FREEZE FROM G GET GNUPLOT GO GREATER HEATMAP HISTOGRAM
+    IMPLIES IN INTO IS JSON LAST LESS LET LIST MACHINE MAP MERGE MOD NAMES ND NOT NOTHING NULL NUMBER OF ON OR
+    OTHERWISE OUTPUT PACK PEAK PLATEAU PRINT PUT RD REGEX REPEAT RESET RUN SCATTERPLOT SELECT SET SIZED SLICE SOME
+    SOMETIME ST START STARTING STOPPING TH THAN THE THRESHOLD TIMES TITLED TO TOO TRIM TRUE TUPLES TURN U UNION
+    UNPACK UNTIL UPTO WHEN WHERE WINDOW WITH WITHIN X XML XPATH
+"""
+#: reserved in this spelling; a name that equals one is written in backticks
+KEYWORDS = frozenset(_WORDS.split())
+#: what a phrase, or a parameter of one, may be
+CATEGORIES = ("processor", "function", "number", "boolean", "text")
+#: constants that are words
+CONSTANTS = {"TRUE": True, "true": True, "FALSE": False, "false": False, "NULL": None, "null": None}
+#: words of the old language that are known, and refused
+REFUSED = {
+    "URL": "Occurs does not download pages; read their text from a file with `--events`",
+    "CALL": "Occurs does not start other programs; read their output from a file with `--events`",
+    "TABLE": "read database tables with `occurs.connect`, or from a file with `--events`",
+}
+#: other spellings of operators
+SPELLINGS = {
+    "→": "->", "⇒": "->", "∨": "OR", "∧": "AND", "¬": "NOT", "□": "G", "◇": "F", "○": "X", "==": "=", "<>": "!=",
+    "≠": "!=", "≤": "<=", "≥": ">=", "×": "*", "÷": "/", "∈": "IN", "·": ":", "⊤": "TRUE", "⊥": "FALSE",
+}  # fmt: skip
+#: units by every spelling that eSQL has
+UNITS = {
+    "us": "us", "ms": "ms", "s": "s", "sec": "s", "second": "s", "seconds": "s", "min": "min", "minute": "min",
+    "minutes": "min", "h": "h", "hour": "h", "hours": "h", "day": "d", "d": "d", "days": "d", "tick": "tick",
+    "ticks": "tick",
+}  # fmt: skip
+IMPLIES, OR, AND, UNTIL, UNARY, COMPARISON, SUM, PRODUCT, NEGATION, POWER, OPERAND = range(11)
+#: an operator by its key: how tightly it binds, and the least that its right operand must
+OPERATORS: dict[str, tuple[int, int]] = {
+    "->": (IMPLIES, IMPLIES), "IMPLIES": (IMPLIES, IMPLIES), "OR": (OR, AND), "AND": (AND, UNTIL),
+    "U": (UNTIL, UNTIL), "UPTO": (UNTIL, UNTIL),
+    **dict.fromkeys(("=", "!=", "<", ">", "<=", ">=", "IN"), (COMPARISON, SUM)),
+    "+": (SUM, PRODUCT), "-": (SUM, PRODUCT),
+    **dict.fromkeys(("*", "/", "MOD", "DIV"), (PRODUCT, NEGATION)),
+}  # fmt: skip
+#: quantifiers, by what they are written with
+QUANTIFIERS = {
+    ("FOR", "ALL"): "FOR ALL", ("∀",): "FOR ALL", ("EXISTS",): "EXISTS", ("∃",): "EXISTS", ("EVERY",): "EVERY",
+    ("SOME",): "SOME",
+}  # fmt: skip
+#: words in front of a unary that negate or are temporal
+PREFIXES = ("NOT", "G", "F", "X", "ALWAYS", "SOMETIME", "AFTER")
 
 
 @dataclass(frozen=True)
@@ -73,11 +122,13 @@ class Pattern:
 PATTERNS: list[Pattern] = []
 
 
+def _split(elements: Sequence[Element]) -> tuple[Element, ...]:
+    """A word an element."""
+    return tuple(w for e in elements for w in (e.split() if isinstance(e, str) else [e]))
+
+
 def _form(kind: str, *elements: Element) -> None:
-    split: list[Element] = []
-    for e in elements:
-        split += e.split() if isinstance(e, str) else [e]
-    PATTERNS.append(Pattern(kind, tuple(split)))
+    PATTERNS.append(Pattern(kind, _split(elements)))
 
 
 def _pipe(name: str = "pipe") -> Slot:
@@ -85,10 +136,7 @@ def _pipe(name: str = "pipe") -> Slot:
 
 
 def _option(*elements: Element, flag: str | None = None) -> Option:
-    split: list[Element] = []
-    for e in elements:
-        split += e.split() if isinstance(e, str) else [e]
-    return Option(tuple(split), flag)
+    return Option(_split(elements), flag)
 
 
 _ORDINAL = Noise(("ST", "ND", "RD", "TH"))
@@ -140,12 +188,7 @@ _form("file", "FILE", Slot("path", "text"))
 BY_KIND: dict[str, Pattern] = {p.kind: p for p in reversed(PATTERNS)}
 
 
-def _first(pattern: Pattern) -> str:
-    head = pattern.elements[0]
-    assert isinstance(head, str)
-    return head
-
-
+#: by their first word
 BY_WORD: dict[str, list[Pattern]] = {}
 for _p in PATTERNS:
-    BY_WORD.setdefault(_first(_p), []).append(_p)
+    BY_WORD.setdefault(str(_p.elements[0]), []).append(_p)

@@ -10,10 +10,9 @@ from occurs.expr import tree as core
 from occurs.expr.functions_text import regexp_problem
 from occurs.expr.text import Name, Text
 from occurs.expr.tree import Expr, Param
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.complaints import LASTING_HINT, lasting_text
 from occurs.languages.esql import syntax
-from occurs.languages.esql.build_function import TEMPORAL, Functions
-from occurs.languages.esql.build_scope import Argument, Level, Scope
+from occurs.languages.esql.checks.functions import TEMPORAL, Argument, Functions, Level, Scope
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.operators.process import tree
@@ -26,6 +25,13 @@ _ONE = {"NOT": tree.Not, "G": tree.Globally, "F": tree.Eventually, "X": tree.Nex
 _TWO = {"->": tree.Implies, "AND": tree.And, "OR": tree.Or, "U": tree.Until, "UPTO": tree.Until}
 _TROOLEAN = {"U": False, "UPTO": True, "FOR ALL": False, "EXISTS": False, "EVERY": True, "SOME": True, **TEMPORAL}
 _PLOTS = {"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}
+#: the forms that say nothing but their processor and the pipes that it reads
+_PLAIN: dict[str, tuple[Callable[[], tree.Processor], tuple[str, ...]]] = {
+    "freeze": (tree.Freeze, ("pipe",)), "last": (tree.Last, ("pipe",)), "unpack": (tree.Unpack, ("pipe",)),
+    "print": (tree.Print, ("pipe",)), "filter": (tree.Filter, ("pipe", "guard")),
+    "pack": (tree.Pack, ("pipe", "guard")), "repeat_by": (tree.RepeatBy, ("pipe", "counts")),
+    "collect_map": (tree.CollectMap, ("keys", "values")),
+}  # fmt: skip
 #: the greatest width and height of a picture, in pixels
 _LARGEST = 10_000
 
@@ -148,8 +154,7 @@ class Builder(Functions):
         if name.text in self.inputs:
             if not self.inputs[name.text].lasting:
                 return True
-            message, hint = f"`{name}` has intervals (rows with an `end`), but pipes read events", LASTING_HINT
-            scope.source.report("not-an-event", message, name.span, hint)
+            scope.source.report("not-an-event", lasting_text(name.text, "pipes read"), name.span, LASTING_HINT)
             return False
         if not self.closed:
             return True
@@ -442,6 +447,9 @@ class Builder(Functions):
     # --- prefix forms and the phrases of the prelude -----------------------------------------------------------------
 
     def form(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        if node.kind in _PLAIN:
+            processor, parts = _PLAIN[node.kind]
+            return self.node(processor(), [self.pipe(node[part], scope) for part in parts], node, scope)
         build: Callable[[syntax.Form, Scope], tree.Pipe] = getattr(self, f"form_{node.kind}")
         return build(node, scope)
 
@@ -493,9 +501,6 @@ class Builder(Functions):
 
     # --- processors of the paper -------------------------------------------------------------------------------------
 
-    def form_freeze(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Freeze(), node, scope)
-
     def form_trim(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         return self._over(tree.Trim(self.count(node["n"], scope, 0, "TRIM")), node, scope)
 
@@ -514,10 +519,6 @@ class Builder(Functions):
             return pipe
         start = self.function(node["start"], scope.function(0)) if node["start"] is not None else None
         return self.node(tree.Cumulate(word, start), (pipe,), node, scope)
-
-    def form_filter(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        inputs = self.pipe(node["pipe"], scope), self.pipe(node["guard"], scope)
-        return self.node(tree.Filter(), inputs, node, scope)
 
     def form_window(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         width = self.width(node["width"], scope, "WINDOW")
@@ -582,9 +583,6 @@ class Builder(Functions):
     def form_first(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         return self._over(tree.First(self.count(node["n"], scope, 0, "THE FIRST")), node, scope)
 
-    def form_last(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Last(), node, scope)
-
     def form_every(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         width = self.width(node["width"], scope, "EVERY")
         return self._over(tree.Every(width if isinstance(width, Duration) else node["width"].duration), node, scope)
@@ -600,17 +598,6 @@ class Builder(Functions):
     def form_repeat(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         return self._over(tree.Repeat(self.count(node["n"], scope, 0, "REPEAT")), node, scope)
 
-    def form_repeat_by(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        inputs = self.pipe(node["pipe"], scope), self.pipe(node["counts"], scope)
-        return self.node(tree.RepeatBy(), inputs, node, scope)
-
-    def form_pack(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        inputs = self.pipe(node["pipe"], scope), self.pipe(node["guard"], scope)
-        return self.node(tree.Pack(), inputs, node, scope)
-
-    def form_unpack(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Unpack(), node, scope)
-
     def form_run(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         pipe = self.pipe(node["pipe"], scope)
         return self.node(tree.Each(self.inner(node["inner"], "RUN", scope)), (pipe,), node, scope)
@@ -622,10 +609,6 @@ class Builder(Functions):
 
     def form_collect(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         return self._over(tree.Collect(node["into"].lower()), node, scope)
-
-    def form_collect_map(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        inputs = self.pipe(node["keys"], scope), self.pipe(node["values"], scope)
-        return self.node(tree.CollectMap(), inputs, node, scope)
 
     def form_peak(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         word = f"THE {node['what']} .. WITHIN"
@@ -683,9 +666,6 @@ class Builder(Functions):
             hint = "write for example `GNUPLOT ON THE SCATTERPLOT OF p`"
             return self.broken("type-mismatch", "GNUPLOT needs a plot as its operand", node, scope, hint)
         return pipe
-
-    def form_print(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Print(), node, scope)
 
     def form_file(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         if scope.level is not None:

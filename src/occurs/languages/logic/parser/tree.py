@@ -1,27 +1,19 @@
-"""The text of an `.ftl` or `.ptl` file to its tree (temporal-logic.md, section 2).
-
-Comments are taken out first, then the text is cut into definitions, whose SELECTs are covered.  Then every definition
-is parsed by itself, so that each wrong one is reported.
-"""
+"""One definition of an `.ftl` or `.ptl` file: lark's tree to ours (temporal-logic.md, section 2)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from lark import Token
-from lark.exceptions import UnexpectedInput
 
-from occurs.errors import Problem, did_you_mean
+from occurs.errors import did_you_mean
 from occurs.expr import tree as core
-from occurs.expr.parsing import lark_of
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.expressions import ExpressionBuilder, Node, Refused, joined
 from occurs.languages.logic import syntax
-from occurs.languages.logic.parser_pieces import pieces, without_comments
-from occurs.languages.logic.parser_words import EXAMPLES, OTHER_UNITS, UNIT_WORDS, explain, unit_problem
+from occurs.languages.logic.parser.complaints import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import TYPE_NAMES, Type
@@ -40,40 +32,6 @@ _TREES = "implies or_ and_ paired weak not_ shifted ranged assign compare is_nul
 _FORMULAS = frozenset(_TREES.split())
 #: how deep formulas and terms may nest: the checks take up to eight calls for a level
 DEEPEST = 80
-
-
-def parse(text: str, file: str | None = None, *, past: bool | None = None) -> tuple[syntax.File, list[Problem]]:
-    """The tree of a text, and every problem of its syntax in text order.
-
-    ``past``: what a trigger is that does not say it; None: past in a file called ``.ptl``, else future.  Definitions
-    with a problem are left out of the tree.  Problems have the kinds ``syntax``, ``bad-bound``, ``bad-sql`` (there is
-    none) and ``unknown-unit``.
-    """
-    if past is None:
-        past = file is not None and file.lower().endswith(".ptl")
-    lark, source, clean = lark_of("occurs.languages.logic", "grammar.lark"), Text(text, file), without_comments(text)
-    definitions: list[syntax.Definition] = []
-    unread: set[str] = set()
-    for piece in pieces(clean, source):
-        try:
-            if piece.broken:
-                raise Refused
-            definitions.append(Builder(source, clean, piece.start, past).definition(lark.parse(piece.words)))
-        except UnexpectedInput as error:
-            source.problems.append(explain(error, piece.words, piece.start, source))
-            unread |= _made(piece.words)
-        except Refused:  # its problem is among source.problems
-            unread |= _made(piece.words)
-    tree_of_all = syntax.File(tuple(definitions), file, text, frozenset(unread))
-    return tree_of_all, sorted(source.problems, key=Problem.sort_key)
-
-
-_MADE = re.compile(r"(?i)\b(?:table|event|state|view|constant|trigger|emit)\s+(\w+)")
-
-
-def _made(words: str) -> set[str]:
-    """What a definition that cannot be read was to define or emit."""
-    return set(_MADE.findall(words))
 
 
 class Builder(ExpressionBuilder):
@@ -347,10 +305,7 @@ class Builder(ExpressionBuilder):
         if tree.data in _FORMULAS and tree.data not in ("true", "false"):
             hint = "join formulas with `and`, `or` or `implies`; compare only values"
             raise self.refuse("syntax", "this is a formula, but a value is needed here", tree, hint)
-        self.deeper(1, tree)
-        built: Expr = getattr(self, f"x_{tree.data}")(tree)
-        self.depth -= 1
-        return built
+        return super().expr(tree)
 
     def _unquoted(self, token: Token) -> str:
         quote = token[0]
@@ -367,20 +322,7 @@ class Builder(ExpressionBuilder):
             if value == float("inf"):
                 raise self.refuse("syntax", "this number is too large", at)
             return core.Literal(value, Type.FLOAT, span=self.span(at))
-        short = text.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(short) > 19 or int(short) > 2**63 - (not negative):
-            hint = "add a decimal point to make it a float"
-            raise self.refuse("syntax", "this integer does not fit in 64 bits", at, hint)
-        return core.Literal(int(short), Type.INT, span=self.span(at))
-
-    def x_negative(self, tree: Node) -> Expr:
-        inner = tree.children[1]
-        arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
-        value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
-        if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):
-            return core.Literal(-value, arg.type, span=self.span(tree))
-        return core.Unary("neg", arg, span=self.span(tree))
+        return self.integer(text, negative, at)
 
     def x_times(self, tree: Node) -> Expr:
         """`2x` is `2 * x`."""
