@@ -97,8 +97,8 @@ class Prepared:
 
     def together(self, stream: Stream) -> int:
         """One call of operators that share their look-ups: matches counted, no columns made."""
-        _, matches = self.operators.advance(self.operators.fresh(), stream)
-        return sum(len(m) for m in matches)
+        _, found = self.operators.advance([{}] * len(self.parts), stream)
+        return sum(len(f) for f in found)
 
 
 def cost(run: Callable[[], int], job: Job) -> Cost:

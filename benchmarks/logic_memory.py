@@ -17,6 +17,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 from tests.laws.logic import program_of
+from tests.textcases.logic import LogicCase, load_cases
 
 import occurs
 from benchmarks import logic_work
@@ -27,7 +28,6 @@ from occurs.languages.logic import define
 from occurs.languages.logic.compile import GROWS
 from occurs.operators.temporal.general import General
 from occurs.options import InputOptions
-from occurs.testing.logic import LogicCase, load_cases
 
 CASES = Path(__file__).parents[1] / "tests" / "cases" / "logic" / "worked.md"
 _OPTIONS = InputOptions(time_unit="ms")

@@ -21,7 +21,7 @@ from benchmarks import pipes_work
 from benchmarks.pipes_work import EVENTS, Work
 from benchmarks.report import Report, ratio
 from occurs import pipes
-from occurs.operators.process.run import Batch, column_of, open
+from occurs.operators.process.run import Batch, Run, column_of
 from occurs.pipes import fn
 
 #: wanted of time windows, events per second, and of wide windows against narrow ones
@@ -178,7 +178,7 @@ def kept(events: int) -> Report:
 
 def _most(pipe: pipes.Pipe, values: Any, events: int) -> int:
     """The most rows that the state had after a batch of 10 000 events."""
-    run = open([pipe.graph])
+    run = Run([pipe.graph])
     most = 0
     (name,) = pipes.running.types_of(pipe)
     for first in range(0, events, 10_000):

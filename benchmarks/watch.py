@@ -16,8 +16,8 @@ from typing import Any
 
 from benchmarks.report import Report
 from occurs.connect import sqlite
+from occurs.connect.changes.feed import open_feed
 from occurs.connect.changes.model import Watched
-from occurs.connect.changes.store import open_feed
 from occurs.model.types import Type
 from occurs.watch.actions import Actions
 from occurs.watch.judging import Judge

@@ -232,7 +232,7 @@ def _all_kernels() -> list[Kernel]:
     files = [file for folder in folders for file in folder.glob("*.py")]
     source = Path(package.__file__).parents[3]
     names = [str(file.relative_to(source).with_suffix("")).replace(os.sep, ".") for file in files]
-    more = ["occurs.model.mixing", "occurs.operators.codes"]
+    more = ["occurs.model.labels", "occurs.operators.codes"]
     modules = [importlib.import_module(name.removesuffix(".__init__")) for name in [*names, *more]]
     return list({v for m in modules for v in vars(m).values() if isinstance(v, Kernel)})
 

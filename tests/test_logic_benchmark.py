@@ -6,8 +6,7 @@ import importlib.util
 
 import pytest
 from benchmarks import logic, logic_work
-
-from occurs.testing.logic import LogicCase
+from tests.textcases.logic import LogicCase
 
 
 @pytest.mark.long

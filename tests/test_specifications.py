@@ -10,7 +10,7 @@ import click
 import pytest
 
 from occurs.cli import main
-from occurs.languages.esql.forms import PATTERNS
+from occurs.languages.esql.grammar import PATTERNS
 from occurs.testing.cases import load_cases
 
 ROOT = Path(__file__).parent.parent

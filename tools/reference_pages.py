@@ -81,21 +81,21 @@ def constructs(language: str) -> str:
 
 def esql_forms() -> str:
     """The prefix forms of eSQL, one a row."""
-    from occurs.languages.esql import forms
+    from occurs.languages.esql import grammar
 
     def written(element: Any) -> str:
         if isinstance(element, str):
             return element
-        if isinstance(element, forms.Slot):
+        if isinstance(element, grammar.Slot):
             return f"*{element.name}*" + (" {, ..}" if element.many else "")
-        if isinstance(element, forms.Choice):
+        if isinstance(element, grammar.Choice):
             words = " | ".join(element.words)
             return f"&#91;{words}&#93;" if element.optional else f"({words})"
-        if isinstance(element, forms.Noise):
+        if isinstance(element, grammar.Noise):
             return f"&#91;{' | '.join(element.words)}&#93;"
         return f"&#91;{' '.join(map(written, element.elements))}&#93;"
 
-    rows = [f"| {_cell(' '.join(map(written, p.elements)))} |" for p in forms.PATTERNS]
+    rows = [f"| {_cell(' '.join(map(written, p.elements)))} |" for p in grammar.PATTERNS]
     return "\n".join(["| form |", "| --- |", *rows]) + "\n"
 
 

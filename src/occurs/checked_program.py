@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 import pyarrow as pa
 
 from occurs.checked_texts import Bound, Read
+from occurs.connect.files import line_sources
 from occurs.connect.tables import sources_of
-from occurs.connect.textlines import line_sources
 from occurs.errors import (
     DefinitionProblem,
     InputProblem,
@@ -25,8 +25,8 @@ from occurs.errors import (
     without,
 )
 from occurs.languages.language import MAX_FORMULA, Known
-from occurs.model.facts import schema_of_table
 from occurs.model.history import History, InputOptions, Source, listed, normalise
+from occurs.model.source import schema_of_table
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema

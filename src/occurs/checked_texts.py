@@ -12,7 +12,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.language import Known, Language, Part, Slot, Texts, folder, language
 from occurs.languages.mixed_up import in_another_language
-from occurs.model.textfile import TextFile
+from occurs.model.source import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 from occurs.operators.definition import Definition, Node, Subscribed

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from occurs.connect.tables import to_arrow
 from occurs.errors import LimitProblem, UsageProblem, did_you_mean
-from occurs.model.facts import fact_table
 from occurs.model.lists import named_list
-from occurs.model.source import InputOptions, Source
+from occurs.model.source import InputOptions, Source, fact_table
 from occurs.model.ticks import duration
 from occurs.model.time import OPEN, TimeKind
 from occurs.model.types import Schema, Type

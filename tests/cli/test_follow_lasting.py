@@ -14,9 +14,8 @@ import occurs as occurs_package
 from occurs.cli.follow import _summary
 from occurs.connect.files import read_sources
 from occurs.errors import InputProblem
-from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Totals
-from occurs.follow.wide import wide
+from occurs.follow.wide import Expected, Pinned, wide
 from occurs.model.history import InputOptions
 
 STATES = """input event stop(Vessel), go(Vessel).

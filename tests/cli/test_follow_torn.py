@@ -25,9 +25,8 @@ from occurs.cli import main
 from occurs.connect.sparkerrors import _translated
 from occurs.errors import CheckpointProblem
 from occurs.follow import sources
-from occurs.follow.checkpoint import Checkpoint, misfit
+from occurs.follow.checkpoint import Checkpoint, check, explained, misfit
 from occurs.follow.sinks import Files
-from occurs.follow.sparkfiles import check, explained
 
 from .test_follow import HEAD, interrupt, meanwhile, move_in
 

@@ -11,9 +11,8 @@ import pytest
 import occurs
 from occurs.connect.files import read_sources
 from occurs.errors import InputProblem
-from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Totals, shown_span, shown_time
-from occurs.follow.wide import wide
+from occurs.follow.wide import Expected, Pinned, wide
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.history import InputOptions
 from occurs.model.time import TIMESTAMP, TimeKind

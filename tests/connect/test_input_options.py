@@ -17,9 +17,9 @@ from occurs.connect.writers import write
 from occurs.errors import InputProblem, UsageProblem
 from occurs.model.history import InputOptions, normalise
 from occurs.model.source import Source
+from occurs.model.special import formats_of, time_hint
 from occurs.model.ticks import to_ticks
 from occurs.model.timeformat import TimeFormat
-from occurs.model.timehints import formats_of, time_hint
 
 #: formats, and texts that Python's strptime reads as they are to be read here
 FORMATS = [

@@ -10,10 +10,11 @@ import pytest
 
 import occurs
 from occurs import pipes
-from occurs.languages.esql import function_text, parser
+from occurs.languages.esql import parser
+from occurs.languages.esql.checks.functions import function
 from occurs.operators.process import palettes
 
-KEPT = (palettes.palettes, palettes.functions, parser.phrases_of_palettes, function_text.function)
+KEPT = (palettes.palettes, palettes.functions, parser.phrases_of_palettes, function)
 FOLDER = Path(__file__).parents[2] / "examples" / "palette"
 
 

@@ -11,10 +11,10 @@ import random
 from typing import Any
 
 from tests.generators.random_epl_pattern import PatternWriter, Piece, Tag
+from tests.textcases.epl import EplCase
 
 from occurs.model.occurrence import Occurrence
 from occurs.testing.cases import KINDS
-from occurs.testing.epl import EplCase
 
 GIVEN = ("A", "B", "C")
 #: 2024-05-01T00:00:00Z

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from occurs.expr.names import Name
+from occurs.expr.text import Name
 from occurs.languages.esql import syntax
-from occurs.languages.esql.forms import BY_KIND, Choice, Element, Option, Slot
-from occurs.languages.esql.phrases import PRELUDE
+from occurs.languages.esql.grammar import BY_KIND, Choice, Element, Option, Slot
+from occurs.languages.esql.parser.phrases import PRELUDE
 from occurs.model.time import UNIT_MICROSECONDS, Duration
 
 _NAMES = ("x", "y", "trade", "F", "THE", "if", "a b", "TIME", "null", "ST")

@@ -11,6 +11,7 @@ import random
 from typing import Any
 
 from tests.generators.random_logic_formula import FUTURE, PAST, TEXT, Formulas, Known
+from tests.textcases.logic import LogicCase
 
 from occurs.expr import tree
 from occurs.languages.logic import syntax
@@ -19,7 +20,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.model.types import Type
 from occurs.testing.cases import KINDS
-from occurs.testing.logic import LogicCase
 
 #: 5 January 2024, 09:00 UTC, in microseconds
 _NINE = 1_704_445_200_000_000

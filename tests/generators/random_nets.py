@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from tests.generators.random_epl import _Program as Program
 from tests.generators.random_epl_pattern import ATOM, GUARDED, PatternWriter, Piece, Tag
+from tests.textcases.epl import EplCase
 
 from occurs.model.occurrence import Occurrence
-from occurs.testing.epl import EplCase
 
 
 def random_core_rows(rng: random.Random) -> EplCase:

@@ -23,6 +23,7 @@ from tests.generators.random_phenesthe_words import (
     kind_of,
     merged,
 )
+from tests.textcases.phenesthe import LastingCase, Written
 
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.render import render
@@ -30,7 +31,6 @@ from occurs.languages.phenesthe.semantics import Row, clocked, derived, inputs
 from occurs.languages.phenesthe.semantics.formulas import Formulas as Meanings
 from occurs.model.types import Type
 from occurs.testing.cases import KINDS
-from occurs.testing.phenesthe import LastingCase, Written
 
 #: 5 January 2024, 09:00 UTC, in microseconds
 _NINE = 1_704_445_200_000_000

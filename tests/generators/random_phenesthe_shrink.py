@@ -1,4 +1,4 @@
-"""A failing Phenesthe case made small, and written as a text case (:mod:`occurs.testing.phenesthe`).
+"""A failing Phenesthe case made small, and written as a text case (:mod:`tests.textcases.phenesthe`).
 
 ::
 
@@ -13,6 +13,8 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, Written
+
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import analyse
@@ -20,7 +22,6 @@ from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, from_arrow
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, Written
 
 Item = TypeVar("Item")
 Fails = Callable[[LastingCase], bool]

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from tests.generators.pipes_text import text_of
 from tests.generators.random_pipes_functions import KINDS, TEXTS
 from tests.generators.random_pipes_graph import Graphs
+from tests.textcases.pipes import PipesCase
 
 from occurs.model.occurrence import Occurrence
 from occurs.operators.process.tree import Definition, Pipe
 from occurs.testing.cases import KINDS as TIMES
-from occurs.testing.pipes import PipesCase
 
 #: every way to make a pipe, by name: one per processor
 PROCESSORS = tuple(sorted(n.removeprefix("make_") for n in dir(Graphs) if n.startswith("make_")))

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import is_right, schemas_of, shrunk, text_of
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.parser import parse
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 SEEDS = range(200)
 

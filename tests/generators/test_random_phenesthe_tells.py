@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from tests.generators.random_phenesthe import random_program
+from tests.textcases.phenesthe import Line, Loaded
 
 from occurs.languages.phenesthe.semantics import formulas, intervals, values
 from occurs.languages.phenesthe.semantics.intervals import INFINITY
-from occurs.testing.phenesthe import Line, Loaded
 
 SEEDS = range(500)
 #: programs that must tell

@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 from hostcases import keywords
+from tests.textcases.epl import EplCase, load_cases
 
 import occurs
 from occurs.languages.epl import syntax
 from occurs.languages.epl.render import render
 from occurs.model.types import Type, arrow_type
 from occurs.program import Program
-from occurs.testing.epl import EplCase, load_cases
 
 FOLDER = Path(__file__).parents[1] / "cases" / "epl"
 #: cases in a batch: plans of Spark grow with their number

@@ -28,12 +28,11 @@ from occurs.hosts.spark.wide import arrow_of
 from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
+from occurs.hosts.stream.crossing import make_packer, make_unpacker
 from occurs.hosts.stream.detect import _handed, lay_out
-from occurs.hosts.stream.from_buckets import make_unpacker
 from occurs.hosts.stream.layout import Path
 from occurs.hosts.stream.records import NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
-from occurs.hosts.stream.to_buckets import make_packer
 from occurs.model.history import InputOptions, Source
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
@@ -157,7 +156,7 @@ class InStream:
                     of = schema.arrow_of(name, kind) if kind is Type.RECORD else kind
                     physical[(t, name)] = columns.setdefault((name, of), f"c{len(columns)}")
         self.source = StreamSource(
-            frame=cast(Any, None),
+            frame=cast("Any", None),
             schemas=schemas,
             kind=history.kind,
             physical=physical,
@@ -176,7 +175,7 @@ class InStream:
             skip=how.skip, final=program.provisional,
         )  # fmt: skip
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
-        self.query = StreamQuery(cast(Any, None), self.layout, *asked)
+        self.query = StreamQuery(cast("Any", None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
         kinds = {c: arrow_of(kind) for (_, kind), c in columns.items()}
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
@@ -249,7 +248,7 @@ class InStream:
             # each detection comes as soon as its instant is complete, and no sooner
             for e in found if not self.stage.families else ():
                 assert before is None or e.time > before, (before, e)
-                assert e.time <= cast(int, frontier), (e, frontier)
+                assert e.time <= cast("int", frontier), (e, frontier)
             before = frontier
             out.found += found
             out.batches.append(got)

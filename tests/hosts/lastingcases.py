@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 import occurs
 from occurs.connect.tables import to_arrow
 from occurs.errors import OccursError
 from occurs.model.types import Type, arrow_type, widen
 from occurs.testing.cases import type_of
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[1] / "cases" / "phenesthe")
 BATCH = [c for c in CASES if c.mode == "batch"]

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from hostcases import here, keywords, on_spark
 from instream import How, InStream
 from tests.laws.logic import Subject, program_of
+from tests.textcases.logic import LogicCase, load_cases
 
 import occurs
 from occurs.cli import main
@@ -21,7 +22,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.program import Program
 from occurs.testing.cases import parse_events
-from occurs.testing.logic import LogicCase, load_cases
 from occurs.verify.compare import difference
 
 FOLDER = Path(__file__).parents[1] / "cases" / "logic"

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from hostcases import keywords, on_spark
 from instream import How, InStream
+from tests.textcases.pipes import PipesCase, Row, alike, load_cases, rows
 
 import occurs
 from occurs.model.history import InputOptions
 from occurs.model.occurrence import Occurrence
-from occurs.testing.pipes import PipesCase, Row, alike, load_cases, rows
 from occurs.verify.compare import occurrences_of
 
 FOLDER = Path(__file__).parents[1] / "cases" / "pipes"

@@ -12,6 +12,7 @@ import pytest
 from instream import How, InStream
 from test_local_lasting import input_of
 from tests.generators.random_phenesthe import random_program
+from tests.textcases.phenesthe import LastingCase, Loaded
 
 import occurs
 from occurs.engine.engine import Engine
@@ -19,7 +20,6 @@ from occurs.errors import OccursError
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions, Source
 from occurs.plan.stage import Stage
-from occurs.testing.phenesthe import LastingCase, Loaded
 
 Row = dict[str, Any]
 

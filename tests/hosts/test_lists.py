@@ -16,8 +16,7 @@ from instream import How, InStream
 
 import occurs
 from occurs.connect.files import read_sources
-from occurs.follow.expected import Expected, Pinned
-from occurs.follow.wide import wide
+from occurs.follow.wide import Expected, Pinned, wide
 from occurs.model.history import InputOptions
 from occurs.verify.compare import difference
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from eplcases import all_cases, right
 from tests.laws.epl import Subject
+from tests.textcases.epl import EplCase, flat
 
 import occurs
 from occurs.cli import main
@@ -18,7 +19,6 @@ from occurs.engine.engine import Engine
 from occurs.hosts.local import calls, history_rows
 from occurs.program import Program
 from occurs.testing.cases import parse_events
-from occurs.testing.epl import EplCase, flat
 from occurs.verify.compare import difference, occurrences_of
 
 CASES = right(all_cases())

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 import occurs
 from occurs.engine.engine import Engine
@@ -16,7 +17,6 @@ from occurs.hosts.detections import Detections
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions, Source
 from occurs.program import Program
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[1] / "cases" / "phenesthe")
 

@@ -14,6 +14,7 @@ from instream import How, InStream
 from tests.laws.contract import cut
 from tests.laws.epl import Subject
 from tests.laws.new_keys import codes, held, new_keys
+from tests.textcases import epl
 
 import occurs
 from occurs.engine.engine import Engine
@@ -23,8 +24,7 @@ from occurs.model.history import InputOptions
 from occurs.operators import codes as keycodes
 from occurs.operators.codes import Renewal
 from occurs.operators.process.columns import of_numpy
-from occurs.operators.process.slots import Slots
-from occurs.testing import epl
+from occurs.operators.process.processors.slices import Slots
 
 CASES = Path(__file__).parents[1] / "cases"
 #: those in which codes outlive a call

@@ -12,6 +12,7 @@ from test_local_lasting import CASES, input_of, lines_of, program_of
 from test_stream_lasting import options_of
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import text_of
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, shown
 
 import occurs
 from occurs.engine.engine import Engine
@@ -19,7 +20,6 @@ from occurs.errors import OccursError
 from occurs.hosts.local import history_rows
 from occurs.languages.phenesthe.semantics import evaluate
 from occurs.model.history import InputOptions, Source
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, shown
 
 UPDATE = [c for c in CASES if c.mode == "update"]
 When = int | str

@@ -10,12 +10,12 @@ import pytest
 from eplcases import Batch, all_cases, combined, program_of
 from hostcases import in_few_jobs, keywords
 from tests.generators.random_epl import random_epl
+from tests.textcases.epl import EplCase
 
 import occurs
 from occurs.model.occurrence import Occurrence
 from occurs.plan.spread import groups
 from occurs.program import Program
-from occurs.testing.epl import EplCase
 from occurs.verify.compare import occurrences_of
 
 pytestmark = pytest.mark.spark

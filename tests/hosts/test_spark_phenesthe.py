@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from lastingcases import CASES, Together, found_on_spark, in_programs, labels_of, lines_of, options_of
+from tests.textcases.phenesthe import LastingCase, Loaded
 
 import occurs
 from occurs.errors import InputProblem
 from occurs.model.source import InputOptions
 from occurs.plan.spread import groups
 from occurs.program import Program
-from occurs.testing.phenesthe import LastingCase, Loaded
 
 pytestmark = pytest.mark.spark
 #: of those that say something else among others, the ones that are in the fast run

@@ -13,12 +13,12 @@ from instream import How, InStream
 from test_stream_change import Changing
 from tests.generators.random_epl import random_epl
 from tests.laws.epl import Subject
+from tests.textcases.epl import EplCase
 
 import occurs
 from occurs.model.history import InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.program import Program
-from occurs.testing.epl import EplCase
 from occurs.verify.compare import difference, occurrences_of
 
 CASES = right(all_cases())

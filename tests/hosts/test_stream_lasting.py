@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from instream import How, InStream
 from test_local_lasting import CASES, input_of, instant, lines_of, program_of
+from tests.textcases.phenesthe import LastingCase, Line, Loaded
 
 import occurs
 from occurs.model.history import InputOptions, Source
-from occurs.testing.phenesthe import LastingCase, Line, Loaded
 
 BATCH = [c for c in CASES if c.mode == "batch" and c.expected is not None]
 APPEND = [c for c in CASES if c.mode == "append"]

@@ -12,11 +12,11 @@ import pytest
 from instream import How
 from test_local_lasting import lines_of
 from test_stream_change import Changing
+from tests.textcases.phenesthe import Line
 
 import occurs
 from occurs.errors import CheckpointProblem
 from occurs.model.history import InputOptions
-from occurs.testing.phenesthe import Line
 
 INPUTS = "input event a(K), b(K), c(K). input state p(K).\n"
 S = "state s(K) : a(K) ~> b(K)."

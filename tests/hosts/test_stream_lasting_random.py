@@ -11,8 +11,7 @@ from test_local_lasting import input_of, program_of
 from test_stream_lasting import stream_of
 from test_stream_mixed import told
 from tests.generators.random_phenesthe import random_program
-
-from occurs.testing.phenesthe import LastingCase, Loaded
+from tests.textcases.phenesthe import LastingCase, Loaded
 
 
 def ways(case: LastingCase, rng: random.Random, seed: int, number: int) -> list[How]:

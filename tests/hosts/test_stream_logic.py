@@ -9,9 +9,9 @@ import pytest
 from hostcases import keywords
 from instream import How, InStream
 from tests.laws.logic import Subject, program_of
+from tests.textcases.logic import LogicCase, load_cases
 
 from occurs.model.occurrence import Occurrence
-from occurs.testing.logic import LogicCase, load_cases
 from occurs.verify.compare import difference, occurrences_of
 
 CASES = [c for c in load_cases(Path(__file__).parents[1] / "cases" / "logic") if c.error is None and c.events]

@@ -13,7 +13,7 @@ from tests.generators.histories import split_by_type
 
 import occurs
 from occurs.engine import ledger
-from occurs.hosts.stream import bucket, to_buckets
+from occurs.hosts.stream import bucket, crossing
 from occurs.model.history import InputOptions
 
 MS = InputOptions(time_unit="ms")
@@ -30,7 +30,7 @@ def check(rules: str, tables: dict[str, pa.Table], how: How) -> InStream:
 def test_few_rows_at_once(monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
     """Engines that are called several times in a micro-batch, tasks that pack rows piece by piece."""
     monkeypatch.setattr(bucket, "BUDGET", 4)
-    monkeypatch.setattr(to_buckets, "CHUNK", 3)
+    monkeypatch.setattr(crossing, "CHUNK", 3)
     for seed in range(3):
         tables = split_by_type(events(60, seed))
         check(EVERYTHING, tables, How(3, 25, 10, shuffled=True, memory=memory, seed=seed))

@@ -12,6 +12,7 @@ import pytest
 from test_local_lasting import CASES, input_of, line, program_of
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import text_of
+from tests.textcases.phenesthe import LastingCase, Line, Loaded
 
 import occurs
 from occurs.engine.engine import Engine
@@ -21,7 +22,6 @@ from occurs.hosts.windows import answers as answers_of
 from occurs.model.history import InputOptions
 from occurs.options import Window
 from occurs.program import Program
-from occurs.testing.phenesthe import LastingCase, Line, Loaded
 
 WINDOWS = [c for c in CASES if c.mode == "window" and c.expected is not None]
 

@@ -12,6 +12,7 @@ from lastingcases import found_on_spark
 from test_spark_phenesthe import SEA, modes, voyages
 from test_windows import WINDOWS, by_query, input_of, lengths, program_of
 from test_windows import same as agree
+from tests.textcases.phenesthe import LastingCase, Loaded
 
 import occurs
 from occurs.connect.writers import in_order
@@ -22,7 +23,6 @@ from occurs.hosts.windows import Asked
 from occurs.model.source import InputOptions, Source
 from occurs.options import Window
 from occurs.program import Program
-from occurs.testing.phenesthe import LastingCase, Loaded
 
 pytestmark = pytest.mark.spark
 #: seconds: (window, step)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from occurs.connect.kafka.place import KafkaPlace
-from occurs.connect.kafka.sample import _object
-from occurs.connect.kafka.source import BROKEN, REASON, typed
+from occurs.connect.kafka.source import BROKEN, REASON, _object, typed
 from occurs.connect.sparkcolumns import PLACE
 from occurs.model.types import Type
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from tests.laws import contract
 from tests.laws.contract import agree, cutting, restart, splitting, whole
+from tests.textcases.epl import EplCase, flat, reference
 
 from occurs.engine.engine import Engine
 from occurs.errors import OccursError
@@ -27,7 +28,6 @@ from occurs.operators.sequence.automaton import Automaton
 from occurs.operators.sequence.definition import nodes
 from occurs.operators.sequence.tree import At
 from occurs.program import Program
-from occurs.testing.epl import EplCase, flat, reference
 from occurs.verify.compare import row_of
 
 _MINUTE = Duration(Fraction(60_000_000))

@@ -6,12 +6,12 @@ import random
 
 from tests.laws import contract
 from tests.laws.contract import cutting, meaning, restart, slicing, splitting
+from tests.textcases.logic import LogicCase
 
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.loading import parse
 from occurs.program import Program
-from occurs.testing.logic import LogicCase
 
 
 def program_of(case: LogicCase) -> Program:

@@ -25,7 +25,7 @@ from occurs.operators import codes as keycodes
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
 from occurs.operators.interval.values import Values
-from occurs.operators.process.slots import Slots
+from occurs.operators.process.processors.slices import Slots
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 

@@ -14,19 +14,19 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from tests.laws.new_keys import renewing
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, shown
 
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics import Row, clocked, derived, evaluate, evaluation_order, inputs
 from occurs.languages.phenesthe.semantics.formulas import Formulas
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, shown
 
 #: so many times a history is repeated, to see whether the state grows
 PERIODS = 8
 
 
 class Run(Protocol):
-    """A program at work; rows come out as :func:`occurs.testing.phenesthe.line` makes them."""
+    """A program at work; rows come out as :func:`tests.textcases.phenesthe.line` makes them."""
 
     def advance(self, rows: Sequence[Row], frontier: int) -> Iterable[Line]:
         """Take the rows after the frontier before, up to this one; what became final (nothing that is open)."""

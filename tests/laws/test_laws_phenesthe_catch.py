@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from tests.generators.random_phenesthe import random_program
 from tests.laws.phenesthe import Subject, all_laws, cutting, forgetting, meaning, restart, splitting
+from tests.textcases.phenesthe import KINDS, LastingCase, Line, Loaded, parse_rows, shown
 
 from occurs.languages.phenesthe.semantics import Row, evaluate
-from occurs.testing.phenesthe import KINDS, LastingCase, Line, Loaded, parse_rows, shown
 
 SEEDS = range(80)
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from occurs.errors import InputProblem
-from occurs.model.facts import fact_table
 from occurs.model.history import History, InputOptions, normalise
+from occurs.model.source import fact_table
 from occurs.model.types import Schema, Type
 
 MOORED = Schema((("Vessel", Type.INT), ("Port", Type.STRING)), lasting=True, loose=True)

@@ -14,6 +14,7 @@ import small_nets
 import table_1
 from random_typed import RandomNet
 from tests.generators.random_nets import random_core_rows, random_extended
+from tests.textcases.epl import EplCase
 
 from occurs.errors import DefinitionProblem, OccursError
 from occurs.expr.tree import Binary
@@ -26,8 +27,7 @@ from occurs.nets.simulate import Simulator
 from occurs.nets.simulate_plan import rules
 from occurs.nets.terms import TupleTerm
 from occurs.nets.transform import to_priority_net
-from occurs.testing.epl import EplCase
-from occurs.verify.net_runs import rows_in_order
+from occurs.verify.nets import rows_in_order
 
 
 def beside(net: Net, seed: int | None, limit: int = 30, asking: bool = True) -> int:

@@ -9,6 +9,7 @@ import pytest
 from snakes_engine import Snakes, comparable, space_of
 from table_1 import CASES, case
 from tests.generators.random_nets import random_core_rows, random_extended
+from tests.textcases.epl import EplCase
 
 from occurs.errors import DefinitionProblem
 from occurs.languages.epl.nets import translate
@@ -16,8 +17,7 @@ from occurs.nets.explore import explore
 from occurs.nets.firing import enabled, fire
 from occurs.nets.net import Marking, Net
 from occurs.nets.transform import to_priority_net
-from occurs.testing.epl import EplCase
-from occurs.verify.net_runs import rows_in_order
+from occurs.verify.nets import rows_in_order
 
 
 @pytest.mark.parametrize("number", CASES)

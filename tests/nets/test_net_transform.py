@@ -12,6 +12,7 @@ from random_black import random_black
 from small_nets import INT, NEXT, PAIR, example_1, figure_3, number
 from table_1 import CASES, case
 from tests.generators.random_nets import random_core_rows, random_extended
+from tests.textcases.epl import EplCase
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Binary
@@ -23,8 +24,7 @@ from occurs.nets.report import confluence, default_outputs
 from occurs.nets.terms import TupleTerm, var
 from occurs.nets.transform import encoded, steps_encoded, to_black_trace, to_priority_net
 from occurs.nets.validate import violations
-from occurs.testing.epl import EplCase
-from occurs.verify.net_runs import depends_on_order, rows_in_order
+from occurs.verify.nets import depends_on_order, rows_in_order
 
 R, N = var("r"), var("n")
 RANDOM_NETS = range(60)

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.textcases.pipes import alike, plain
 
 from occurs import pipes
 from occurs.languages.esql.semantics import Run as Reference
@@ -15,11 +16,10 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.operators.process import functions as distinct
 from occurs.operators.process import run as engine
-from occurs.operators.process.fusing import fused
+from occurs.operators.process.network import fused
 from occurs.operators.process.tree import Definition
 from occurs.operators.process.values import as_python
 from occurs.pipes import fn, ltl
-from occurs.testing.pipes import alike, plain
 
 KIND = TimeKind(False, None)
 TEXTS = ("a", "b", "c")
@@ -96,13 +96,13 @@ def all_of(rng, texts):
 def items(pipe, column, ended, cuts):
     """(value, step, about) of all items; the run is saved and loaded at the cuts."""
     graph = fused([pipe.graph])
-    run, out = engine.open(graph, kind=KIND), []
+    run, out = engine.Run(graph, kind=KIND), []
     for first, last in pairwise([0, *sorted(cuts), len(column)]):
         part = engine.tuples(pa.table({"v": column.slice(first, last - first)}))
         (found,) = run.advance(engine.Batch(np.arange(first, last), {"X0": (np.arange(last - first), part)}))
         out += zip(found.value.pylist(), found.step.tolist(), found.about.tolist())
         kept = run.save()
-        run = engine.open(graph, kind=KIND)
+        run = engine.Run(graph, kind=KIND)
         run.load(kept)
     if ended:
         (found,) = run.close(len(column) - 1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from occurs.languages.esql import semantics_arithmetic, semantics_documents
+from occurs.languages.esql.semantics import documents as reference_documents
+from occurs.languages.esql.semantics import values as reference_values
 from occurs.operators.process import documents, values
 
-READERS = [(documents, values.Fault), (semantics_documents, semantics_arithmetic.Fault)]
+READERS = [(documents, values.Fault), (reference_documents, reference_values.Fault)]
 FORMS = [("read_xml", "<a>", "</a>"), ("read_json", "[", "]"), ("read_json", '{"a":', "}")]
 
 

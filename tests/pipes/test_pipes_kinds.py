@@ -9,7 +9,7 @@ from tests.generators.random_pipes import PROCESSORS, random_pipe
 
 from occurs.expr.tree import Binary, Call, Literal, Param, Ref
 from occurs.languages.esql.semantics import Run
-from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean
+from occurs.languages.esql.semantics.values import Bag, Map, Record, Set, Troolean
 from occurs.model.types import Schema, Type
 from occurs.operators.process import kinds, tree
 from occurs.operators.process.function_kinds import Unfit, kind_of, typed

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe
+from tests.textcases.pipes import alike, plain
 
 from occurs.errors import InputProblem, OccursError
 from occurs.expr.tree import Binary, Literal, Param
@@ -17,9 +18,8 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.process import tree
 from occurs.operators.process.columns import concat
-from occurs.operators.process.run import Batch, Run, column_of, open
+from occurs.operators.process.run import Batch, Run, column_of
 from occurs.operators.process.values import Bag, Map, Record, Set, Troolean
-from occurs.testing.pipes import alike, plain
 
 KIND = TimeKind(False, None)
 
@@ -61,7 +61,7 @@ def bags_alike(a, b):
 
 def items(pipe, kind, events, ended, cuts=(), restart=False):
     """(value, step, time, about) of all items."""
-    run = open([pipe], kind=kind, about=True)
+    run = Run([pipe], kind=kind, about=True)
     out = []
 
     def take(found):
@@ -75,7 +75,7 @@ def items(pipe, kind, events, ended, cuts=(), restart=False):
         take(run.advance(batch(events[first:last])))
         if restart:
             kept = run.save()
-            run = open([pipe], kind=kind, about=True)
+            run = Run([pipe], kind=kind, about=True)
             run.load(kept)
     if ended:
         take(run.close(events[-1].time if events else 0))
@@ -155,7 +155,7 @@ def test_splitting(name):
     values = [rng.randrange(12) for _ in range(60)]
 
     def given(some):
-        run = open([pipe], kind=KIND)
+        run = Run([pipe], kind=KIND)
         out = []
         for first in range(0, len(some), 7):
             part = some[first : first + 7]
@@ -202,7 +202,7 @@ KEPT = {
 def test_forgetting(name):
     """What is kept does not grow with the history."""
     pipe, bound = KEPT[name]
-    run = open([pipe], kind=KIND)
+    run = Run([pipe], kind=KIND)
     most = []
     for first in range(0, 4000, 100):
         at = np.arange(first, first + 100)
@@ -216,7 +216,7 @@ def test_forgetting(name):
 
 
 def test_copies_are_independent():
-    run: Run = open([node(tree.Cumulate("addition"), X), node(tree.Trim(3), X)], kind=KIND)
+    run: Run = Run([node(tree.Cumulate("addition"), X), node(tree.Trim(3), X)], kind=KIND)
     run.advance(Batch(np.arange(2), {"x": (np.arange(2), column_of([1, 2]))}))
     other = run.copy()
     run.advance(Batch(np.array([2]), {"x": (np.arange(1), column_of([100]))}))
@@ -229,9 +229,9 @@ def test_many_pieces_are_one_batch(monkeypatch):
 
     pipe = node(tree.Window(3, TOTAL), X)
     values = column_of(list(range(50)))
-    (whole,) = open([pipe], kind=KIND).advance(Batch(np.arange(50), {"x": (np.arange(50), values)}))
+    (whole,) = Run([pipe], kind=KIND).advance(Batch(np.arange(50), {"x": (np.arange(50), values)}))
     monkeypatch.setattr(module, "PIECE", 7)
-    (pieces,) = open([pipe], kind=KIND).advance(Batch(np.arange(50), {"x": (np.arange(50), values)}))
+    (pieces,) = Run([pipe], kind=KIND).advance(Batch(np.arange(50), {"x": (np.arange(50), values)}))
     assert pieces.value.pylist() == whole.value.pylist() == [3 * i + 3 for i in range(48)]
     assert pieces.time.tolist() == whole.time.tolist() == list(range(2, 50))
     assert concat([pieces.value, whole.value]).pylist() == pieces.value.pylist() * 2
@@ -240,7 +240,7 @@ def test_many_pieces_are_one_batch(monkeypatch):
 @pytest.mark.parametrize("first", [0, 4])
 def test_overflow_names_the_item(first):
     """Also of an item that comes in a later call."""
-    run = open([node(tree.Cumulate("addition"), X)], kind=KIND)
+    run = Run([node(tree.Cumulate("addition"), X)], kind=KIND)
     if first:
         run.advance(Batch(np.arange(first), {"x": (np.arange(first), column_of([0] * first))}))
     values = column_of([1, 2**62, 2**62])
@@ -250,7 +250,7 @@ def test_overflow_names_the_item(first):
 
 
 def test_nothing_comes_after_the_end():
-    run = open([X], kind=KIND)
+    run = Run([X], kind=KIND)
     run.close(0)
     with pytest.raises(InputProblem, match="after the end"):
         run.advance(Batch(np.arange(1), {"x": (np.arange(1), column_of([1]))}))

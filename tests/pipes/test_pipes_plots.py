@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from occurs.operators.process.ops_documents import draw
+from occurs.operators.process.processors.documents import draw
 from occurs.operators.process.tree import Plot
 from occurs.operators.process.values import Bag, Fault, Map, Record, Set
 

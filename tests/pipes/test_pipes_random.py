@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe, random_pipes
+from tests.textcases.pipes import alike, difference, plain, reference, rows
 
 from occurs.languages.esql.semantics import Run
 from occurs.model.occurrence import Occurrence
-from occurs.operators.process.fusing import fused
 from occurs.operators.process.kinds import ANY
+from occurs.operators.process.network import fused
 from occurs.operators.process.tree import every_node, nodes
 from occurs.pipes.box import Box
 from occurs.pipes.pipe import Pipe
 from occurs.pipes.running import types_of
 from occurs.testing.cases import KINDS
-from occurs.testing.pipes import alike, difference, plain, reference, rows
 
 
 class Ready(Box):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from occurs import pipes
-from occurs.languages.esql.build import definitions
+from occurs.languages.esql.checks import definitions
 from occurs.languages.esql.semantics import Run
 from occurs.model.canonical import canonical
 from occurs.model.occurrence import Occurrence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.textcases.pipes import alike, plain
 
 from occurs import pipes
 from occurs.languages.esql.semantics import Run
@@ -10,7 +11,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.operators.process.tree import Definition
 from occurs.pipes import END, LEFT, MAYBE, NO, OUTPUT, RIGHT, YES, fn, ltl
 from occurs.testing.cases import KINDS
-from occurs.testing.pipes import alike, plain
 
 T, F = True, False
 

@@ -6,8 +6,7 @@ import pyarrow as pa
 
 import occurs
 from occurs.model.time import TimeKind
-from occurs.plot.keys import shared
-from occurs.plot.timeline import Timeline
+from occurs.plot.timeline import Timeline, shared
 
 TICKS = TimeKind(False, "min")
 RULES = """event Smoke(Room: string, N: int)

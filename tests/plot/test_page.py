@@ -14,8 +14,7 @@ import pyarrow as pa
 import pytest
 
 from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.plot.page import page
-from occurs.plot.timeline import Timeline
+from occurs.plot.timeline import Timeline, page
 
 TICKS = TimeKind(False, "s")
 NASTY = "</script><script>alert(1)</script><!-- \u2028 & \" ' @@data@@"

@@ -14,8 +14,16 @@ from occurs.model.history import InputOptions
 from occurs.model.types import Type
 from occurs.nets.net import Net, Transition
 from occurs.program import Program
-from occurs.verify.net_runs import BLACK, ENCODED, black_run, encoded_run, in_engine_order
-from occurs.verify.nets import Sides, Witness, sides_of
+from occurs.verify.nets import (
+    BLACK,
+    ENCODED,
+    Sides,
+    Witness,
+    black_run,
+    encoded_run,
+    in_engine_order,
+    sides_of,
+)
 
 RULES = """
 create schema A(k string, v int); create schema B(k string, v int);

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.connect import sqlite
-from occurs.connect.changes.store import open_feed
+from occurs.connect.changes.feed import open_feed
 from occurs.program import Program
 from occurs.watch.rules import read_rules
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from occurs.connect.changes.model import Commit
 from occurs.languages.logic import syntax
-from occurs.languages.logic.semantics.evaluation import Firing as Reference
-from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics import Firing as Reference
+from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.formula import Looking
 from occurs.languages.logic.semantics.residual import notices
 from occurs.model.labels import derived_labels

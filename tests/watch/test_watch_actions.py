@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from occurs.connect import sqlite
+from occurs.connect.changes.feed import open_feed
 from occurs.connect.changes.model import ActionFailed, Fired
-from occurs.connect.changes.store import open_feed
 from occurs.errors import DefinitionProblem, UsageProblem
 from occurs.watch import actions as module
 from occurs.watch.actions import Actions, Webhook, filled

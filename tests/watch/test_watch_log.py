@@ -10,8 +10,8 @@ import time
 import pytest
 
 from occurs.connect import sqlite
+from occurs.connect.changes.feed import open_feed
 from occurs.connect.changes.model import TABLE, Watched
-from occurs.connect.changes.store import open_feed
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 from occurs.model.types import Type
 

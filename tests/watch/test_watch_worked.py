@@ -3,8 +3,7 @@
 import pytest
 from livecases import CASES, Postgres, SQLite, watched
 from replaying import Replaying
-
-from occurs.testing.logic import load_cases
+from tests.textcases.logic import load_cases
 
 WORKED = [c for c in load_cases(CASES / "worked.md") if c.error is None]
 

@@ -145,7 +145,7 @@ def of_program(
 def in_order(history: History, most: int | None) -> list[Any]:
     """The rows of an input in the total order.  LimitProblem if there are more than ``most``."""
     from occurs.verify.compare import occurrences_of
-    from occurs.verify.net_runs import rows_in_order
+    from occurs.verify.nets import rows_in_order
 
     size = sum(len(t) for t in history.tables.values())
     if most is not None and size > most:

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from occurs.cli import _options
-from occurs.connect.places import user_path
-from occurs.connect.whole import Whole, refuse_existing
-from occurs.errors import ResourceProblem, UsageProblem, raise_problems
+from occurs.connect.whole import new_file, write_whole
+from occurs.errors import UsageProblem, raise_problems
 
 #: of graphical models
 MODEL = ".pattern.json"
@@ -29,20 +28,12 @@ def command(rules: str, out: str | None, overwrite: bool) -> None:
     """
     from occurs.loading import text_of
 
-    target = user_path(out, "--out") if out is not None and out != "-" else None
-    if target is not None and not target.parent.is_dir():
-        raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
-    if target is not None and not overwrite:
-        refuse_existing(target, f"--out {out}")
+    target = new_file(out, "--out", overwrite) if out is not None and out != "-" else None
     text = _made(text_of(Path(rules)), rules, target is not None and target.name.endswith(MODEL))
     if target is None:
         click.echo(text, nl=False)
         return
-    try:
-        with Whole(target) as whole:
-            whole.write(text.encode())
-    except OSError as error:
-        raise ResourceProblem.of("cannot-write", f"{out}: {error.strerror or error}") from error
+    write_whole(target, text.encode(), str(out))
 
 
 def _made(text: str, file: str, model: bool) -> str:

@@ -20,8 +20,8 @@ from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
-from occurs.follow.places import source_of
 from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Topic
+from occurs.follow.sources import source_of
 from occurs.follow.stream_actions import Acts, acting, definitions
 from occurs.follow.stream_actions import counted as counted_actions
 from occurs.hosts.windows import unsupported

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from occurs.cli import _nets, _options
-from occurs.connect.places import user_path
-from occurs.connect.whole import Whole, refuse_existing
-from occurs.errors import ResourceProblem, UsageProblem
+from occurs.cli._output import counted
+from occurs.connect.whole import new_file, write_whole
+from occurs.errors import UsageProblem
 from occurs.nets.net import Net
 
 _FORMATS = (".cpn", ".net.json", ".svg")
@@ -65,11 +65,7 @@ def command(
     if compact and (out is None or not out.endswith(".svg") or black is False):
         text = "--compact is a view for drawings of nets with black transitions"
         raise UsageProblem.of("bad-option", text, hint="-o X.svg, without --encoded")
-    target = None if out is None else user_path(out, "--out")
-    if target is not None and not target.parent.is_dir():
-        raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
-    if target is not None and not overwrite:
-        refuse_existing(target, f"--out {out}")
+    target = None if out is None else new_file(out, "--out", overwrite)
     loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
     encoded = out is not None and out.endswith(".cpn") if black is None else not black
     net = loaded.with_encoding(encoded)
@@ -77,11 +73,7 @@ def command(
         click.echo(summary(net))
         return
     data = _bytes(net, out, compact)
-    try:
-        with Whole(target) as file:
-            file.write(data)
-    except OSError as error:
-        raise ResourceProblem.of("cannot-write", f"{out}: {error.strerror or error}") from error
+    write_whole(target, data, out)
     if compact:
         from occurs.nets import compact as view
 
@@ -107,10 +99,10 @@ def sizes(net: Net) -> str:
     """``3 pages, 12 places, 10 transitions (4 black), 40 arcs``."""
     black = sum(t.black is not None for t in net.transitions.values())
     parts = [
-        _count(len(net.pages), "page"),
-        _count(len(net.places), "place"),
-        _count(len(net.transitions), "transition") + (f" ({black} black)" if black else ""),
-        _count(len(net.arcs), "arc"),
+        counted(len(net.pages), "page"),
+        counted(len(net.places), "place"),
+        counted(len(net.transitions), "transition") + (f" ({black} black)" if black else ""),
+        counted(len(net.arcs), "arc"),
     ]
     return ", ".join(parts)
 
@@ -123,13 +115,9 @@ def summary(net: Net) -> str:
         for p in page.places:
             more = [f"fused as {p.fusion}"] if p.fusion else []
             more += [p.role.value] if p.role else []
-            more += [_count(len(p.initial), "token")] if p.initial else []
+            more += [counted(len(p.initial), "token")] if p.initial else []
             lines.append(f"  place {p.name}: {p.colour.name}" + (f" ({', '.join(more)})" if more else ""))
         for t in page.transitions:
             kind = "black transition" if t.black else "transition"
             lines.append(f"  {kind} {t.name}, priority {t.priority}")
     return "\n".join(lines)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -88,8 +88,7 @@ def command(
     bar, which reaches the right border if the interval is still open; other rows are drawn as marks.  With --events,
     input events are drawn as marks, their numeric attributes as lines, and input intervals as bars.
     """
-    from occurs.plot.keys import split
-    from occurs.plot.timeline import WIDTH, Timeline, check, input_events
+    from occurs.plot.timeline import WIDTH, Timeline, check, input_events, split
 
     target = user_path(out, "--out")
     check(target, f"--out {out}", overwrite=overwrite)

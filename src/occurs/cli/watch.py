@@ -12,8 +12,8 @@ import click
 
 from occurs.cli import _input, _options
 from occurs.cli._output import counted, detections
+from occurs.connect.changes.feed import Feed, open_feed
 from occurs.connect.changes.model import Watched
-from occurs.connect.changes.store import Store, open_feed
 from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.follow.figures import Line
@@ -107,14 +107,14 @@ def command(
         feed.close()
 
 
-def _install(feed: Store, rules: Rules, name: str) -> None:
+def _install(feed: Feed, rules: Rules, name: str) -> None:
     feed.install(rules.tables, name, rules.identity)
     unchanged(feed, name, rules)
     assert feed.installed(rules.tables, name)
     click.echo(f"{feed.name}: changes of {_shown(rules.tables)} are now logged for `{name}`", err=True)
 
 
-def _uninstall(feed: Store, print_sql: bool) -> None:
+def _uninstall(feed: Feed, print_sql: bool) -> None:
     if print_sql:
         for statement in feed.uninstall_sql():
             click.echo(f"{statement};")
@@ -124,7 +124,7 @@ def _uninstall(feed: Store, print_sql: bool) -> None:
 
 
 def _watch(
-    feed: Store,
+    feed: Feed,
     rules: Rules,
     name: str,
     give: _Out,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 
-from occurs.connect.places import Place
+from occurs.connect.places import Place, decodes
 from occurs.errors import InputProblem
 from occurs.model.natural import fit
 from occurs.model.source import ENCODING, InputOptions, Source, is_utf8
@@ -128,7 +128,7 @@ class _Content:
                 text = column.cast(pa.string()).to_pylist()
                 column = pa.chunked_array([pa.array([None if v is None else _bytes(v) for v in text], pa.binary())])
                 column = (
-                    column if any(v is not None and not _is_utf8(_bytes(v)) for v in text) else column.cast(pa.string())
+                    column if any(v is not None and not decodes(_bytes(v)) for v in text) else column.cast(pa.string())
                 )
             columns.append(column)
         return pa.table(columns, names=[self.name(n) for n in found.column_names])
@@ -224,17 +224,9 @@ def _as_utf8(table: pa.Table) -> tuple[pa.Table, dict[str, dict[int, str]]]:
             text = column.cast(pa.string())
         except pa.ArrowInvalid:
             values = column.to_pylist()
-            strange = [i for i, v in enumerate(values) if v is not None and not _is_utf8(v)]
+            strange = [i for i, v in enumerate(values) if v is not None and not decodes(v)]
             wrong = {i: f"{values[i]!r}, not UTF-8," for i in strange}
             text = pa.chunked_array([pa.array([None if i in wrong else v for i, v in enumerate(values)], pa.string())])
             misfits[field.name] = wrong
         table = table.set_column(at, field.name, text)
     return table, misfits
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from occurs.connect.places import Place
+from occurs.connect.places import Place, decodes
 from occurs.errors import InputProblem
 from occurs.model.lists import fit_lists, list_type, one_by_one, times_as
 from occurs.model.nesting import DEEPEST, depths, too_deep
 from occurs.model.nesting import read_json as loads
 from occurs.model.source import ENCODING, InputOptions, Source, is_utf8
-from occurs.model.types import Schema, Type, arrow_type
+from occurs.model.types import Schema, Type, arrow_type, json_type
 from occurs.model.values import flattened, is_text, plain_layout
 
 #: lines whose nesting is measured at once
@@ -46,9 +46,9 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
     lines, rows = _lines(data)
     # Arrow's reader skips `null`, and crashes on it in the first line
     good = ~_deep(lines) & pc.match_substring_regex(lines, r"^\s*\{").to_numpy(zero_copy_only=False)
-    if not _is_utf8(data):  # Arrow's reader would not mind
+    if not decodes(data):  # Arrow's reader would not mind
         hint = ENCODING
-        good &= np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
+        good &= np.array([decodes(line) for line in lines.to_pylist()], bool)
     strange: list[tuple[int, str]] = []
     if not good.all():
         strange = [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in np.flatnonzero(~good)]
@@ -130,14 +130,6 @@ def _deep(lines: pa.LargeBinaryArray) -> np.ndarray:
         part = suspect[at : at + MEASURED]
         deep[part] = depths(_join(lines.take(pa.array(part))).to_pybytes()) > DEEPEST
     return deep
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _shown(line: bytes) -> str:
@@ -294,7 +286,7 @@ def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table,
         if wanted is Type.TIMESTAMP:
             wanted = Type.STRING  # as written; the intake reads it
         if wanted is None or wanted is Type.NULL:  # nobody says
-            wanted = next((k for v in values if (k := _kind(v)) is not None), None)
+            wanted = next((k for v in values if (k := json_type(v)) is not None), None)
             if wanted is Type.INT and any(isinstance(v, float) for v in values):
                 wanted = Type.FLOAT
         if wanted is None:
@@ -326,18 +318,8 @@ def _lists(values: list[Any], wanted: pa.DataType | None) -> tuple[pa.Array, dic
     return column, {i: _written(values[i]) for i in lost}
 
 
-def _kind(value: object) -> Type | None:
-    if isinstance(value, bool):
-        return Type.BOOL
-    if isinstance(value, int):
-        return Type.INT
-    if isinstance(value, float):
-        return Type.FLOAT
-    return Type.STRING if isinstance(value, str) else None
-
-
 def _fits(value: object, wanted: Type) -> bool:
-    kind = _kind(value)
+    kind = json_type(value)
     if kind is Type.INT and isinstance(value, int):
         exact = -(2**63) <= value < 2**63
         return exact and (wanted is Type.INT or (wanted is Type.FLOAT and int(float(value)) == value))

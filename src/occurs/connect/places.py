@@ -63,6 +63,15 @@ class Place:
         return self.path.read_bytes()
 
 
+def decodes(data: bytes) -> bool:
+    """Is this UTF-8?"""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def places(texts: Iterable[str], format: str | None = None) -> list[Place]:
     """The files that ``--events`` arguments name, a directory's and those of a pattern in the order of their names.
 

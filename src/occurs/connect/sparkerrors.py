@@ -51,14 +51,19 @@ def _translated(error: Exception, foreign: bool) -> OccursError | None:
     return ResourceProblem.of("spark-failed", f"the Spark job failed: {first}")
 
 
-def carrier(error: OccursError) -> RuntimeError:
-    """The exception that a worker raises for ``error``: Spark hands on only its text, in which the problems travel."""
-    problems = [{**asdict(p), "related": [], "value": repr(p.value)} for p in error.problems]
-    return RuntimeError(_MARK + json.dumps({"class": type(error).__name__, "problems": problems}))
+@contextmanager
+def problems_in_text() -> Iterator[None]:
+    """Errors of ours become errors with the problems in their text: Spark hands on the text of an exception only."""
+    try:
+        yield
+    except OccursError as error:
+        problems = [{**asdict(p), "related": [], "value": repr(p.value)} for p in error.problems]
+        text = json.dumps({"class": type(error).__name__, "problems": problems})
+        raise RuntimeError(_MARK + text) from error
 
 
 def translate(error: BaseException) -> OccursError | None:
-    """The error that a worker raised as :func:`carrier`, out of what Spark says about it; None if there is none."""
+    """The error that a worker raised within :func:`problems_in_text`, out of what Spark says; None if there is none."""
     text = str(error)
     at = text.find(_MARK)
     while at >= 0:

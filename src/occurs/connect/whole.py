@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
-from occurs.errors import UsageProblem
+from occurs.connect.places import user_path
+from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.nesting import read_json
 
 
@@ -93,6 +94,27 @@ def refuse_existing(path: Path, named: str) -> None:
             raise UsageProblem.of("exists", f"{named}: the directory already has Parquet files", hint=hint)
     elif os.path.lexists(path):
         raise UsageProblem.of("exists", f"{named}: the file already exists", hint=hint)
+
+
+def new_file(text: str, option: str, overwrite: bool) -> Path:
+    """The path of a file that an ``option`` names and that can be written.  Raises UsageProblem before any work:
+    ``missing-file`` if there is no such directory, ``exists``."""
+    target = user_path(text, option)
+    if not target.parent.is_dir():
+        raise UsageProblem.of("missing-file", f"{option} {text}: there is no directory {target.parent}")
+    if not overwrite:
+        refuse_existing(target, f"{option} {text}")
+    return target
+
+
+def write_whole(path: Path, data: bytes, named: str) -> None:
+    """Write a file that is there whole or not at all; ``named``: its path as messages show it.  Raises
+    ResourceProblem."""
+    try:
+        with Whole(path) as out:
+            out.write(data)
+    except OSError as error:
+        raise ResourceProblem.of("cannot-write", f"{named}: {error.strerror or error}") from error
 
 
 def durable(path: Path, *, stamp: float | None = None) -> AbstractContextManager[IO[bytes]]:

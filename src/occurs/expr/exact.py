@@ -22,7 +22,6 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 EXACT = 2**53
 
 # not pa.scalar: the first value that comes from Python makes Arrow import pandas, and `import occurs` must not
-NULL_INT = pa.nulls(1, pa.int64())[0]
 NULL_FLOAT = pa.nulls(1, pa.float64())[0]
 NULL_BOOL = pa.nulls(1, pa.bool_())[0]
 

@@ -1,12 +1,24 @@
-"""A text with its lines: offsets to spans, and the problems found in it."""
+"""The text of a file: names with their places, offsets to spans, and the problems found."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from copy import copy
+from dataclasses import dataclass, field
 
 from occurs.errors import Place, Problem, Severity, Span
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name as written (without quotes of any kind), with its place, which takes no part in equality."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Text:

@@ -196,7 +196,7 @@ class Annotated(Expr):
 @dataclass(frozen=True)
 class Slot(_Leaf):
     """A place for constant number ``index``: what is left of a constant when rules that differ in constants alone share
-    one expression (see :func:`occurs.expr.shape.shape`)."""
+    one expression (see :func:`occurs.expr.evaluate.shape`)."""
 
     index: int
     type: Type

@@ -19,10 +19,9 @@ import pyarrow.parquet as pq
 from occurs.checked_program import CheckedProgram
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.places import FORMATS, PACKED, Place, format_of, place_of, split_type, user_path
-from occurs.connect.sparkerrors import carrier
-from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
-from occurs.follow.expected import Expected
-from occurs.follow.wide import wide
+from occurs.connect.sparkerrors import problems_in_text
+from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.follow.wide import Expected, wide
 from occurs.model.source import InputOptions, Source
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def make_reader(expected: Expected, roots: Sequence[str]) -> Callable[[Batches],
     """The function that ``mapInArrow`` runs over paths: it reads each file as ``occurs run`` does."""
 
     def read(batches: Batches) -> Batches:
-        try:
+        with problems_in_text():
             for batch in batches:
                 for row in batch.to_pylist():
                     path = Path(re.sub("^file:/+", "/", row["path"]))
@@ -139,8 +138,6 @@ def make_reader(expected: Expected, roots: Sequence[str]) -> Callable[[Batches],
                         place = place_of(path, row["type"], expected.options.format)
                         sources = read_place(place, expected.pinned.schemas, expected.options)
                         yield from wide(sources, expected).combine_chunks().to_batches(max_chunksize=ROWS)
-        except OccursError as error:
-            raise carrier(error) from error
 
     return read
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from occurs.checked_program import CheckedProgram
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Metrics, Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
-from occurs.follow.replay_history import history, write_history
 from occurs.follow.sinks import Outputs
-from occurs.follow.sources import Source
+from occurs.follow.sources import Source, history, write_history
 from occurs.follow.stream_actions import Acts
+from occurs.follow.wide import Expected, Pinned
 from occurs.hosts.detections import chosen
 from occurs.hosts.spark.batch import needed
 from occurs.hosts.stream.batches import MicroBatch
@@ -29,7 +28,7 @@ from occurs.hosts.stream.records import SCHEMA
 from occurs.hosts.stream.source import StreamSource, ticks_of
 from occurs.hosts.stream.state_migration import form_of
 from occurs.model.source import InputOptions
-from occurs.model.ticks import instant
+from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
 from occurs.plan.lanes import lanes
 from occurs.plan.spread import groups
@@ -93,7 +92,8 @@ class Follower:
             pinned = self._pinned(checkpoint, session)
             self.kind = pinned.kind
             delay = 0 if asked.watermark is None else ticks_of(asked.watermark, self.kind, "--watermark")
-            expected = Expected.of(self.program, pinned, asked.options, self._ends(), asked.because or asked.label)
+            ends = clock_ends(asked.options.start, asked.options.until, self.kind)
+            expected = Expected.of(self.program, pinned, asked.options, ends, asked.because or asked.label)
             asked.source.prepare(expected, checkpoint)
             stack.callback(asked.source.close)
             entry = self._entry(expected)
@@ -167,14 +167,6 @@ class Follower:
             self._told([p for p in found.notices if p.severity == "warning"])
             known = found if known is None else known.with_more(found.schemas)
         return known.with_more(self.program.declared)
-
-    def _ends(self) -> tuple[int | None, int | None]:
-        options = self.asked.options
-        start = None if options.start is None else instant(options.start, self.kind, "--start")
-        until = None if options.until is None else instant(options.until, self.kind, "--until")
-        if start is not None and until is not None and start > until:
-            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
-        return start, until
 
     def _entry(self, expected: Expected) -> dict[str, Any]:
         """What must stay what it is while the checkpoint lives."""

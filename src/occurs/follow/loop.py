@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.connect.sparkerrors import own_errors
 from occurs.errors import OccursError
-from occurs.follow.sparkfiles import check, explained
+from occurs.follow.checkpoint import check, explained
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 
 if TYPE_CHECKING:

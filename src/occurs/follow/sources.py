@@ -1,4 +1,5 @@
-"""What a stream may be read from: directories that are watched, a record that is replayed (topics: ``topics``)."""
+"""The sources of a stream: directories that are watched, a record that is replayed (topics: ``topics``), and history
+for rules that are new."""
 
 from __future__ import annotations
 
@@ -7,26 +8,28 @@ import os
 import re
 import threading
 import time
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.files import read_sources
-from occurs.connect.places import user_path
+from occurs.connect.places import split_type, user_path
 from occurs.connect.whole import durable
 from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.follow import folders
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.expected import Expected, Pinned
 from occurs.follow.folders import PARQUET, literal
-from occurs.follow.wide import wide
+from occurs.follow.wide import GOOD, Expected, Pinned, wide
 from occurs.hosts.stream.source import StreamSource
+from occurs.model.canonical import fingerprint
 from occurs.model.source import InputOptions
 from occurs.model.source import Source as Table
 from occurs.model.time import TimeKind
@@ -35,77 +38,80 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class Source(Protocol):
-    """Where events come from.
+def source_of(texts: Sequence[str], speed: float | None) -> Source:
+    """The source that ``--events`` names.  Raises UsageProblem and InputProblem."""
+    spelled = [split_type(text)[1] for text in texts]
+    if "-" in spelled:
+        text = "--events -: standard input is a history and cannot be followed"
+        hint = "use `occurs run`, which reads it to its end; to follow events, move files into a directory"
+        raise UsageProblem.of("unsupported", text, hint=hint)
+    topics = [text.startswith("kafka:") for text in spelled]
+    if any(topics):
+        from occurs.follow.topics import Topics
+
+        if not all(topics) or speed is not None:
+            raise UsageProblem.of("bad-option", "--events: Kafka topics cannot be combined with files or with --speed")
+        return Topics(texts)
+    directories = [user_path(text).is_dir() for text in spelled]
+    if speed is not None or not any(directories):
+        missing = [t for t in spelled if not user_path(t).exists()]
+        if missing and speed is None and not Path(missing[0]).suffix:
+            return Folders(texts)  # says that there is no such directory
+        return Replay(texts, speed)
+    if not all(directories):
+        file = texts[directories.index(False)]
+        text = f"--events {file} is a file, but others are directories"
+        raise UsageProblem.of(
+            "bad-option", text, hint="pass only directories to follow them, or use --speed to replay all of them"
+        )
+    return Folders(texts)
+
+
+class Source(ABC):
+    """Where events come from: unless a method says otherwise, Spark reads the source by itself.
 
     ``ends``: does it end by itself?  ``trigger``: how often to look for events, if nothing is said.  ``needs_session``:
     must Spark be asked what events look like?
     """
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def ends(self) -> bool: ...
-    @property
-    def trigger(self) -> str: ...
-    @property
-    def needs_session(self) -> bool: ...
-
-    def refuse_inside(self, option: str, target: str) -> None:
-        """Raise UsageProblem if what is written to ``target`` would be read as events."""
-
-    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
-        """What events look like, by what is there."""
-
-    def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
-        """Do all that can fail before Spark is asked."""
-
-    def identity(self) -> list[str]:
-        """What a checkpoint remembers it by."""
-
-    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
-        """The rows as a stream; ``delay``: of the watermark, in ticks."""
-
-    def start(self) -> None:
-        """The query is about to run."""
-
-    def fed(self) -> bool:
-        """Has all been handed to Spark, for ever?"""
-
-    def check(self) -> None:
-        """Raise what has gone wrong beside the query."""
-
-    def close(self) -> None:
-        """The query has ended."""
-
-
-class Passive:
-    """A source that Spark reads by itself."""
-
+    name: str
     ends = False
     trigger = "1 s"
     needs_session = False
 
-    def refuse_inside(self, option: str, target: str) -> None:
-        return None
+    @abstractmethod
+    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
+        """What events look like, by what is there."""
 
-    def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
-        return None
+    @abstractmethod
+    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
+        """The rows as a stream; ``delay``: of the watermark, in ticks."""
 
-    def start(self) -> None:
-        return None
+    @abstractmethod
+    def identity(self) -> list[str]:
+        """What a checkpoint remembers it by."""
+
+    def refuse_inside(self, option: str, target: str) -> None:  # noqa: B027
+        """Raise UsageProblem if what is written to ``target`` would be read as events."""
+
+    def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:  # noqa: B027
+        """Do all that can fail before Spark is asked."""
+
+    def start(self) -> None:  # noqa: B027
+        """The query is about to run."""
 
     def fed(self) -> bool:
+        """Has all been handed to Spark, for ever?"""
         return False
 
-    def check(self) -> None:
-        return None
+    def check(self) -> None:  # noqa: B027
+        """Raise what has gone wrong beside the query."""
 
-    def close(self) -> None:
-        return None
+    def close(self) -> None:  # noqa: B027
+        """The query has ended."""
 
 
-class Folders(Passive):
+class Folders(Source):
     """Directories into which files are moved."""
 
     name = "directory"
@@ -130,7 +136,7 @@ class Folders(Passive):
         return [f"{f.type}={f.path.resolve()}" if f.type else str(f.path.resolve()) for f in self._folders]
 
 
-class Replay(Passive):
+class Replay(Source):
     """Recorded events, at ``speed`` times the speed they had; None: as fast as they are judged."""
 
     name = "record"
@@ -336,3 +342,37 @@ def spooled(session: SparkSession, spool: Path, expected: Expected, *, chunks: b
     if chunks:
         reader = reader.option("maxFilesPerTrigger", "1")
     return reader.parquet(literal(spool))
+
+
+# --- `--replay-from`: history for rules that are new on a stream, through files in the checkpoint --------------------
+
+#: the state of rows of history, as the streaming host has it
+HISTORY = 4
+
+
+def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules: Mapping[str, str]) -> int:
+    """Read recorded events (``PATH`` or ``TYPE=PATH``) and leave them where :func:`history` finds them, once for these
+    ``rules``; returns how many.  Raises InputProblem for what cannot be read; nothing is written then."""
+    options = expected.options
+    sources = read_sources(paths, schemas=expected.pinned.schemas, options=options)
+    plain = replace(expected, start=None, until=None, late=False)
+    rows = wide(sources, plain)
+    rows = rows.filter(pc.equal(rows.column("__state"), GOOD))
+    at = rows.schema.get_field_index("__state")
+    rows = rows.set_column(at, rows.schema.field(at), pa.array([HISTORY] * len(rows), pa.int32()))
+    folder.mkdir(exist_ok=True)
+    name = fingerprint(rules, 8)
+    with durable(folder / f"history-{name}.parquet") as out:
+        pq.write_table(rows, out, write_page_checksum=True)
+    return len(rows)
+
+
+def history(session: SparkSession, expected: Expected, source: StreamSource, folder: Path) -> DataFrame:
+    """What was left there as wide rows of ``source``.  Every query has this stream, as a checkpoint counts them."""
+    folder.mkdir(exist_ok=True)
+    reader = session.readStream.schema(replace(expected, late=False).ddl)
+    reader = reader.option("maxFileAge", "36500d").options(**PARQUET)
+    frame = reader.parquet(literal(folder))
+    names = {column: source.physical[place] for place, column in expected.physical.items() if place in source.physical}
+    special = [c for c in frame.columns if c.startswith("__")]
+    return frame.selectExpr(*special, *(f"{have} as {wanted}" for have, wanted in names.items()))

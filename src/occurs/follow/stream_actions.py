@@ -15,8 +15,7 @@ from occurs.languages.logic import LANGUAGES, syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.loading import text_of
-from occurs.watch.actions import filled
-from occurs.watch.carrying import Carried, carrying, given
+from occurs.watch.actions import Carried, carrying, filled, given
 
 if TYPE_CHECKING:
     from occurs.hosts.stream.batches import MicroBatch

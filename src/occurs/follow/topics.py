@@ -9,8 +9,8 @@ from occurs.checked_program import CheckedProgram
 from occurs.connect.kafka import KafkaPlace, sample_schema, stream
 from occurs.connect.places import split_type
 from occurs.errors import InputProblem, UsageProblem
-from occurs.follow.expected import Expected, Pinned
-from occurs.follow.sources import Passive
+from occurs.follow.sources import Source
+from occurs.follow.wide import Expected, Pinned
 from occurs.hosts.stream.source import StreamSource, read_stream
 from occurs.model.source import InputOptions, is_utf8
 from occurs.model.ticks import time_unit
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Topics(Passive):
+class Topics(Source):
     """``kafka://..``, or ``TYPE=kafka://..`` with the events of one type each."""
 
     name = "kafka"

@@ -206,7 +206,7 @@ class LocalDetections(Detections[Any]):
         return self._like(notices({name: self.arrow(t) for t, name in self._stage.notices.items()}))
 
     def _stages(self) -> Sequence[Stage]:
-        from occurs.plot.keys import split
+        from occurs.plot.timeline import split
 
         return split(self._stage)
 

@@ -29,7 +29,6 @@ LONG = 64
 #: the greatest count, index, or number of a calendar
 MOST = 2**31 - 1
 
-_OPERATORS = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,10 +42,11 @@ class ExpressionBuilder(ABC):
     """Expressions and places; ``offset`` is where the statement begins in ``source``.
 
     A grammar names the alternatives of an expression as the methods ``x_..`` here; it need not have all of them.
-    ``deepest``: how deep the tree may be.
+    ``deepest``: how deep the tree may be.  ``signs``: other spellings of comparisons.
     """
 
     deepest: ClassVar[int] = DEEPEST
+    signs: ClassVar[Mapping[str, str]] = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 
     def __init__(self, source: Text, offset: int):
         self.source = source
@@ -114,7 +114,7 @@ class ExpressionBuilder(ABC):
     def x_compare(self, tree: Node) -> Expr:
         left, op, right = tree.children
         sign = str(op.children[0])
-        return core.Binary(_OPERATORS.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
+        return core.Binary(self.signs.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
 
     def x_is_null(self, tree: Node) -> Expr:
         return core.IsNull(self.expr(tree.children[0]), span=self.span(tree))
@@ -143,7 +143,7 @@ class ExpressionBuilder(ABC):
         return core.Binary(op, left, right, span=span)
 
     def x_negative(self, tree: Node) -> Expr:
-        inner = tree.children[0]
+        inner = tree.children[-1]
         arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
         value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
         if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):
@@ -172,24 +172,25 @@ class ExpressionBuilder(ABC):
         text = str(tree.children[0])
         if not text.isdecimal():
             return core.Literal(float(text), Type.FLOAT, span=self.span(tree))
-        digits = text.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(digits) > 19 or int(digits) > 2**63 - (not negative):
-            self.source.report("syntax", "this integer does not fit in 64 bits", self.span(tree),
-                               "add a decimal point to make it a float")  # fmt: skip
-            raise Refused
-        return core.Literal(int(digits), Type.INT, span=self.span(tree))
+        return self.integer(text, negative, tree)
+
+    def integer(self, digits: str, negative: bool, at: Node) -> core.Literal:
+        """An integer without its sign; reports and raises Refused if it does not fit in 64 bits."""
+        value = whole_number(digits, 2**63 - (not negative))
+        if value is None:
+            hint = "add a decimal point to make it a float"
+            raise self.refuse("syntax", "this integer does not fit in 64 bits", at, hint)
+        return core.Literal(value, Type.INT, span=self.span(at))
 
     def whole(self, token: Token, what: str, text: str | None = None, most: int = MOST) -> int:
         """The count, index or number that stands at ``token`` (``text``: the digits alone), at most ``most``."""
         digits = str(token) if text is None else text
         if not digits.isdecimal():
             raise self.refuse("syntax", f"`{digits}` is not a whole number", token, f"{what} must be a whole number")
-        short = digits.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(short) > len(str(most)) or int(short) > most:
+        value = whole_number(digits, most)
+        if value is None:
             raise self.refuse("syntax", f"{what} must be at most {most}", token)
-        return int(short)
+        return value
 
     def exact(self, token: Token, text: str | None = None, kind: str = "syntax") -> Fraction:
         """The exact number that a duration has at ``token`` (``text``: without a suffix); reports a problem of
@@ -348,6 +349,13 @@ class SqlBuilder(TypedBuilder):
                 built[0] = core.Binary("=", compared, built[0], span=self.span(part.children[0]))
             parts += built
         return parts
+
+
+def whole_number(digits: str, most: int) -> int | None:
+    """The number that digits write; None if it is more than ``most``."""
+    short = digits.lstrip("0") or "0"
+    # compared by length first: Python refuses to read thousands of digits
+    return int(short) if len(short) <= len(str(most)) and int(short) <= most else None
 
 
 def unquoted(word: str, at: int, source: Text) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.model.history import History
+from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.definition import Definition, Node, Subscribed
@@ -86,17 +87,24 @@ class Texts(Generic[File]):
 class Part(Protocol):
     """The texts of one language, checked.  Where ``problems`` has errors only the schemas are to be looked at.
 
-    ``declared``: types of the input, as its rows must be.  ``defined``: types that definitions make.  ``schemas``: all
-    types that are known.  ``reads``: types that definitions read, or that are asked for.  ``nodes``: the definitions in
-    the order of the text, ``at``: (number of the text, of the statement) of each.  A language that derives its class
-    from this one says the rest only where it differs.
+    ``defined``: types that definitions make.  ``schemas``: all types that are known.  ``reads``: types that definitions
+    read, or that are asked for.  ``nodes``: the definitions in the order of the text, ``at``: (number of the text, of
+    the statement) of each.  A language that derives its class from this one says the rest only where it differs.
     """
 
-    @property
-    def problems(self) -> Sequence[Problem]: ...
+    #: what the checks found, ``problems`` among it
+    analysis: Any
 
     @property
-    def declared(self) -> Mapping[str, Schema]: ...
+    def problems(self) -> Sequence[Problem]:
+        """The problems of the checks."""
+        found: Sequence[Problem] = self.analysis.problems
+        return found
+
+    @property
+    def declared(self) -> Mapping[str, Schema]:
+        """Types of the input, as its rows must be."""
+        return {}
 
     @property
     def defined(self) -> Mapping[str, Schema]: ...
@@ -175,6 +183,12 @@ class Language(Protocol):
 
     def check(self, texts: Any, known: Known) -> Part:
         """Check texts that were read."""
+
+
+def derived_table(schema: Schema, found: Iterable[Occurrence]) -> pa.Table:
+    """Events that a reference semantics derived as rows: int64 ``time``, and the attributes of their type."""
+    fields = [("time", pa.int64()), *((n, schema.arrow_of(n, of)) for n, of in schema)]
+    return pa.Table.from_pylist([{"time": e.time, **e.attributes} for e in found], pa.schema(fields))
 
 
 @lru_cache(maxsize=1)

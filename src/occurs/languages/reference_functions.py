@@ -82,6 +82,14 @@ def _signed(like: int, amount: int) -> int:
     return -amount if like < 0 else amount
 
 
+def nearest_float(exact: Any) -> float:
+    """The nearest float; infinite beyond float64."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
 # --- casts --------------------------------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"[ \t\n\r]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r]*")
@@ -123,7 +131,8 @@ def string(a: Any, t: Type | None) -> str:
 # --- text: positions count characters from 1 ----------------------------------------------------------------------
 
 
-def _substring(a: str, start: int, size: int | None = None) -> str:
+def substring(a: str, start: int, size: int | None = None) -> str:
+    """From character ``start`` (from 1; negative: from the end), ``size`` characters or to the end."""
     first = len(a) + start if start < 0 else max(start, 1) - 1
     stop = len(a) if size is None else first + max(0, size)
     return a[max(0, first) : max(0, stop)]
@@ -253,10 +262,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "upper": lambda a: a.upper(),
     "length": len,
     "concat": lambda *a: "".join(a),
-    "substring": _substring,
+    "substring": substring,
     "left": lambda a, n: a[: max(0, n)],
     "right": lambda a, n: a[max(0, len(a) - max(0, n)) :],
-    "char_at": lambda a, n: None if n == 0 else _substring(a, n, 1) or None,
+    "char_at": lambda a, n: None if n == 0 else substring(a, n, 1) or None,
     "trim": lambda a, *c: a.strip(*c),
     "ltrim": lambda a, *c: a.lstrip(*c),
     "rtrim": lambda a, *c: a.rstrip(*c),

@@ -13,7 +13,7 @@ from occurs.errors import Problem, did_you_mean
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.lists import fit_lists, is_list, joint
 from occurs.model.natural import clean, fit
-from occurs.model.source import InputOptions, Intake, column_of, input_problem
+from occurs.model.source import InputOptions, Intake, column_of
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
 from occurs.model.values import taken
 
@@ -180,7 +180,7 @@ def schemas_of(
                 names = one.source.table.column_names
                 seen[name] = completed(declared[name], seen.get(name), one.schema, names)
                 if inputs is None or name in inputs:
-                    problems += missing(name, declared[name], one, end)
+                    problems += missing(name, declared[name], names, end, one.source.place)
             else:
                 seen[name] = union(seen.get(name), one.schema, lasting)
         if one.source.type is None and not one.schema.ordered:
@@ -206,19 +206,18 @@ def unknown_type(name: str, known: Collection[str]) -> Problem:
     return Problem("unknown-type", text, hint=hint, severity="warning", value=name)
 
 
-def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[Problem]:
-    """Columns that a source of a declared type must have."""
+def missing(name: str, declared: Schema, known: Collection[str], end: str | None, file: str | None) -> list[Problem]:
+    """The columns that a table of a declared type must have, and that are not among the ``known`` ones."""
     out = []
-    known = one.source.table.column_names
     for attribute, _ in declared:
         if column_of(attribute, known, declared.loose) is None and attribute not in declared.optional:
             hint = did_you_mean(attribute, known, "columns")
             text = f"column `{attribute}` of `{name}` is declared but missing"
-            out.append(input_problem("missing-column", text, one.source, hint))
+            out.append(Problem("missing-column", text, file=file, hint=hint))
     if declared.lasting and end not in known:
         hint = did_you_mean(end or "end", known, "columns")
         text = f"`{name}` has intervals, but there is no column `{end or 'end'}`"
-        out.append(input_problem("missing-column", text, one.source, hint))
+        out.append(Problem("missing-column", text, file=file, hint=hint))
     return out
 
 

@@ -139,8 +139,7 @@ def like_it(count: int) -> str:
 
 def _problem(source: Source, kind: str, row: int, what: str, value: Any, count: int, hint: str | None) -> Problem:
     more = like_it(count)
-    file = source.file or (f"<{source.type}>" if source.type else None)
-    return Problem(kind, f"row {row}: {what}{more}", file=file, row=row, value=value, hint=hint)
+    return Problem(kind, f"row {row}: {what}{more}", file=source.place, row=row, value=value, hint=hint)
 
 
 def _row(source: Source, at: int) -> int:

@@ -14,7 +14,7 @@ from occurs.model.attributes import by_type, schemas_of
 from occurs.model.badrows import BadRows
 from occurs.model.source import InputOptions, Source
 from occurs.model.special import bound, clock_of, take_in, time_kind, unlikely_times
-from occurs.model.ticks import instant, time_unit
+from occurs.model.ticks import clock_ends, time_unit
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 
@@ -86,11 +86,7 @@ def normalise(
     if problems:
         raise InputProblem(problems)
     kind = time_kind(intakes, options)
-    start = None if options.start is None else instant(options.start, kind, "--start")
-    until = None if options.until is None else instant(options.until, kind, "--until")
-    if start is not None and until is not None and start > until:
-        raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
-
+    start, until = clock_ends(options.start, options.until, kind)
     counts: Counter[str] = Counter(rows=sum(len(s.table) + len(s.torn) for s in sources), outside=0, empty=0)
     for one in intakes:
         bound(one, start, until, counts)

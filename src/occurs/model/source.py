@@ -1,4 +1,5 @@
-"""Tables as they come: how they are to be read, where each row is from, and the special columns once they are read."""
+"""Tables as they come: how they are to be read, where each row is from, and the special columns once they are read;
+text files whose lines are events, and facts, which have no time."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import Problem, UsageProblem, did_you_mean, nearest
+from occurs.errors import InputProblem, Problem, Span, UsageProblem, did_you_mean, nearest
+from occurs.model.natural import clean, fit
 from occurs.model.timeformat import TimeFormat
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type, from_arrow
 from occurs.model.values import plain_layout, short
 
 #: what helps if text is in another encoding
@@ -108,6 +110,11 @@ class Source:
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", plain_layout(self.table))
 
+    @property
+    def place(self) -> str | None:
+        """What messages call it: its file, else its type."""
+        return self.file or (f"<{self.type}>" if self.type else None)
+
 
 @dataclass
 class Intake:
@@ -140,8 +147,7 @@ def ints(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def input_problem(kind: str, message: str, source: Source, hint: str | None = None) -> Problem:
-    file = source.file or (f"<{source.type}>" if source.type else None)
-    return Problem(kind, message, file=file, hint=hint)
+    return Problem(kind, message, file=source.place, hint=hint)
 
 
 def records(options: InputOptions, columns: Collection[str]) -> list[tuple[str, str]]:
@@ -194,3 +200,56 @@ def column_of(attribute: str, columns: Collection[str], loose: bool) -> str | No
         return attribute
     near = [c for c in columns if c.casefold() == attribute.casefold()] if loose else []
     return near[0] if len(near) == 1 else None
+
+
+#: the one attribute of an event that is a line
+LINE = "line"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file whose lines are read: its ``path`` as it is written, in the rules ``file`` at ``span``, and the
+    ``definition`` that reads it."""
+
+    path: str
+    file: str | None
+    definition: str
+    span: Span | None = None
+
+
+# --- facts: tables without time (common.md, section 1; phenesthe.md, section 2) ---------------------------------------
+
+
+def fact_table(name: str, table: pa.Table, schema: Schema) -> pa.Table:
+    """The declared columns of ``table``, under their declared names and in their types (NULL: as they come), and if
+    the schema is open all others.
+
+    Columns are found by their names, else ignoring case if one only fits.  Raises InputProblem (``missing-column``,
+    ``bad-value``).
+    """
+    columns, taken = {}, set()
+    for attribute, declared in schema:
+        found = column_of(attribute, table.column_names, loose=True)
+        if found is None:
+            hint = did_you_mean(attribute, table.column_names, "columns")
+            text = f"column `{attribute}` of the fact `{name}` is declared but missing"
+            raise InputProblem.of("missing-column", text, hint=hint)
+        before = clean(table.column(found))
+        after = fit(before, None if declared is Type.NULL else declared, text=True)
+        if after is None or after.null_count > before.null_count:
+            text = (
+                f"column `{found}` of the fact `{name}` is {before.type}, but `{attribute}` is declared as {declared}"
+            )
+            raise InputProblem.of("bad-value", text, hint="change the type of the attribute in the declaration")
+        columns[attribute] = after
+        taken.add(found)
+    if schema.rest:
+        others = [n for n in table.column_names if n not in taken and n not in columns]
+        cleaned = {n: clean(table.column(n)) for n in others}
+        columns |= {n: c for n, c in cleaned.items() if from_arrow(c.type) is not None}
+    return pa.table(columns)
+
+
+def schema_of_table(table: pa.Table) -> Schema:
+    """The columns of a table of facts."""
+    return Schema(tuple((f.name, from_arrow(f.type) or Type.NULL) for f in table.schema))

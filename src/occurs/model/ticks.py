@@ -163,6 +163,15 @@ def instant(value: int | str | dt.datetime | dt.date, kind: TimeKind, option: st
     raise UsageProblem.of("bad-time", f"{option} {short(value)}: expected {expected}", hint=wanted)
 
 
+def clock_ends(start: Any, until: Any, kind: TimeKind) -> tuple[int | None, int | None]:
+    """The ticks that the options ``--start`` and ``--until`` name (None: not given).  Raises UsageProblem."""
+    first = None if start is None else instant(start, kind, "--start")
+    last = None if until is None else instant(until, kind, "--until")
+    if first is not None and last is not None and first > last:
+        raise UsageProblem.of("bad-option", f"--start {start} is after --until {until}")
+    return first, last
+
+
 def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
     """The ticks of a duration that an option gives: text such as "10 minutes" or "90s", a timedelta, or a number of
     ticks.  Raises UsageProblem, naming ``option``."""

@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 #: microseconds per unit; "tick" has none: it is whatever the time column counts
 UNIT_MICROSECONDS: dict[str, int] = {
@@ -31,9 +30,6 @@ _SPELLINGS = {
 }
 #: every spelling, singular or plural, to its unit
 UNITS: dict[str, str] = {form: unit for unit, forms in _SPELLINGS.items() for f in forms for form in (f, f + "s")}
-
-TimeUnit = Literal["us", "ms", "s", "min", "h", "d"]
-
 
 #: how many digits a number in a duration may have, and how large its exponent may be
 _DIGITS, _EXPONENT = 40, 30

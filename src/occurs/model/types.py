@@ -83,6 +83,17 @@ def from_arrow(t: pa.DataType) -> Type | None:
     return None
 
 
+def json_type(value: object) -> Type | None:
+    """The type of a JSON value; None for null, lists and objects."""
+    if isinstance(value, bool):
+        return Type.BOOL
+    if isinstance(value, int):
+        return Type.INT
+    if isinstance(value, float):
+        return Type.FLOAT
+    return Type.STRING if isinstance(value, str) else None
+
+
 def widen(a: Type, b: Type) -> Type | None:
     """The least type that holds both, or None: null goes with all, int widens to float."""
     if a is b or b is Type.NULL:

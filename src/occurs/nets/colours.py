@@ -132,6 +132,20 @@ def _wrong(value: Value, colour: Colour) -> str:
     return f"{value!r} is not a value of {colour.name} ({type(colour).__name__.lower()})"
 
 
+def made_of(colour: Colour) -> tuple[Colour, ...]:
+    """The colours that a declaration of ``colour`` names."""
+    match colour:
+        case Product():
+            return colour.parts
+        case Record():
+            return tuple(c for _, c in colour.fields)
+        case Union():
+            return tuple(c for _, c in colour.cases if c is not None)
+        case List() | Alias():
+            return (colour.of,)
+    return ()
+
+
 def plain(colour: Colour) -> Colour:
     """Without its aliases at the top."""
     while isinstance(colour, Alias):

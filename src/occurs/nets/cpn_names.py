@@ -11,17 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from occurs.expr.tree import Expr, Ref, rewrite
-from occurs.nets.colours import (
-    Alias,
-    Colour,
-    Enum,
-    List,
-    Product,
-    Record,
-    Union,
-    Value,
-    plain,
-)
+from occurs.nets.colours import Alias, Colour, Enum, List, Product, Record, Union, Value, made_of, plain
 from occurs.nets.ml import KNOWN, RESERVED, no_ml
 from occurs.nets.net import Net, Page
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, RecordTerm, Term
@@ -31,7 +21,7 @@ def identifier(name: str) -> str:
     """The nearest identifier to a name.
 
     >>> identifier("Seq Out"), identifier("3rd"), identifier("été!"), identifier("")
-    ('Seq_Out', 'x3rd', 'x_t_', 'x')
+    ('Seq_Out', 'x3rd', 'x_t__', 'x')
     """
     made = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return made if re.match("[A-Za-z]", made) else f"x{made}"
@@ -44,13 +34,17 @@ def identifiers(names: Iterable[str], refused: frozenset[str] = frozenset()) -> 
     taken = {*found.values(), *refused}
     for name in names:
         if name not in found:
-            base = identifier(name)
-            made, k = base, 2
-            while made in taken:
-                made, k = f"{base}_{k}", k + 1
-            found[name] = made
-            taken.add(made)
+            found[name] = free(identifier(name), taken)
     return found
+
+
+def free(name: str, taken: set[str]) -> str:
+    """``name``, with a number if it is taken; taken then."""
+    made, k = name, 2
+    while made in taken:
+        made, k = f"{name}_{k}", k + 1
+    taken.add(made)
+    return made
 
 
 def all_colours(net: Net) -> tuple[Colour, ...]:
@@ -58,7 +52,7 @@ def all_colours(net: Net) -> tuple[Colour, ...]:
     found: dict[str, Colour] = {}
 
     def add(colour: Colour) -> None:
-        for part in _made_of(colour):
+        for part in made_of(colour):
             add(part)
         if not colour.name:
             raise no_ml(f"a colour without a name ({type(colour).__name__}) cannot be written")
@@ -68,16 +62,6 @@ def all_colours(net: Net) -> tuple[Colour, ...]:
     for colour in (*net.colours, *(p.colour for p in net.places.values()), *(c for _, c in net.variables)):
         add(colour)
     return tuple(found.values())
-
-
-def _made_of(colour: Colour) -> tuple[Colour, ...]:
-    if isinstance(colour, Product):
-        return colour.parts
-    if isinstance(colour, Record):
-        return tuple(c for _, c in colour.fields)
-    if isinstance(colour, Union):
-        return tuple(c for _, c in colour.cases if c is not None)
-    return (colour.of,) if isinstance(colour, Alias | List) else ()
 
 
 def for_ml(net: Net) -> Net:

@@ -45,6 +45,7 @@ from occurs.nets.colours import (
     Value,
     plain,
 )
+from occurs.nets.cpn_names import free
 from occurs.nets.ml import equality, has_reals
 from occurs.nets.ml_parser import (
     Names,
@@ -138,7 +139,7 @@ class _Reader:
         found: dict[str, str] = {}
         taken: set[str] = set()
         for node in self.pages:
-            found[node.id] = _free(_page_name(node), taken)
+            found[node.id] = free(_page_name(node), taken)
         return found
 
     def _called(self) -> dict[str, str]:
@@ -149,7 +150,7 @@ class _Reader:
         found = {}
         for page, node in nodes:
             name = _name(node)
-            found[node.id] = name if counted[name] == 1 else _free(f"{_page_name(page)}_{name}", taken)
+            found[node.id] = name if counted[name] == 1 else free(f"{_page_name(page)}_{name}", taken)
         return found
 
     def _monitors(self) -> None:
@@ -341,15 +342,6 @@ def _name(node: Node) -> str:
 def _page_name(page: Node) -> str:
     attribute = page.find("pageattr")
     return (attribute.get("name") if attribute is not None else "") or page.id
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """``name``, with a number if it is taken; taken then."""
-    made, k = name, 2
-    while made in taken:
-        made, k = f"{name}_{k}", k + 1
-    taken.add(made)
-    return made
 
 
 def _at(node: Node) -> tuple[float, float] | None:

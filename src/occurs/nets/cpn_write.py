@@ -19,7 +19,7 @@ from occurs.nets.cpn_names import for_ml
 from occurs.nets.layout import Drawn, Labels, Point, joined, node_size, placed
 from occurs.nets.ml import GREATEST, declaration, equality, marking_text
 from occurs.nets.ml_terms import Printer
-from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition
+from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition, priority_text
 from occurs.nets.transform import to_priority_net
 from occurs.nets.validate import validate
 
@@ -29,7 +29,6 @@ _HEADER = f"""<?xml version="1.0" encoding="iso-8859-1"?>
 <!DOCTYPE workspaceElements PUBLIC "{PUBLIC}" "http://cpntools.org/DTD/6/cpn.dtd">
 
 """
-_NAMED = {level: name for name, level in PRIORITIES.items()}
 
 
 def write(net: Net, transform: bool = False) -> bytes:
@@ -223,8 +222,7 @@ class _Writer:
         self._inscription(tag, "cond", guard, (x, y + high / 2 + 11))
         self._inscription(tag, "time", "", (x + wide / 2 + 12, y + high / 2 + 11))
         self._inscription(tag, "code", "", (x + wide / 2 + 34, y - high / 2 - 11))
-        level = transition.priority
-        text = "" if level == P_NORMAL else _NAMED.get(level, str(level))
+        text = "" if transition.priority == P_NORMAL else priority_text(transition.priority)
         self._inscription(tag, "priority", text, (x, y - high / 2 - 11))
 
     def _arc(self, page: Tag, line: Drawn, text: str, at: Point) -> None:

@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from occurs.errors import OccursError, UsageProblem
+from occurs.model import graphs
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
 from occurs.nets.firing import Element, Plan, bindings, fire, flows, number_of, plans
@@ -278,47 +279,15 @@ Successors = Sequence[Sequence[int]]
 
 
 def components(successors: Successors) -> list[list[int]]:
-    """The strongly connected components (Tarjan 1972), each before those that lead to it; nodes from 0.
+    """The strongly connected components, each before those that lead to it; nodes from 0.
 
     >>> components([[1], [2], [1], [0, 3]])
-    [[2, 1], [0], [3]]
+    [[1, 2], [0], [3]]
     """
-    index = [-1] * len(successors)
-    low = [0] * len(successors)
-    on_stack = [False] * len(successors)
-    stack: list[int] = []
-    found: list[list[int]] = []
-    count = 0
-    for root in range(len(successors)):
-        if index[root] >= 0:
-            continue
-        # (node, how many of its successors have been looked at): recursion would be too deep for Python
-        work = [(root, 0)]
-        while work:
-            node, seen = work.pop()
-            if seen == 0:
-                index[node] = low[node] = count
-                count += 1
-                stack.append(node)
-                on_stack[node] = True
-            for k in range(seen, len(successors[node])):
-                other = successors[node][k]
-                if index[other] < 0:
-                    work += [(node, k + 1), (other, 0)]
-                    break
-                if on_stack[other]:
-                    low[node] = min(low[node], index[other])
-            else:
-                if low[node] == index[node]:
-                    component = [stack.pop()]
-                    while component[-1] != node:
-                        component.append(stack.pop())
-                    for member in component:
-                        on_stack[member] = False
-                    found.append(component)
-                if work:
-                    above = work[-1][0]
-                    low[above] = min(low[above], low[node])
+    number = graphs.components(successors)
+    found: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
+    for node, k in enumerate(number):
+        found[k].append(node)
     return found
 
 

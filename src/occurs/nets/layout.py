@@ -244,7 +244,7 @@ def joined(page: Page) -> list[Drawn]:
 
     Two arcs in both directions are one line with two heads if their inscriptions are the same, else two lines apart.
     """
-    at = {p.name: p.at or (0.0, 0.0) for p in page.places} | {t.name: t.at or (0.0, 0.0) for t in page.transitions}
+    at = positions(page)
     sizes = [text_size(label) for label in arc_labels(page)]
     left: list[Arc | None] = list(page.arcs)
     out: list[Drawn] = []
@@ -279,23 +279,14 @@ def _bend(place: Point, transition: Point, off: float) -> Point | None:
     return (x0 + x1) / 2 - (y1 - y0) / length * off, (y0 + y1) / 2 + (x1 - x0) / length * off
 
 
-def arc_texts(net: Net) -> dict[str, list[str]]:
-    """The inscriptions of the arcs of each page, in the order of the arcs.
-
-    What has no form in CPN ML is shown as the other languages write it.
-    """
-    printer = Printer(dict(net.variables), net.colours)
-    colours = {p.name: p.colour for p in net.places.values()}
-    return {page.name: [_text(a, printer, colours[a.place]) for a in page.arcs] for page in net.pages}
-
-
 def arc_labels(page: Page) -> list[list[str]]:
     """The lines of the inscriptions of a page's arcs, as far as their size goes: colours are not asked."""
     printer, colours = Printer({}), {p.name: p.colour for p in page.places}
-    return [wrapped(_text(a, printer, colours[a.place])) for a in page.arcs if a.place in colours]
+    return [wrapped(arc_text(a, printer, colours[a.place])) for a in page.arcs if a.place in colours]
 
 
-def _text(arc: Arc, printer: Printer, colour: Colour) -> str:
+def arc_text(arc: Arc, printer: Printer, colour: Colour) -> str:
+    """The inscription of an arc; what has no form in CPN ML is shown as the other languages write it."""
     if not arc.terms:
         return ""
     try:

@@ -54,7 +54,7 @@ def fits(term: Expr) -> Callable[[Any], bool]:
         case Inject():
             constructor, arg = term.constructor, fits(term.arg) if term.arg is not None else _whatever
             return lambda value: value[0] == constructor and arg(value[1])
-        case Call() if _taken_apart(term):
+        case Call() if taken_apart(term):
             head, tail = map(fits, term.args)
             return lambda value: bool(value) and head(value[0]) and tail(value[1:])
     return _whatever
@@ -62,7 +62,7 @@ def fits(term: Expr) -> Callable[[Any], bool]:
 
 def _fixed(term: Expr) -> bool:
     """Is there anything in the pattern that not every value has?"""
-    return isinstance(term, Literal | EnumTerm) or _taken_apart(term)
+    return isinstance(term, Literal | EnumTerm) or taken_apart(term)
 
 
 def _whatever(value: Any) -> bool:
@@ -73,7 +73,7 @@ def binds(term: Expr) -> set[str]:
     """The variables to which matching ``term`` gives values."""
     if isinstance(term, Ref):
         return {term.name}
-    if _taken_apart(term):
+    if taken_apart(term):
         return set().union(*(binds(c) for c in term.children))
     return set()
 
@@ -83,7 +83,8 @@ def needs(term: Expr) -> set[str]:
     return _computed(term) - binds(term)
 
 
-def _taken_apart(term: Expr) -> bool:
+def taken_apart(term: Expr) -> bool:
+    """Is a token matched with ``term`` part by part?"""
     return isinstance(term, TupleTerm | RecordTerm | ListTerm | Inject) or (
         isinstance(term, Call) and term.name == "cons" and len(term.args) == 2
     )
@@ -93,7 +94,7 @@ def _computed(term: Expr) -> set[str]:
     """The variables in what has to be evaluated."""
     if isinstance(term, Ref):
         return set()
-    if _taken_apart(term):
+    if taken_apart(term):
         return set().union(*(_computed(c) for c in term.children))
     return variables(term)
 
@@ -106,7 +107,7 @@ def compile_pattern(term: Expr, bound: set[str], colours: Mapping[str, Colour] =
     missing = needs(term) - bound
     if missing:
         raise DefinitionProblem.of(
-            "unbound-variable", f"no token binds `{min(missing)}` before it is needed", span=_span_of(term)
+            "unbound-variable", f"no token binds `{min(missing)}` before it is needed", span=getattr(term, "span", None)
         )
     seen = set(bound)
     late: list[tuple[_Path, Compiled]] = []
@@ -118,10 +119,6 @@ def compile_pattern(term: Expr, bound: set[str], colours: Mapping[str, Colour] =
         return first(value, binding) and all(_part(value, path) == f(binding) for path, f in late)
 
     return matches
-
-
-def _span_of(term: Expr) -> Any:
-    return getattr(term, "span", None)
 
 
 def _part(value: Any, path: _Path) -> Any:
@@ -157,7 +154,7 @@ def _matcher(
             constructor = term.constructor
             arg = _anything if term.arg is None else inner(term.arg, 1)
             return lambda value, binding: value[0] == constructor and arg(value[1], binding)
-        case Call() if _taken_apart(term):
+        case Call() if taken_apart(term):
             head, tail = inner(term.args[0], 0), inner(term.args[1], _TAIL)
             return lambda value, binding: bool(value) and head(value[0], binding) and tail(value[1:], binding)
     if variables(term) <= seen:

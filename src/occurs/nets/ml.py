@@ -23,6 +23,7 @@ from occurs.nets.colours import (
     String,
     Union,
     Value,
+    made_of,
     plain,
 )
 
@@ -141,15 +142,7 @@ def _declared(colour: Colour, wide: bool) -> str:
 
 def has_reals(colour: Colour | None) -> bool:
     """Whether values of ``colour`` hold a real: ML does not compare those by ``=``."""
-    if isinstance(colour, Alias | List):
-        return has_reals(colour.of)
-    if isinstance(colour, Product):
-        return any(has_reals(c) for c in colour.parts)
-    if isinstance(colour, Record):
-        return any(has_reals(c) for _, c in colour.fields)
-    if isinstance(colour, Union):
-        return any(has_reals(c) for _, c in colour.cases)
-    return isinstance(colour, Real)
+    return isinstance(colour, Real) or (colour is not None and any(map(has_reals, made_of(colour))))
 
 
 def equality(colour: Colour) -> str:
@@ -191,17 +184,11 @@ def compared(colour: Colour) -> list[Colour]:
     """The colours whose function of :func:`equality` that of ``colour`` needs, its own last."""
     found: list[Colour] = []
 
-    def add(c: Colour | None) -> None:
-        if c is None or isinstance(c, Real) or not has_reals(c):
+    def add(c: Colour) -> None:
+        if isinstance(c, Real) or not has_reals(c):
             return
-        if isinstance(c, Alias | List):
-            add(c.of)
-        elif isinstance(c, Product):
-            for part in c.parts:
-                add(part)
-        elif isinstance(c, Record | Union):
-            for _, held in c.fields if isinstance(c, Record) else c.cases:
-                add(held)
+        for part in made_of(c):
+            add(part)
         if c not in found:
             found.append(c)
 

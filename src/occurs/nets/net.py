@@ -21,6 +21,11 @@ P_MAX, P_HN, P_NORMAL, P_MIN = 0, 100, 1000, 10000
 PRIORITIES = {"P_MAX": P_MAX, "P_HN": P_HN, "P_NORMAL": P_NORMAL, "P_MIN": P_MIN}
 
 
+def priority_text(level: int) -> str:
+    """A priority by its name, or as a number."""
+    return next((name for name, known in PRIORITIES.items() if known == level), str(level))
+
+
 class Role(Enum):
     """The role of a place in a net for event patterns; places of other nets have no role."""
 

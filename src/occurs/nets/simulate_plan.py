@@ -17,9 +17,9 @@ from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary, conjuncts
 from occurs.nets.colours import Bool, Enum, Int, String, plain
 from occurs.nets.evaluate import Compiled, compile_term
 from occurs.nets.firing import plan_of, where
-from occurs.nets.matching import Matcher, binds, compile_pattern, needs
+from occurs.nets.matching import Matcher, binds, compile_pattern, needs, taken_apart
 from occurs.nets.net import Arc, Net, Role, Transition
-from occurs.nets.terms import EnumTerm, Inject, ListTerm, RecordTerm, TupleTerm, var, variables
+from occurs.nets.terms import EnumTerm, TupleTerm, var, variables
 from occurs.nets.typing import Typing
 
 
@@ -186,7 +186,7 @@ class _Maker:
         lacking = needs(term)
         if not lacking:
             return term
-        if not _taken_apart(term):
+        if not taken_apart(term):
             name = f"?{len(self.hidden)}"
             self.hidden.append(name)
             self.guard.append(Binary("=", var(name), term))
@@ -287,12 +287,6 @@ class _Maker:
         if not isinstance(term, Ref) or term.name not in self.net.colour_of:
             return False
         return isinstance(plain(self.net.colour_of[term.name]), Int | String | Bool | Enum)
-
-
-def _taken_apart(term: Expr) -> bool:
-    """Is a token matched with ``term`` part by part?"""
-    cons = isinstance(term, Call) and term.name == "cons" and len(term.args) == 2
-    return cons or isinstance(term, TupleTerm | RecordTerm | ListTerm | Inject)
 
 
 #: operators and functions that are never null, and of the colour that their operands say

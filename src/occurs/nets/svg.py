@@ -14,16 +14,27 @@ from xml.sax.saxutils import escape
 from occurs.errors import DefinitionProblem
 from occurs.expr.render import render
 from occurs.nets.colours import Value
-from occurs.nets.layout import LINE, Box, Drawn, Labels, Point, joined, node_size, placed, text_size, wrapped
+from occurs.nets.layout import (
+    LINE,
+    Box,
+    Drawn,
+    Labels,
+    Point,
+    arc_text,
+    joined,
+    node_size,
+    placed,
+    text_size,
+    wrapped,
+)  # fmt: skip
 from occurs.nets.ml import value_text
 from occurs.nets.ml_terms import Printer
-from occurs.nets.net import P_NORMAL, PRIORITIES, Marking, Net, Page, Place, Role, Transition
+from occurs.nets.net import P_NORMAL, Marking, Net, Page, Place, Role, Transition, priority_text
 
 #: the gap around pages, and the height of their titles
 MARGIN, TITLE = 24.0, 30.0
 #: how many different tokens of a place are shown, and how many characters of one
 SHOWN, WIDEST = 4, 34
-_NAMED = {level: name for name, level in PRIORITIES.items()}
 #: the colours of the two themes, by their use
 THEMES: dict[str, dict[str | Role, str]] = {
     "light": {
@@ -111,7 +122,7 @@ class _Sheet:
     def page(self, page: Page, top: float) -> tuple[list[str], float, float]:
         """The elements of a page below ``top``, and its width and height."""
         lines = joined(page)
-        inscriptions = [self._inscription(line) for line in lines]
+        inscriptions = [arc_text(line.arc, self.printer, self.net.places[line.arc.place].colour) for line in lines]
         labels = Labels(page, lines)
         texts: list[tuple[Sequence[str], Point, str]] = []
         for name, notes in self._notes(page):
@@ -139,15 +150,6 @@ class _Sheet:
             yield transition.name, list(self._of_transition(transition))
         for place in page.places:
             yield place.name, list(self._of_place(place))
-
-    def _inscription(self, line: Drawn) -> str:
-        if not line.arc.terms:
-            return ""
-        colour = self.net.places[line.arc.place].colour
-        try:
-            return self.printer.tokens(line.arc.terms, colour)
-        except DefinitionProblem:
-            return " ++ ".join(map(render, line.arc.terms))
 
     def _guard(self, transition: Transition) -> str:
         try:
@@ -178,8 +180,7 @@ class _Sheet:
         if guard:
             yield _Note(tuple(wrapped(guard, 30)), "guard", _GUARD_SIDES)
         if transition.priority != P_NORMAL and not self.compact:
-            level = transition.priority
-            yield _Note((_NAMED.get(level, str(level)),), "note", _COLOUR_SIDES)
+            yield _Note((priority_text(transition.priority),), "note", _COLOUR_SIDES)
 
 
 def _extent(boxes: Sequence[Box]) -> tuple[float, float, float, float]:

@@ -14,7 +14,6 @@ from occurs.errors import did_you_mean
 from occurs.expr.tree import COMPARISONS, Binary, Call, Expr, In, IsNull, Literal, Ref, Unary
 from occurs.model.types import Type
 from occurs.nets.colours import (
-    Alias,
     Bool,
     Colour,
     Enum,
@@ -270,20 +269,6 @@ class Typing:
         return self._no(
             f"`{term.name}` of {', '.join(spelled(c) for c in known) or 'nothing'} is not supported in nets"
         )
-
-
-def made_of(colour: Colour) -> tuple[Colour, ...]:
-    """The colours that a declaration of ``colour`` names."""
-    match colour:
-        case Product():
-            return colour.parts
-        case Record():
-            return tuple(c for _, c in colour.fields)
-        case Union():
-            return tuple(c for _, c in colour.cases if c is not None)
-        case List() | Alias():
-            return (colour.of,)
-    return ()
 
 
 def fields_of(colour: Colour) -> dict[str, Colour]:

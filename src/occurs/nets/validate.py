@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Expr, Ref
-from occurs.nets.colours import Colour, Int
+from occurs.nets.colours import Colour, Int, made_of
 from occurs.nets.firing import flows, number_of
 from occurs.nets.matching import binds
 from occurs.nets.net import Arc, Black, Net, Role, Transition
 from occurs.nets.terms import TupleTerm, variables
-from occurs.nets.typing import BOOL, Typing, first_field, made_of, spelled
+from occurs.nets.typing import BOOL, Typing, first_field, spelled
 
 #: what each rule demands
 RULES = {
@@ -113,23 +113,14 @@ def _arc_ends(net: Net) -> Iterator[Violation]:
         places, transitions = {p.name for p in page.places}, {t.name for t in page.transitions}
         for arc in page.arcs:
             if arc.place not in places:
-                yield Violation(
-                    "arc-ends",
-                    arc.place,
-                    page.name,
-                    f"an arc of `{arc.transition}` to a place that is not on this page",
-                )
+                message = f"an arc of `{arc.transition}` to a place that is not on this page"
+                yield Violation("arc-ends", arc.place, page.name, message)
             if arc.transition not in transitions:
-                yield Violation(
-                    "arc-ends",
-                    arc.transition,
-                    page.name,
-                    f"an arc of `{arc.place}` to a transition that is not on this page",
-                )
+                message = f"an arc of `{arc.place}` to a transition that is not on this page"
+                yield Violation("arc-ends", arc.transition, page.name, message)
             if not arc.terms:
-                yield Violation(
-                    "arc-ends", arc.transition, page.name, f"an arc with an empty inscription at `{arc.place}`"
-                )
+                message = f"an arc with an empty inscription at `{arc.place}`"
+                yield Violation("arc-ends", arc.transition, page.name, message)
 
 
 def _declared(net: Net) -> Iterator[Violation]:

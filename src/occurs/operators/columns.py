@@ -56,6 +56,11 @@ class Column:
         return cls(type, None, None, array)
 
     @classmethod
+    def computed(cls, array: pa.Array, type: Type) -> Column:
+        """The values of an expression as a column of ``type``: ints become floats."""
+        return cls.of(array, Type.INT if type.numeric and pa.types.is_integer(array.type) else type).cast(type)
+
+    @classmethod
     def nulls(cls, type: Type, n: int) -> Column:
         if type in _NUMPY:
             return cls(type, np.zeros(n, _NUMPY[type]), np.zeros(n, np.bool_))

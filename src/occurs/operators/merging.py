@@ -75,17 +75,18 @@ _OPEN = int(np.iinfo(np.int64).max)
 def ordered(keys: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers in the order of int64 keys, the first one first; and which of these rows are alike in all of them
     with a neighbour."""
-    packed = _packed(keys)
-    by = np.lexsort(keys[::-1]) if packed is None else np.argsort(packed)
+    one = packed(keys)
+    by = np.lexsort(keys[::-1]) if one is None else np.argsort(one)
     same = np.ones(max(0, len(by) - 1), np.bool_)
-    for key in keys if packed is None else [packed]:
+    for key in keys if one is None else [one]:
         here = key[by]
         same &= here[1:] == here[:-1]
     return by, np.append(same, False) | np.append(False, same) if len(by) else same
 
 
-def _packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
-    """One key in the order of several; None if that takes more bits than there are."""
+def packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
+    """One key in the order of several, by which sorting is several times as fast; None if that takes more bits than
+    there are."""
     out, size = np.zeros(len(keys[0]), np.int64), 1
     if not len(out):
         return out

@@ -75,6 +75,9 @@ class Coder:
     def _put(self, made: Code) -> tuple[int, int]:
         if len(made) >= stackcode.STACK:  # as deep as it is long, at most
             raise Unsupported("long expression")
+        return self._append(made)
+
+    def _append(self, made: Code) -> tuple[int, int]:
         begin = len(self.code)
         self.code += made
         return begin, len(self.code)

@@ -336,8 +336,7 @@ class _AtEnd:
         """A part with the bodies of its quantifiers made anew."""
         if isinstance(part, Quantified):
             return replace(part, body=self.inner(part.body))
-        changes = {n: self.part(p) for n in ("operand", "left", "right") if (p := getattr(part, n, None)) is not None}
-        return replace(part, **changes) if changes else part
+        return part.map(self.part)
 
 
 class Lifted(Box):

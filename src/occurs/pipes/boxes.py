@@ -6,7 +6,7 @@ Functions are given as ``fn(..)``, inner processors as callables from pipes to p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from occurs.operators.process import tree
 from occurs.operators.process.kinds import ANY
@@ -14,6 +14,16 @@ from occurs.pipes.box import Box
 from occurs.pipes.callables import as_function
 from occurs.pipes.constants import constant, duration, whole
 from occurs.pipes.pipe import _operand, cumulative, inner_of, on_bad_named
+
+
+class _Plain(Box):
+    """A box without parameters."""
+
+    of: ClassVar[type[tree.Processor]]
+    ports: ClassVar[int] = 1
+
+    def __init__(self, *, name: str | None = None) -> None:
+        super().__init__(self.of(), self.ports, 1, name=name)
 
 
 class Cumulate(Box):
@@ -30,11 +40,10 @@ class Decimate(Box):
         super().__init__(tree.Decimate(whole(n, 1, "Decimate"), last), name=name)
 
 
-class Freeze(Box):
+class Freeze(_Plain):
     """The first item, repeated for every item."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Freeze(), name=name)
+    of = tree.Freeze
 
 
 class Trim(Box):
@@ -94,11 +103,10 @@ class First(Box):
         super().__init__(tree.First(whole(n, 0, "First")), name=name)
 
 
-class Last(Box):
+class Last(_Plain):
     """The last item, emitted at the end of the trace."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Last(), name=name)
+    of = tree.Last
 
 
 class Every(Box):
@@ -143,25 +151,22 @@ class Repeat(Box):
         super().__init__(tree.Repeat(whole(n, 0, "Repeat")), name=name)
 
 
-class RepeatBy(Box):
+class RepeatBy(_Plain):
     """Repeats each item of input 0; the item of input 1 is the number of repetitions."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.RepeatBy(), 2, 1, name=name)
+    of, ports = tree.RepeatBy, 2
 
 
-class Pack(Box):
+class Pack(_Plain):
     """Lists of the items of input 0; a new list starts where input 1 is true."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Pack(), 2, 1, name=name)
+    of, ports = tree.Pack, 2
 
 
-class Unpack(Box):
+class Unpack(_Plain):
     """The elements of each list."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Unpack(), name=name)
+    of = tree.Unpack
 
 
 class Each(Box):
@@ -185,11 +190,10 @@ class Collect(Box):
         super().__init__(tree.Collect(into), name=name)
 
 
-class CollectMap(Box):
+class CollectMap(_Plain):
     """The map from the items of input 0 to those of input 1."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.CollectMap(), 2, 1, name=name)
+    of, ports = tree.CollectMap, 2
 
 
 class Mutator(Box):
@@ -199,11 +203,10 @@ class Mutator(Box):
         super().__init__(tree.Lift((constant(value),)), name=name)
 
 
-class Count(Box):
+class Count(_Plain):
     """The number of items so far, including nulls."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Count(), name=name)
+    of = tree.Count
 
 
 class Moment(Box):
@@ -213,11 +216,10 @@ class Moment(Box):
         super().__init__(tree.Moment(whole(n, 0, "Moment")), name=name)
 
 
-class StandardDeviation(Box):
+class StandardDeviation(_Plain):
     """The population standard deviation of the items so far."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Deviation(), name=name)
+    of = tree.Deviation
 
 
 class Threshold(Box):
@@ -269,11 +271,10 @@ class Json(Box):
         super().__init__(tree.Json(on_bad_named(on_bad)), name=name)
 
 
-class Tuples(Box):
+class Tuples(_Plain):
     """Parses lines of CSV as tuples; the first line names the columns."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Tuples(), name=name)
+    of = tree.Tuples
 
 
 class Regex(Box):
@@ -283,8 +284,7 @@ class Regex(Box):
         super().__init__(tree.Regex(pattern, names), name=name)
 
 
-class Print(Box):
+class Print(_Plain):
     """Passes the items through and writes them to stderr."""
 
-    def __init__(self, *, name: str | None = None) -> None:
-        super().__init__(tree.Print(), name=name)
+    of = tree.Print

@@ -168,21 +168,9 @@ def _argument(value: Any) -> Expr:
 # --- fn ---------------------------------------------------------------------------------------------------------------
 
 _BINARY = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "mod": "mod",
-    "div": "div",
-    "eq": "=",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "and": "and",
-    "or": "or",
-}
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "mod": "mod", "div": "div", "eq": "=", "ne": "!=",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "and", "or": "or",
+}  # fmt: skip
 
 
 class Functions:
@@ -190,7 +178,7 @@ class Functions:
 
     def __call__(self, text: str) -> Function:
         """The function that a text of pipes.md 2.2 is; SyntaxProblem, DefinitionProblem."""
-        from occurs.languages.esql.function_text import function as function_of_text
+        from occurs.languages.esql.checks.functions import function as function_of_text
 
         return of_expression(function_of_text(text), text)
 
@@ -226,15 +214,9 @@ fn = Functions()
 
 #: the words of COMBINE that functions stand for, when they cumulate
 CUMULATIVE = {
-    "add": "addition",
-    "multiply": "multiplication",
-    "subtract": "subtraction",
-    "divide": "division",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "and": "conjunction",
-    "or": "disjunction",
-}
+    "add": "addition", "multiply": "multiplication", "subtract": "subtraction", "divide": "division",
+    "maximum": "maximum", "minimum": "minimum", "and": "conjunction", "or": "disjunction",
+}  # fmt: skip
 
 
 def of_expression(expr: Expr, name: str) -> Function:

@@ -84,9 +84,7 @@ class _Parts:
             return tree.Atom(places[part.index])
         if isinstance(part, tree.Quantified):
             return replace(part, input=places[part.input])
-        names = ("operand", "left", "right")
-        changes = {n: self.moved(p, places) for n in names if (p := getattr(part, n, None)) is not None}
-        return replace(part, **changes) if changes else part
+        return part.map(lambda p: self.moved(p, places))
 
     def pipe(self, root: Part) -> Pipe:
         """The formula."""

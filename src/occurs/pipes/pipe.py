@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 AT_END = ("nothing", "finite", "null")
 
 
+def _infix(op: str, turned: bool = False) -> Callable[[Pipe, Any], Pipe]:
+    """The method of an infix operator; ``turned``: the pipe is on the right."""
+
+    def method(self: Pipe, other: Any) -> Pipe:
+        return combined(op, other, self) if turned else combined(op, self, other)
+
+    return method
+
+
 class Pipe:
     """An output of a box.  A pipe is immutable: every operation returns a new pipe, and a pipe can be used several
     times.
@@ -182,7 +191,6 @@ class Pipe:
 
     def reset_by(self, guard: Pipe, inner: Callable[..., Any]) -> Pipe:
         """Emits the last item of ``inner`` when the guard is true, and restarts ``inner``."""
-
         return Box(tree.Reset(inner_of(inner, [self.item_type], "a reset")), 2, 1, sources=[self, guard]).out()
 
     def collect_list(self) -> Pipe:
@@ -254,47 +262,19 @@ class Pipe:
 
     # --- infix operators ----------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Pipe:
-        return _infix("+", self, other)
-
-    def __radd__(self, other: Any) -> Pipe:
-        return _infix("+", other, self)
-
-    def __sub__(self, other: Any) -> Pipe:
-        return _infix("-", self, other)
-
-    def __rsub__(self, other: Any) -> Pipe:
-        return _infix("-", other, self)
-
-    def __mul__(self, other: Any) -> Pipe:
-        return _infix("*", self, other)
-
-    def __rmul__(self, other: Any) -> Pipe:
-        return _infix("*", other, self)
-
-    def __truediv__(self, other: Any) -> Pipe:
-        return _infix("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Pipe:
-        return _infix("/", other, self)
-
-    def __floordiv__(self, other: Any) -> Pipe:
-        return _infix("div", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Pipe:
-        return _infix("div", other, self)
-
-    def __mod__(self, other: Any) -> Pipe:
-        return _infix("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Pipe:
-        return _infix("mod", other, self)
-
-    def __pow__(self, other: Any) -> Pipe:
-        return lifted("^", Call("power", (Input(0), Input(1))), self, other)
-
-    def __rpow__(self, other: Any) -> Pipe:
-        return lifted("^", Call("power", (Input(0), Input(1))), other, self)
+    __add__, __radd__ = _infix("+"), _infix("+", turned=True)
+    __sub__, __rsub__ = _infix("-"), _infix("-", turned=True)
+    __mul__, __rmul__ = _infix("*"), _infix("*", turned=True)
+    __truediv__, __rtruediv__ = _infix("/"), _infix("/", turned=True)
+    __floordiv__, __rfloordiv__ = _infix("div"), _infix("div", turned=True)
+    __mod__, __rmod__ = _infix("mod"), _infix("mod", turned=True)
+    __pow__, __rpow__ = _infix("^"), _infix("^", turned=True)
+    __eq__ = _infix("=")  # type: ignore[assignment]
+    __ne__ = _infix("!=")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = _infix("<"), _infix("<="), _infix(">"), _infix(">=")
+    __and__, __rand__ = _infix("and"), _infix("and", turned=True)
+    __or__, __ror__ = _infix("or"), _infix("or", turned=True)
+    __rshift__, __rrshift__ = _infix("implies"), _infix("implies", turned=True)
 
     def __neg__(self) -> Pipe:
         return lifted("-", Unary("neg", Input(0)), self)
@@ -306,44 +286,8 @@ class Pipe:
         """The amount without its sign."""
         return self.__abs__()
 
-    def __eq__(self, other: Any) -> Pipe:  # type: ignore[override]
-        return _infix("=", self, other)
-
-    def __ne__(self, other: Any) -> Pipe:  # type: ignore[override]
-        return _infix("!=", self, other)
-
-    def __lt__(self, other: Any) -> Pipe:
-        return _infix("<", self, other)
-
-    def __le__(self, other: Any) -> Pipe:
-        return _infix("<=", self, other)
-
-    def __gt__(self, other: Any) -> Pipe:
-        return _infix(">", self, other)
-
-    def __ge__(self, other: Any) -> Pipe:
-        return _infix(">=", self, other)
-
     def __bool__(self) -> NoReturn:
         raise TypeError("a pipe is neither true nor false: combine pipes with & | ~ >>, and compare them two at a time")
-
-    def __and__(self, other: Any) -> Pipe:
-        return _logical("and", self, other)
-
-    def __rand__(self, other: Any) -> Pipe:
-        return _logical("and", other, self)
-
-    def __or__(self, other: Any) -> Pipe:
-        return _logical("or", self, other)
-
-    def __ror__(self, other: Any) -> Pipe:
-        return _logical("or", other, self)
-
-    def __rshift__(self, other: Any) -> Pipe:
-        return _logical("implies", self, other)
-
-    def __rrshift__(self, other: Any) -> Pipe:
-        return _logical("implies", other, self)
 
     def __invert__(self) -> Pipe:
         from occurs.pipes import ltl
@@ -376,18 +320,18 @@ def lifted(name: str, expr: Expr, *operands: Any) -> Pipe:
     return Lifted(tree.Lift((expr,)), len(pipes), 1, name=name, sources=pipes).out()
 
 
-def _infix(op: str, left: Any, right: Any) -> Pipe:
-    return lifted(op, Binary(op, Input(0), Input(1)), left, right)
+#: operators that are written as calls of functions, or as formulas if one side is one
+_CALLS, _LOGICAL = {"^": "power", "implies": "implies"}, ("and", "or", "implies")
 
 
-def _logical(op: str, left: Any, right: Any) -> Pipe:
-    """A formula as soon as one side is one; else a function over the items."""
+def combined(op: str, left: Any, right: Any) -> Pipe:
+    """The function of an infix operator over the items, or a formula."""
     from occurs.pipes import ltl
 
-    if any(isinstance(p, Pipe) and ltl.is_formula(p) for p in (left, right)):
+    if op in _LOGICAL and any(isinstance(p, Pipe) and ltl.is_formula(p) for p in (left, right)):
         return {"and": ltl.and_, "or": ltl.or_, "implies": ltl.implies}[op](left, right)
-    expr = Call(op, (Input(0), Input(1))) if op == "implies" else Binary(op, Input(0), Input(1))
-    return lifted(op, expr, left, right)
+    both = (Input(0), Input(1))
+    return lifted(op, Call(_CALLS[op], both) if op in _CALLS else Binary(op, *both), left, right)
 
 
 def _operand(value: Any) -> Expr:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from occurs.errors import DefinitionProblem
 from occurs.model.types import RESERVED_OUTPUT
-from occurs.operators.process.fusing import fused
+from occurs.operators.process.network import fused
 from occurs.operators.process.tree import Definition
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.operators.process.columns import Col, concat
-from occurs.operators.process.fusing import fused
-from occurs.operators.process.run import PIECE, Batch, Emitted, open, pieces, tuples
+from occurs.operators.process.network import fused
+from occurs.operators.process.run import PIECE, Batch, Emitted, Run, pieces, tuples
 from occurs.operators.process.typing import need_variables
 from occurs.operators.process.values import as_python
 from occurs.pipes.constants import Word
@@ -57,7 +57,7 @@ class Push:
         self._kinds = source_kinds(pipe.graph)
         self._types = list(self._kinds)
         self._default = self._types[0] if len(self._types) == 1 else None
-        self._run = open(fused([pipe.graph]), kind=ticks(time_unit))
+        self._run = Run(fused([pipe.graph]), kind=ticks(time_unit))
         self._pushed = dict.fromkeys(self._types, 0)
         self._last: int | None = None
         self._callbacks: list[Callable[[Any], Any]] = []
@@ -205,7 +205,7 @@ def run(pipe: Pipe, sources: Any, ended: bool = True, time_unit: str | None = No
     """
     need_variables(pipe.graph)
     batches, columns, timestamps = _batches(pipe, sources)
-    engine = open(fused([pipe.graph]), kind=TIMESTAMP if timestamps else ticks(time_unit))
+    engine = Run(fused([pipe.graph]), kind=TIMESTAMP if timestamps else ticks(time_unit))
     parts: list[Col] = []
     now = 0
     for batch in batches:

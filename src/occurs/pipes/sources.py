@@ -166,8 +166,8 @@ def of_kind(value: Any, kind: Kind) -> Any:
     return found
 
 
-def _bool(value: Any, kind: Kind) -> Any:
-    return value if isinstance(value, bool) else None
+def _instance(of: type) -> Callable[[Any, Kind], Any]:
+    return lambda value, kind: value if isinstance(value, of) else None
 
 
 def _troolean(value: Any, kind: Kind) -> Any:
@@ -188,14 +188,6 @@ def _number(value: Any, kind: Kind) -> Any:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise Fault("overflow", "does not fit in 64 bits", value)
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _text(value: Any, kind: Kind) -> Any:
-    return value if isinstance(value, str) else None
-
-
-def _bytes(value: Any, kind: Kind) -> Any:
-    return value if isinstance(value, bytes) else None
 
 
 def _time(value: Any, kind: Kind) -> Any:
@@ -242,23 +234,11 @@ def _json(value: Any, kind: Kind) -> Any:
 
 
 _MAKERS: Mapping[str, Callable[[Any, Kind], Any]] = {
-    "bool": _bool,
-    "troolean": _troolean,
-    "int": _int,
-    "number": _number,
-    "text": _text,
-    "bytes": _bytes,
-    "image": _bytes,
-    "time": _time,
-    "duration": _duration,
-    "list": _collection,
-    "set": _collection,
-    "bag": _collection,
-    "map": _map,
-    "tuple": _tuple,
-    "xml": _xml,
-    "json": _json,
-}
+    "bool": _instance(bool), "troolean": _troolean, "int": _int, "number": _number, "text": _instance(str),
+    "bytes": _instance(bytes), "image": _instance(bytes), "time": _time, "duration": _duration,
+    "list": _collection, "set": _collection, "bag": _collection, "map": _map, "tuple": _tuple,
+    "xml": _xml, "json": _json,
+}  # fmt: skip
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

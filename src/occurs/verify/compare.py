@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.model.lists import times_as
 from occurs.model.occurrence import Occurrence
 
 RELATIVE = 1e-9
@@ -39,21 +40,10 @@ def occurrences_of(found: Mapping[str, pa.Table]) -> list[Occurrence]:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
-    plain = _without_times(column.type)
+    plain = times_as(pa.int64(), column.type)
     if plain != column.type:
-        column = column.cast(_without_times(column.type, pa.timestamp("us", tz="UTC"))).cast(plain)
+        column = column.cast(times_as(pa.timestamp("us", tz="UTC"), column.type)).cast(plain)
     return column.to_pylist()
-
-
-def _without_times(t: pa.DataType, by: pa.DataType | None = None) -> pa.DataType:
-    """A type with microseconds for timestamps, in its parts, too."""
-    if pa.types.is_timestamp(t):
-        return by or pa.int64()
-    if pa.types.is_list(t):
-        return pa.list_(_without_times(t.value_type, by))
-    if pa.types.is_struct(t):
-        return pa.struct([(f.name, _without_times(f.type, by)) for f in t])
-    return t
 
 
 def same_value(a: Any, b: Any) -> bool:

@@ -23,8 +23,7 @@ from occurs.languages.logic.render import render
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.rows import Rows
-from occurs.watch.actions import Firing
-from occurs.watch.carrying import Carrier, carrying, given
+from occurs.watch.actions import Carrier, Firing, carrying, given
 from occurs.watch.rules import Rules
 
 _ENTRY = "entry"

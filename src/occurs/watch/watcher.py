@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from occurs.connect.changes.model import Commit, Feed, Fired, Saved
+from occurs.connect.changes.feed import Feed
+from occurs.connect.changes.model import Commit, Fired, Saved
 from occurs.errors import CheckpointProblem, InputProblem, UsageProblem
 from occurs.languages.logic import syntax
 from occurs.model.time import TIMESTAMP, TimeKind

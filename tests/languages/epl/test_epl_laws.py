@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from tests.generators.random_epl import random_core, random_epl
 from tests.laws.epl import all_laws
-
-from occurs.testing.epl import EplCase, load_cases
+from tests.textcases.epl import EplCase, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "epl"
 CASES = [c for c in load_cases(FOLDER) if c.error is None]

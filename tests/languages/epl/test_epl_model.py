@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.generators.random_epl import random_core, random_epl
+from tests.textcases.epl import EplCase
 
 import occurs
 from occurs.errors import OccursError, Problem
@@ -23,7 +24,6 @@ from occurs.languages.epl.model.from_text import model_of
 from occurs.languages.epl.model.palette import KINDS
 from occurs.languages.epl.model.to_text import file_of, text_of
 from occurs.languages.epl.render import render
-from occurs.testing.epl import EplCase
 from occurs.verify.compare import occurrences_of
 
 HEAD = "@Name('x')\ninsert into X\nselect a1.n as n\nfrom pattern "

@@ -10,13 +10,13 @@ import pytest
 from tests.generators.random_nets import random_core_rows, random_extended
 from tests.laws.contract import whole
 from tests.laws.epl import Subject
+from tests.textcases.epl import EplCase, reference
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.languages.epl.nets import Translation, translate
 from occurs.model.occurrence import Occurrence
-from occurs.testing.epl import EplCase, reference
 from occurs.verify.compare import difference
-from occurs.verify.net_runs import at_random, black_run, depends_on_order, encoded_run, fast, rows_in_order
+from occurs.verify.nets import at_random, black_run, depends_on_order, encoded_run, fast, rows_in_order
 
 #: of programs that derive more only the net with black transitions is run
 MOST = 2000

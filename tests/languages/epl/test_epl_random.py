@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 from tests.generators.random_epl import random_core, random_epl
+from tests.textcases.epl import EplCase, flat, reference
 
 from occurs.model.occurrence import Occurrence
-from occurs.testing.epl import EplCase, flat, reference
 from occurs.verify.compare import difference
 
 MAKERS = [random_core, random_epl]

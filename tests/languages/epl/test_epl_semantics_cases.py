@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.textcases.epl import EplCase, ended, flat, load_cases, reference
 
 from occurs.errors import OccursError
 from occurs.model.occurrence import Occurrence
-from occurs.testing.epl import EplCase, ended, flat, load_cases, reference
 
 FOLDER = Path(__file__).parents[2] / "cases" / "epl"
 CASES = load_cases(FOLDER)

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from tests.generators.random_epl import random_epl
 from tests.laws.epl import Subject
+from tests.textcases.epl import EplCase, ended, load_cases
 
 import occurs
 from occurs.hosts.local import run_history
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.semantics.instances import Bound
-from occurs.testing.epl import EplCase, ended, load_cases
 
 CASES = [c for c in load_cases(Path(__file__).parents[2] / "cases" / "epl") if c.error is None and "within" in c.rules]
 

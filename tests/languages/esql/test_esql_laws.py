@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from tests.laws.contract import cut
+from tests.textcases.pipes import PipesCase, load_cases
 
 import occurs
 from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
-from occurs.testing.pipes import PipesCase, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pipes"
 CASES = [c for c in load_cases(FOLDER) if c.rules and c.error is None]

@@ -4,7 +4,7 @@ import pytest
 
 from occurs.errors import SyntaxProblem
 from occurs.languages.esql import syntax
-from occurs.languages.esql.build import definitions
+from occurs.languages.esql.checks import definitions
 from occurs.languages.esql.parser import parse
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.textcases.pipes import PipesCase, Row, difference, load_cases, rows
 
 import occurs
-from occurs.testing.pipes import PipesCase, Row, difference, load_cases, rows
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pipes"
 CASES = [c for c in load_cases(FOLDER) if c.rules]

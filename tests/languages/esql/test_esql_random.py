@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 from tests.generators.random_pipes import PROCESSORS, random_pipe, random_pipes
+from tests.textcases.pipes import difference, reference, rows
 
-from occurs.languages.esql.build import definitions
+from occurs.languages.esql.checks import definitions
 from occurs.model.types import Schema, Type
-from occurs.testing.pipes import difference, reference, rows
 
 EVENT = Schema((("v", Type.INT), ("f", Type.FLOAT), ("b", Type.BOOL), ("k", Type.STRING)))
 #: those that have no text

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.generators.random_esql import random_file
+from tests.textcases.pipes import load_cases
 
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.render import render
-from occurs.testing.pipes import load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pipes"
 TEXTS = [c for c in load_cases(FOLDER) if c.rules and c.error is None]

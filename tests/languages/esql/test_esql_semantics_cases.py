@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.textcases.pipes import difference, load_cases, reference, rows
 
 from occurs.errors import OccursError
-from occurs.testing.pipes import difference, load_cases, reference, rows
 
 CASES = load_cases(Path(__file__).parents[2] / "cases" / "pipes")
 

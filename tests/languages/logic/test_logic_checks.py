@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from occurs.errors import Problem
-from occurs.languages.logic.checks.analysis import analyse
+from occurs.languages.logic.checks import analyse
 from occurs.languages.logic.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

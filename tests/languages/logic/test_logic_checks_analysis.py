@@ -9,7 +9,7 @@ import pytest
 
 from occurs.expr.tree import Binary, Call, Literal
 from occurs.languages.logic import syntax as s
-from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
+from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

@@ -14,20 +14,19 @@ import pyarrow as pa
 import pytest
 from tests.generators.random_logic import random_core, random_logic
 from tests.laws.logic import Subject
+from tests.textcases.logic import LogicCase, reference, run_of
 
 from occurs.expr.tree import Expr, Literal
-from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import vectorised
-from occurs.operators.temporal.evaluation import Memory, States, advance, restored, saved
 from occurs.operators.temporal.lowering import Unsuited, network_of
-from occurs.operators.temporal.network import Network
+from occurs.operators.temporal.network import Memory, Network, States, advance, restored, saved
 from occurs.operators.temporal.tree import Generic, Happens, Last, Time, Value, Variable
-from occurs.testing.logic import LogicCase, reference, run_of
 
 Found = list[tuple[int, int, int]]
 _ARROW = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(), Type.STRING: pa.string()}

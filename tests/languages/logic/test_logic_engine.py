@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.generators.random_logic import random_core, random_logic
 from tests.laws.logic import Subject, all_laws
+from tests.textcases.logic import LogicCase, load_cases
 
 from occurs.errors import OccursError
 from occurs.languages.logic import define
@@ -19,7 +20,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.operators.temporal import sql
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.values import Relation
-from occurs.testing.logic import LogicCase, load_cases
 from occurs.verify.compare import difference
 
 pytestmark = pytest.mark.usefixtures("general")

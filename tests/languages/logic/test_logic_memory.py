@@ -11,7 +11,7 @@ from benchmarks import logic_memory
 
 import occurs
 from occurs.model.types import Type
-from occurs.operators.temporal import residual as r
+from occurs.operators.temporal import future as r
 from occurs.operators.temporal import vectorised
 from occurs.operators.temporal.past import SinceWithin
 from occurs.operators.temporal.sql import Database
@@ -121,8 +121,8 @@ def test_what_one_trigger_has_made_of_rows_serves_the_next(monkeypatch: pytest.M
         made.append(given)
         return before(*given)
 
-    before = vectorised._made
-    monkeypatch.setattr(vectorised, "_made", counted)
+    before = vectorised.Columns._made
+    monkeypatch.setattr(vectorised.Columns, "_made", counted)
     text = "state s(a int)\n" + "".join(f"trigger m{k}: eventually a > {k}\n" for k in range(5))
     table: Mapping[str, Any] = {"time": [1, 2, 3], "a": [1, 2, 3]}
     found = occurs.parse(text, language="ftl").detect({"s": pa.table(table)}, time_unit="s")

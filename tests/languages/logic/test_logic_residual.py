@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.textcases.logic import LogicCase, run_of
 
 from occurs.languages.logic.semantics.residual import (
     DONE,
@@ -22,7 +23,6 @@ from occurs.languages.logic.semantics.residual import (
 )
 from occurs.languages.logic.semantics.values import OVERFLOW
 from occurs.model.occurrence import Occurrence
-from occurs.testing.logic import LogicCase, run_of
 
 OVERLOAD = "trigger m: eventually [t <- time][x <- a] eventually (a >= 2x and time <= t + 10)"
 PAST_OVERLOAD = "past trigger m: [t <- time][x <- a] previously (a <= .5x and time >= t - 10)"

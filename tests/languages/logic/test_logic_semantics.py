@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from occurs.errors import DefinitionProblem, InputProblem
-from occurs.languages.logic import syntax
+from occurs.languages.logic import semantics, syntax
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.semantics import evaluation as semantics
-from occurs.languages.logic.semantics.evaluation import evaluate
+from occurs.languages.logic.semantics import evaluate
 from occurs.languages.logic.semantics.formula import joined, passed
 from occurs.languages.logic.semantics.residual import unbounded
 from occurs.languages.logic.semantics.states import Tables

@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.textcases.logic import LogicCase, load_cases, monitored, never, reference
 
 from occurs.errors import OccursError
 from occurs.model.occurrence import Occurrence
-from occurs.testing.logic import LogicCase, load_cases, monitored, never, reference
 
 FOLDER = Path(__file__).parents[2] / "cases" / "logic"
 CASES = load_cases(FOLDER)

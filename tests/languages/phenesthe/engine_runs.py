@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 from phenesthe_running import Input, Running
+from tests.textcases.phenesthe import Line, Loaded, line
 
 from occurs.errors import OccursError
 from occurs.languages.phenesthe.checks import Analysis, analyse
@@ -15,7 +16,6 @@ from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.languages.phenesthe.semantics import Row
 from occurs.model.types import Schema, Type, arrow_type, from_arrow
 from occurs.operators.rows import Rows
-from occurs.testing.phenesthe import Line, Loaded, line
 
 
 def checked(loaded: Loaded, windows: bool = False) -> Analysis:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.textcases.phenesthe import LastingCase, load_lasting_cases
 
 from occurs.expr import tree as core
 from occurs.languages.phenesthe import syntax as s
@@ -17,7 +18,6 @@ from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.semantics import Row, evaluate
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
-from occurs.testing.phenesthe import LastingCase, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 

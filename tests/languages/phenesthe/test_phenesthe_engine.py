@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from engine_runs import checked, lines, tables
 from phenesthe_running import Input, Running
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.operators.interval.provisional import Begun
 from occurs.operators.interval.signals import NEVER, Call
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 

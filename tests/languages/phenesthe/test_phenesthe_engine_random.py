@@ -9,9 +9,9 @@ from engine_runs import Engine, key
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import text_of
 from tests.laws.phenesthe import all_laws
+from tests.textcases.phenesthe import Loaded
 
 from occurs.errors import OccursError
-from occurs.testing.phenesthe import Loaded
 
 
 def check(seed: int) -> None:

@@ -9,13 +9,13 @@ import pytest
 from engine_runs import Engine, checked, key
 from tests.generators.random_phenesthe import random_program
 from tests.laws.phenesthe import all_laws
+from tests.textcases.phenesthe import LastingCase, Loaded
 
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis
 from occurs.languages.phenesthe.render import render
 from occurs.model.types import Type, widen
-from occurs.testing.phenesthe import LastingCase, Loaded
 
 
 def measured(case: LastingCase, rng: random.Random) -> LastingCase | None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, Written, load_lasting_cases, parse_rows
 
 from occurs.errors import OccursError
 from occurs.languages.phenesthe.checks import analyse
 from occurs.model.types import Schema, from_arrow
-from occurs.testing.phenesthe import LastingCase, Line, Loaded, Written, load_lasting_cases, parse_rows
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 IDS = [f"{Path(c.file).stem}: {c.name}" for c in CASES]

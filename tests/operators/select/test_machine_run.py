@@ -13,8 +13,7 @@ from tests.laws.contract import Answer, Subject, agree, random_frontiers
 
 import occurs
 from occurs.operators.kernels import rule_machine as machine
-from occurs.operators.select.machine_run import MachineRun
-from occurs.operators.select.sequential import Waves
+from occurs.operators.select.sequential import MachineRun, Waves
 from occurs.testing.cases import Case, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
@@ -86,7 +85,7 @@ def test_near_the_ends_of_int64_the_columns_decide(monkeypatch: pytest.MonkeyPat
         outcomes.append(got[0])
         return got
 
-    monkeypatch.setattr("occurs.operators.select.machine_run.machine.run", noted)
+    monkeypatch.setattr("occurs.operators.select.sequential.machine.run", noted)
     big = 2**62
     table = pa.table({"time": [1, 2, 3], "type": ["A"] * 3, "v": [big - 1, big, -5]})
     found = occurs.parse(SUM).detect(table, time_unit="ms")["Sum"]

@@ -19,6 +19,8 @@ from occurs.operators.columns import Column
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence import tree
+from occurs.operators.sequence.chain_shape import Shape
+from occurs.operators.sequence.chains import MOST, Chain, Events, domains
 from occurs.operators.sequence.match_rows import Matches, State
 from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Within
 
@@ -117,6 +119,22 @@ def sequence_of(root: Node, name: str = "P") -> tree.Sequence:
     tags = [n.tag for n in _walk(root) if isinstance(n, Atom)]
     columns = frozenset({"id", *(n for n, _ in ATTRIBUTES)})
     return tree.Sequence(name, root, tuple((t, False) for t in tags), tuple((t, columns) for t in tags), None, ())
+
+
+def chain_of(pattern: tree.Sequence, limit: int = MOST) -> Chain | None:
+    """The operator of one pattern; None if it is not a chain."""
+    shape = Shape.of(pattern)
+    return None if shape is None else Chain((pattern,), (shape,), domains([shape]), KIND, limit)
+
+
+def alone(chain: Chain) -> Callable[[State, Stream], tuple[State, Matches]]:
+    """The calls of a chain with one rule."""
+
+    def advance(state: State, given: Stream) -> tuple[State, Matches]:
+        state, found = chain.run(state, Events(given, chain.domains, chain.kind))
+        return state, chain.matches(found, 0)
+
+    return advance
 
 
 def _walk(node: Node) -> list[Node]:

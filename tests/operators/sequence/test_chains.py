@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chains_histories import KIND, SCHEMAS, TYPES, history, random_sequence, run, sequence_of, stream
+from chains_histories import TYPES, alone, chain_of, history, random_sequence, run, sequence_of, stream
 from chains_oracle import Event, Oracle
 
 from occurs.errors import InputProblem, LimitProblem
@@ -34,8 +34,8 @@ def expected(pattern: Sequence, events: list[Event], start: int, until: int) -> 
     return out
 
 
-def chain_of(pattern: Sequence) -> Chain:
-    made = Chain.of(pattern, SCHEMAS, KIND)
+def known_chain(pattern: Sequence) -> Chain:
+    made = chain_of(pattern)
     assert made is not None
     return made
 
@@ -59,8 +59,8 @@ def atom(type: str, tag: str, *equal: tuple[str, str, str]) -> Atom:
 def found(root: Node, events: list[Event], until: int, cuts: tuple[int, ...] = ()) -> list[tuple[Any, ...]]:
     """(time, ids of the events in the order of tags, None of those that are not bound)."""
     pattern = sequence_of(root)
-    operator = chain_of(pattern)
-    got, _ = run(operator.advance, operator.fresh(), events, events[0]["time"], until, cuts)
+    operator = known_chain(pattern)
+    got, _ = run(alone(operator), {}, events, events[0]["time"], until, cuts)
     assert got == expected(pattern, events, events[0]["time"], until)
     return [(t, *(b[tag]["id"] if tag in b else None for tag, _ in pattern.tags)) for t, _, _, b in got]
 
@@ -71,13 +71,13 @@ def test_what_instances_find(seed: int) -> None:
     matches = 0
     for _ in range(150):
         pattern = random_sequence(rng)
-        operator = chain_of(pattern)
+        operator = known_chain(pattern)
         events = history(rng, rng.choice([4, 10, 20]), keys=rng.choice([1, 2, 3]))
         start = events[0]["time"] - rng.choice([0, 0, 3])
         until = events[-1]["time"] + rng.choice([0, 2, 20])
         wanted = expected(pattern, events, start, until)
         cuts = [rng.randint(start, until) for _ in range(rng.choice([0, 1, 4, 30]))]
-        got, _ = run(operator.advance, operator.fresh(), events, start, until, cuts, labelled=rng.random() < 0.3)
+        got, _ = run(alone(operator), {}, events, start, until, cuts, labelled=rng.random() < 0.3)
         assert got == wanted, pattern
         matches += len(wanted)
     assert matches > 100
@@ -145,75 +145,75 @@ def test_durations_beyond_the_end_of_time_do_not_run_out() -> None:
 
 def test_the_state_holds_what_can_still_match_only() -> None:
     root = followed(Every(atom("A", "a")), Within(followed(atom("B", "b", ("k", "a", "k")), Every(atom("C", "c"))), 10))
-    operator = chain_of(sequence_of(root))
+    operator = known_chain(sequence_of(root))
     rng = random.Random(3)
     events = history(rng, 400, gap=1)
-    state = operator.fresh()
+    state = {}
     for frontier in range(events[0]["time"], events[-1]["time"], 20):
         part = [e for e in events if frontier - 20 < e["time"] <= frontier]
         given = stream(part, TYPES, events[0]["time"], None, frontier, False)
-        state, _ = operator.advance(state, given)
+        state, _ = alone(operator)(state, given)
         recent = [e for e in events if frontier - 10 < e["time"] <= frontier]
         assert operator.live(state) <= sum(e["type"] == "A" for e in recent)
         for name in ("step1", "step2"):
             if name in state:
                 assert min(state[name]["0.time"].to_pylist()) > frontier - 10
     nothing = stream([], TYPES, events[0]["time"], None, events[-1]["time"] + 100, False)
-    state, matches = operator.advance(state, nothing)
+    state, matches = alone(operator)(state, nothing)
     assert len(matches) == 0
     assert operator.live(state) == 0
 
 
 @pytest.mark.parametrize("second", [atom("B", "b", ("k", "a", "k")), Every(atom("B", "b", ("k", "a", "k")))])
 def test_what_a_null_keeps_from_matching_is_not_kept(second: Node) -> None:
-    operator = chain_of(sequence_of(followed(Every(atom("A", "a")), second)))
+    operator = known_chain(sequence_of(followed(Every(atom("A", "a")), second)))
     events = events_of(event("A", 1, None), event("A", 2, 1), event("B", 3, None))
-    got, state = run(operator.advance, operator.fresh(), events, 1, 3, (1,))
+    got, state = run(alone(operator), {}, events, 1, 3, (1,))
     assert got == []
     assert state["step1"]["0:k"].to_pylist() == [1]
 
 
 def test_before_the_clock_starts_nothing_happens() -> None:
-    operator = chain_of(sequence_of(followed(atom("A", "a"), atom("B", "b"))))
-    state, matches = operator.advance(operator.fresh(), stream([], TYPES, None, None, 5, False))
-    assert state == operator.fresh()
+    operator = known_chain(sequence_of(followed(atom("A", "a"), atom("B", "b"))))
+    state, matches = alone(operator)({}, stream([], TYPES, None, None, 5, False))
+    assert state == {}
     assert len(matches) == 0
     assert set(matches.bound) == {"a", "b"}
 
 
 def test_rows_before_the_start_are_awaited() -> None:
-    operator = chain_of(sequence_of(followed(atom("A", "a"), Interval(4))))
-    state, _ = operator.advance(operator.fresh(), stream([], TYPES, 9, None, 5, False))
-    assert state == operator.fresh()
+    operator = known_chain(sequence_of(followed(atom("A", "a"), Interval(4))))
+    state, _ = alone(operator)({}, stream([], TYPES, 9, None, 5, False))
+    assert state == {}
 
 
 def test_more_partial_matches_than_may_be() -> None:
     root = followed(Every(atom("A", "a")), atom("B", "b"), Interval(5))
     events = events_of(*(event("A", t) for t in range(4)))
-    at_most = Chain.of(sequence_of(root), SCHEMAS, KIND, 4)
+    at_most = chain_of(sequence_of(root), 4)
     assert at_most is not None
-    _, state = run(at_most.advance, at_most.fresh(), events, 0, 9, ())
+    _, state = run(alone(at_most), {}, events, 0, 9, ())
     assert at_most.live(state) == 4
     fewer = replace(at_most, limit=3)
     with pytest.raises(LimitProblem, match="`P`: more than 3 partial matches at once, the next one waits for `b`"):
-        run(fewer.advance, fewer.fresh(), events, 0, 9, ())
+        run(alone(fewer), {}, events, 0, 9, ())
     with pytest.raises(LimitProblem, match="for its time"):
-        run(fewer.advance, fewer.fresh(), [*events, {**event("B", 4), "id": 4}], 0, 5, ())
+        run(alone(fewer), {}, [*events, {**event("B", 4), "id": 4}], 0, 5, ())
 
 
 @pytest.mark.parametrize("seen", [1, 7])
 def test_an_overflow_that_decides_is_an_error(seen: int) -> None:
     big = Binary(">", Binary("*", Ref(None, "v"), Literal(2**62, Type.INT)), Literal(0, Type.INT))
     root = followed(Every(atom("A", "a")), Atom(("B",), "b", own=(big,), equal=(("k", "a", "k"),)))
-    operator = chain_of(sequence_of(root))
+    operator = known_chain(sequence_of(root))
     events = events_of(event("A", 1, k=1), event("B", 2, k=seen, v=5), event("B", 3, k=1, v=1))
     if seen == 1:
         with pytest.raises(InputProblem, match="64-bit") as told:
-            run(operator.advance, operator.fresh(), events, 1, 3, ())
+            run(alone(operator), {}, events, 1, 3, ())
         assert told.value.problems[0].definition == "P"
         assert told.value.problems[0].value == 2
     else:
-        got, _ = run(operator.advance, operator.fresh(), events, 1, 3, ())
+        got, _ = run(alone(operator), {}, events, 1, 3, ())
         assert [m[0] for m in got] == [3]
 
 
@@ -237,7 +237,7 @@ A, B = atom("A", "a"), atom("B", "b")
 )
 def test_other_patterns_are_left_to_the_machine(root: Node) -> None:
     assert Shape.of(sequence_of(root)) is None
-    assert Chain.of(sequence_of(root), SCHEMAS, KIND) is None
+    assert chain_of(sequence_of(root)) is None
 
 
 def test_first_after() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from chains_histories import KIND, SCHEMAS, Told, history, random_sequence, run
+from chains_histories import KIND, SCHEMAS, Told, alone, chain_of, history, random_sequence, run
 
-from occurs.operators.sequence.chains import Chain
 from occurs.operators.sequence.machine import Machine
 
 
@@ -21,13 +20,13 @@ def test_both_operators_agree(seed: int) -> None:
     matches = 0
     for _ in range(15):
         pattern = random_sequence(rng)
-        chain, machine = Chain.of(pattern, SCHEMAS, KIND), Machine(pattern, SCHEMAS, KIND)
+        chain, machine = chain_of(pattern), Machine(pattern, SCHEMAS, KIND)
         assert chain is not None
         events = history(rng, rng.choice([40, 120]), keys=rng.choice([1, 3, 8]), gap=rng.choice([0, 1, 3]))
         start, until = events[0]["time"] - rng.choice([0, 3]), events[-1]["time"] + rng.choice([0, 20])
         cuts = [rng.randint(start, until) for _ in range(rng.choice([0, 1, 4]))]
         wanted, _ = run(machine.advance, machine.fresh(), events, start, until, cuts)
-        found, _ = run(chain.advance, chain.fresh(), events, start, until, cuts)
+        found, _ = run(alone(chain), {}, events, start, until, cuts)
         assert brief(found) == brief(wanted), pattern
         matches += len(wanted)
     assert matches > 50

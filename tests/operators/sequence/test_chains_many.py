@@ -15,7 +15,9 @@ from chains_histories import (
     SCHEMAS,
     TYPES,
     Told,
+    alone,
     calls,
+    chain_of,
     history,
     random_sequence,
     restored,
@@ -29,18 +31,30 @@ from occurs.errors import LimitProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.merging import Stream
-from occurs.operators.sequence.chains import Chain, Chains
+from occurs.operators.sequence.chains import Chains, Events, Found
 from occurs.operators.sequence.match_rows import Matches, State
 from occurs.operators.sequence.tree import Atom, Every, Followed, Interval, Node, Repeat, Sequence, Within
 
 
 def advanced(chains: Chains, states: Many[Mapping[str, pa.Table]], given: Stream) -> list[tuple[State, Matches]]:
     """The states and matches of every rule, where each has a state of its own."""
-    after, done = chains.advance_groups(states, given)
+    after, done = chains.advance(states, given)
+    return [(dict(state), found) for state, found in zip(after, of_rules(chains, done), strict=True)]
+
+
+def of_rules(chains: Chains, done: Many[Found]) -> list[Matches]:
+    """What the groups have found as the matches of every rule."""
     found: dict[int, Matches] = {}
     for group, numbers, of in zip(chains.groups, chains.members, done, strict=True):
         found |= {number: group.matches(of, rule) for rule, number in enumerate(numbers)}
-    return [(dict(state), found[n]) for n, state in enumerate(after)]
+    return [found[n] for n in range(len(found))]
+
+
+def groups_advanced(chains: Chains, states: Many[State], given: Stream) -> tuple[list[State], list[Matches]]:
+    """The states of the groups, and the matches of every rule."""
+    events = Events(given, chains.domains, chains.kind)
+    done = [group.run(state, events) for group, state in zip(chains.groups, states, strict=True)]
+    return [state for state, _ in done], of_rules(chains, [found for _, found in done])
 
 
 def varied(rng: random.Random, pattern: Sequence, name: str) -> Sequence:
@@ -97,7 +111,7 @@ def test_what_each_finds_alone(seed: int) -> None:
         start, until = events[0]["time"], events[-1]["time"] + 5
         cuts = [rng.randint(start, until) for _ in range(rng.choice([0, 2, 6]))]
         got: list[Told] = [[] for _ in patterns]
-        kept, apart = together.fresh(), rng.random() < 0.5
+        kept, apart = [State()] * len(together.groups), rng.random() < 0.5
         single: list[State] = [{} for _ in patterns]
         for part, frontier in calls(events, cuts, until):
             given = stream(part, TYPES, start, None, frontier, True)
@@ -105,13 +119,13 @@ def test_what_each_finds_alone(seed: int) -> None:
                 both = advanced(together, [restored(s) for s in single], given)
                 single, found = [s for s, _ in both], [m for _, m in both]
             else:
-                kept, found = together.advance([restored(s) for s in kept], given)
+                kept, found = groups_advanced(together, [restored(s) for s in kept], given)
             for n, m in enumerate(found):
                 got[n] += told(m, True)
         for n, pattern in enumerate(patterns):
-            operator = Chain.of(pattern, SCHEMAS, KIND)
+            operator = chain_of(pattern)
             assert operator is not None
-            wanted, _ = run(operator.advance, operator.fresh(), events, start, until, cuts, labelled=True)
+            wanted, _ = run(alone(operator), {}, events, start, until, cuts, labelled=True)
             assert got[n] == wanted, pattern
             matches += len(wanted)
     assert matches > 150
@@ -140,11 +154,11 @@ def test_the_limit_is_per_rule() -> None:
     rows: Any = [{"type": "A", "time": n, "id": n, "k": n % 2, "f": None, "s": None, "v": 0} for n in range(4)]
     given = stream(rows, TYPES, 0, None, 3, False)
     enough = Chains.of([within(0), within(1)], SCHEMAS, KIND, 2)
-    [state], _ = enough.advance(enough.fresh(), given)
+    [state], _ = groups_advanced(enough, [{}], given)
     assert len(state["step1"]) == 4
     few = Chains.of([within(5), within(1)], SCHEMAS, KIND, 1)
     with pytest.raises(LimitProblem, match="`P1`: more than 1 "):
-        few.advance(few.fresh(), given)
+        few.advance([{}, {}], given)
 
 
 def test_a_rule_that_comes_later_begins_alone_and_the_others_go_on() -> None:

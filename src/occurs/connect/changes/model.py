@@ -1,11 +1,10 @@
-"""What a change log gives, whatever the database: the tables it watches, their changes, one state per commit."""
+"""The data of a change log, whatever the database: watched tables, changes, commits, and values of a type."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -124,108 +123,6 @@ class Fired:
     label: str
     position: int
     content: str
-
-
-class Feed(ABC):
-    """The change log of a database, and what a watcher keeps there.
-
-    A feed is used by one thread.  ResourceProblem: no such server or file, a missing right, a lock; UsageProblem: there
-    is no log, or not for this watcher.
-    """
-
-    #: how to say where it is, without secrets
-    name: str
-
-    @abstractmethod
-    def describe(self, names: Sequence[str]) -> dict[str, Described]:
-        """Those of the tables that exist."""
-
-    @abstractmethod
-    def install_sql(self, tables: Sequence[Watched], watcher: str) -> list[str]:
-        """The statements of :meth:`install`."""
-
-    @abstractmethod
-    def uninstall_sql(self) -> list[str]:
-        """The statements of :meth:`uninstall`."""
-
-    @abstractmethod
-    def install(self, tables: Sequence[Watched], watcher: str, rules: str) -> None:
-        """Make the log and its triggers, as far as they are not there; enter the watcher with the present content of
-        its tables as the first state it will see.  All in one transaction."""
-
-    @abstractmethod
-    def installed(self, tables: Sequence[Watched], watcher: str) -> bool:
-        """Is everything there that :meth:`install` makes?"""
-
-    @abstractmethod
-    def uninstall(self) -> bool:
-        """Remove every trace; False if there was none."""
-
-    @abstractmethod
-    def lock(self, watcher: str) -> None:
-        """No other watcher of this name, until :meth:`close`.  ResourceProblem (``locked``)."""
-
-    @abstractmethod
-    def saved(self, watcher: str) -> Saved | None:
-        """Where the watcher stopped; None if it is not entered."""
-
-    @abstractmethod
-    def waiting(self, after: int, watcher: str) -> int:
-        """How many transactions are behind a position; those that no position was given yet are given one."""
-
-    @abstractmethod
-    def coalesce(self, after: int, watcher: str) -> int:
-        """Make all that waits one state, in the log; how many transactions they are."""
-
-    @abstractmethod
-    def read(self, after: int, watcher: str, limit: int) -> list[Commit]:
-        """The next states behind a position, in order."""
-
-    @abstractmethod
-    def wait(self, seconds: float) -> bool:
-        """Until something may have been committed, or so long; was there something?"""
-
-    @abstractmethod
-    def tick(self, time: int) -> None:
-        """An entry in the log without changes, so that time goes on to at least ``time``, if the clock is so far."""
-
-    @abstractmethod
-    def save(
-        self,
-        watcher: str,
-        position: int,
-        time: int,
-        pieces: Mapping[str, bytes | None],
-        fired: Sequence[Fired],
-    ) -> None:
-        """In one transaction: the position, the pieces that have changed (None: gone), new firings."""
-
-    @abstractmethod
-    def pending(self, watcher: str) -> list[Fired]:
-        """Firings whose actions are not all done, in order."""
-
-    @abstractmethod
-    def execute(self, watcher: str, label: str, action: int, statement: str, values: Mapping[str, Any]) -> bool:
-        """Run a statement with bound values, and note that it is done, in one transaction; False if it was done.
-
-        Raises ActionFailed.
-        """
-
-    @abstractmethod
-    def refuses(self, statement: str, names: Sequence[str]) -> str | None:
-        """Why a statement with these parameters cannot be run; None if nothing is known against it."""
-
-    @abstractmethod
-    def finished(self, watcher: str, fired: Sequence[Fired]) -> None:
-        """All actions of these firings are done."""
-
-    @abstractmethod
-    def prune(self) -> None:
-        """Delete what all watchers have judged."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the lock and the connection."""
 
 
 class ActionFailed(Exception):

@@ -13,10 +13,10 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from occurs.connect.changes.feed import Feed
 from occurs.connect.changes.model import ActionFailed, Change, Column, Described, Watched, fitted
-from occurs.connect.changes.store import Store
 from occurs.errors import ResourceProblem, UsageProblem
-from occurs.model.sqltext import parts
+from occurs.model.sqltext import parts, quoted
 from occurs.model.types import Type
 
 SCHEMA = "occurs"
@@ -36,7 +36,7 @@ _TYPES = {
 _TRANSIENT = ("40", "53", "55", "57")
 
 
-class PostgresFeed(Store):
+class PostgresFeed(Feed):
     """The log of the database at ``url``.  ``keep``: firings whose actions are done are kept, as the log is.
 
     ``role``: who may watch besides whoever installs.
@@ -205,13 +205,6 @@ class PostgresFeed(Store):
         self._tables = {t.name: t for t in tables}
         self.run(f"listen {CHANNEL}")
         return True
-
-    def uninstall(self) -> bool:
-        with self.transaction():
-            statements = self.uninstall_sql()
-            for statement in statements:
-                self.run(statement)
-        return bool(statements)
 
     # --- one at a time ------------------------------------------------------------------------------------------------
 
@@ -426,11 +419,6 @@ _SEAL = (
     "create constraint trigger occurs_seal after insert on occurs.changes deferrable initially deferred "
     "for each row when (new.opens) execute function occurs.seal()",
 )
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from occurs.connect.changes import sqlite_sql
+from occurs.connect.changes.feed import Feed
 from occurs.connect.changes.model import (
     DELETE,
     INSERT,
@@ -26,10 +27,10 @@ from occurs.connect.changes.model import (
     Watched,
     fitted,
 )
-from occurs.connect.changes.sqlite_sql import changes_of, quoted
-from occurs.connect.changes.store import Store
+from occurs.connect.changes.sqlite_sql import changes_of
 from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem
+from occurs.model.sqltext import quoted
 from occurs.model.types import Type
 
 #: how long a lock of the database is waited for, in seconds
@@ -55,7 +56,7 @@ _TYPES = (
 )
 
 
-class SQLiteFeed(Store):
+class SQLiteFeed(Feed):
     """The log of the database at ``path``.  ``keep``: firings whose actions are done are kept, as the log is."""
 
     prefix = sqlite_sql.PREFIX
@@ -218,13 +219,6 @@ class SQLiteFeed(Store):
                 return False
         self._tables = {t.name: t for t in tables}
         return True
-
-    def uninstall(self) -> bool:
-        with self.transaction():
-            statements = self.uninstall_sql()
-            for statement in statements:
-                self.run(statement)
-        return bool(statements)
 
     # --- one at a time ------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from occurs.connect.changes.model import DELETE, INSERT, UPDATE, Watched
+from occurs.model.sqltext import quoted
 
 PREFIX = "occurs_"
 
@@ -40,11 +41,6 @@ TABLES = (
 #: microseconds since 1970, of the system's clock in milliseconds
 NOW = "cast((julianday('now') - 2440587.5) * 86400000.0 + 0.5 as integer) * 1000"
 CLOCK = f"coalesce((select clock from occurs_open), {NOW})"
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def changes_of(table: str) -> str:

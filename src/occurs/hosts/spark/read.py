@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from occurs.connect.sparkcolumns import convert, convert_list
-from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
+from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
-from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
-from occurs.model.attributes import completed, union, unknown_type
+from occurs.model.attributes import completed, missing, union, unknown_type
 from occurs.model.badrows import hinted, like_it
 from occurs.model.source import InputOptions, column_of
-from occurs.model.special import unlikely_times
-from occurs.model.ticks import instant
+from occurs.model.special import time_hint, unlikely_times
+from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
-from occurs.model.timehints import time_hint
 from occurs.model.types import OPS, Schema, Type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from occurs.checked_program import CheckedProgram
+
 
 #: the type that stands for all those that a program does not know; no event is of a type with this name
 OTHERS = "\0others"
@@ -192,12 +191,7 @@ class Reading:
 
     def ends(self) -> tuple[int | None, int | None]:
         """The ends of the clock that the options give, in ticks."""
-        options = self.options
-        start = None if options.start is None else instant(options.start, self.kind, "--start")
-        until = None if options.until is None else instant(options.until, self.kind, "--until")
-        if start is not None and until is not None and start > until:
-            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
-        return start, until
+        return clock_ends(self.options.start, self.options.until, self.kind)
 
     def piece(self, part: Part, columns: Mapping[Attribute, str], start: int | None, until: int | None) -> Piece:
         """The wide rows of a part, with ``__state``: 0 good, 1 outside the clock, 2 bad."""
@@ -284,7 +278,7 @@ class Reading:
         for part in self.parts:
             for t in [part.own] if part.own is not None else self.reads:
                 if t in self.declared and t in self.reads and (part.own is not None or t in live):
-                    problems += self._missing(t, part)
+                    problems += missing(t, self.declared[t], part.columns, self.options.end, None)
             if self.options.end in part.columns and part.own is not None:
                 self._lasts(part.own)
         if problems:
@@ -304,21 +298,6 @@ class Reading:
                 )
         return notices
 
-    def _missing(self, type: str, part: Part) -> list[Problem]:
-        """Columns that a part with rows of a declared type must have."""
-        out, declared = [], self.declared[type]
-        for attribute in declared.names:
-            if column_of(attribute, part.columns, declared.loose) is None and attribute not in declared.optional:
-                hint = did_you_mean(attribute, part.columns, "columns")
-                text = f"column `{attribute}` of `{type}` is declared but missing"
-                out.append(Problem("missing-column", text, hint=hint))
-        end = self.options.end
-        if declared.lasting and end not in part.columns:
-            hint = did_you_mean(end or "end", part.columns, "columns")
-            text = f"`{type}` has intervals, but there is no column `{end or 'end'}`"
-            out.append(Problem("missing-column", text, hint=hint))
-        return out
-
     def _drop_absent(self, seen: Mapping[str, Seen]) -> None:
         """Types that rules define are input only if they have rows: else the columns of one table are not theirs."""
         given = {t for t, rows in seen.items() if rows.good} | {p.own for p in self.parts} | set(self.declared)
@@ -328,3 +307,69 @@ class Reading:
     def _lasts(self, type: str) -> None:
         if type in self.schemas and type not in self.declared:
             self.schemas[type] = replace(self.schemas[type], lasting=True)
+
+
+# --- one scan of a history: how many rows there are and how many are bad, when they begin and end ---------------------
+
+#: up to so many types are told apart by a test each, which is cheaper than a grouping by text
+FEW = 6
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Of one type with rows: are some good?  How many of these have a label, have none, have an end, end where they
+    begin?"""
+
+    good: bool
+    labels: int
+    unlabelled: int
+    ends: int
+    empty: int = 0
+
+
+@dataclass(frozen=True)
+class Survey:
+    """``first`` and ``last``: least and greatest tick of good rows, None without; ``types``: those with rows."""
+
+    rows: int
+    bad: int
+    good: int
+    first: int | None
+    last: int | None
+    types: dict[str, Seen]
+
+
+def survey(wide: DataFrame, types: Sequence[str], *, labels: bool, ends: bool) -> Survey:
+    """Scan the wide rows (``__type __time __label __end __state``), of ``types`` and of others that only move the
+    clock.  ``labels``, ``ends``: may rows have such?"""
+    from pyspark.sql import functions as F
+
+    type = F.col("__type")
+    good = F.col("__state") == 0
+    last: Column = F.col("__time")
+    if ends:
+        last = F.greatest(last, F.col("__end"))
+    figures = [
+        F.count(F.lit(1)),
+        F.coalesce(F.sum((F.col("__state") == 2).cast("long")), F.lit(0)),
+        F.coalesce(F.sum(good.cast("long")), F.lit(0)),
+        F.min(F.when(good, F.col("__time"))),
+        F.max(F.when(good, last)),
+    ]
+    if not labels and not ends and len(types) <= FEW:
+        row = wide.agg(*figures, *(F.max(type == t) for t in types)).collect()[0]
+        if row[0] == row[2]:  # every row is good; else a second look tells of which types they are
+            there = [t for t, some in zip(types, row[len(figures) :]) if some]
+            return Survey(row[0], 0, row[2], row[3], row[4], dict.fromkeys(there, Seen(True, 0, 0, 0)))
+    read = F.when(type.isin(list(types)), type) if types else F.lit(None)
+    more = [F.count(F.when(good, F.col("__label"))), F.count(F.when(good, F.col("__end")))]
+    more.append(F.count(F.when(good & (F.col("__end") == F.col("__time")), 1)))
+    rows = wide.groupBy(read.alias("type")).agg(*figures, *more).collect()
+    return Survey(
+        sum(r[1] for r in rows),
+        sum(r[2] for r in rows),
+        sum(r[3] for r in rows),
+        min((r[4] for r in rows if r[4] is not None), default=None),
+        max((r[5] for r in rows if r[5] is not None), default=None),
+        {r[0]: Seen(r[3] > 0, r[6], r[3] - r[6], r[7], r[8]) for r in rows if r[0] is not None},
+    )

@@ -8,8 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from occurs.connect.sparkcolumns import SPARK
-from occurs.errors import UsageProblem
-from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint, kinds_of
+from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint_kinds
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import Group
 
@@ -90,16 +89,7 @@ class Result:
 
 def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
     """The detections of several types in one DataFrame.  Raises UsageProblem if attributes of one name differ."""
-    kinds: dict[str, Kind] = {}
-    first: dict[str, str] = {}
-    for type, result in found:
-        for name, t in kinds_of(result.group.stage.schemas[type]):
-            both = joint(kinds.get(name, t), t)
-            if both is None:
-                text = f"attribute `{name}` is {kinds[name]} in `{first[name]}` but {t} in `{type}`"
-                raise UsageProblem.of("bad-option", text, hint="name types whose attributes agree: together(..)")
-            kinds[name] = both
-            first.setdefault(name, type)
+    kinds = joint_kinds((type, result.group.stage.schemas[type]) for type, result in found)
     lasting = any(r.group.stage.schemas[t].lasting for t, r in found)
     frames = []
     for number in dict.fromkeys(r.number for _, r in found):

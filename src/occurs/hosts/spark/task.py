@@ -10,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from occurs.connect.sparkerrors import carrier
+from occurs.connect.sparkerrors import problems_in_text
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
-from occurs.errors import OccursError
 from occurs.hosts.spark.wide import Inlet, Wide, wide_rows
 from occurs.hosts.windows import Asked, answers
 from occurs.plan.stage import Stage
@@ -55,14 +54,12 @@ def make_engine_task(
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
+        with problems_in_text():
             if len(shares) == 1:
                 yield from _stream(shares[0], wide, inlets, labelled, ended, batches)
             elif shares:
                 for number, part in _by_share(batches):
                     yield from _stream(shares[number], wide, inlets, labelled, ended, part)
-        except OccursError as error:
-            raise carrier(error) from error
 
     return run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -15,6 +15,7 @@ from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.outputs import because_type
 from occurs.engine.results import TypeRows
+from occurs.errors import UsageProblem
 from occurs.hosts.windows import WindowRows
 from occurs.model.astext import plain_text
 from occurs.model.lists import fit_lists
@@ -82,6 +83,21 @@ def joint(one: Kind, other: Kind) -> Kind | None:
     return one if one == other else None
 
 
+def joint_kinds(types: Iterable[tuple[str, Schema]]) -> dict[str, Kind]:
+    """The attributes of several types side by side.  Raises UsageProblem if attributes of one name differ."""
+    kinds: dict[str, Kind] = {}
+    first: dict[str, str] = {}
+    for type, schema in types:
+        for name, kind in kinds_of(schema):
+            both = joint(kinds.get(name, kind), kind)
+            if both is None:
+                text = f"attribute `{name}` is {kinds[name]} in `{first[name]}` but {kind} in `{type}`"
+                raise UsageProblem.of("bad-option", text, hint="name types whose attributes agree: together(..)")
+            kinds[name] = both
+            first.setdefault(name, type)
+    return kinds
+
+
 def because_ddl(kind: TimeKind) -> str:
     """Spark's type of constituents."""
     return _BECAUSE.format(t="timestamp" if kind.timestamp else "bigint")
@@ -132,30 +148,23 @@ class Wide:
         return cls(stage.reported, fields, physical, stage.kind, label, because, lasting, final, step)
 
     @property
+    def _columns(self) -> list[tuple[str, str, pa.DataType]]:
+        """The columns of wide rows: name, Spark's type, Arrow type."""
+        found = [("__type", "int", pa.int32()), ("__time", "bigint", pa.int64())]
+        found += [("__end", "bigint", pa.int64())] if self.lasting else []
+        found += [(c, ddl_of(t), arrow_of(t)) for c, t in self.fields]
+        found += [(n, "bigint", pa.int64()) for n in ("__query", "__times") if self.step is not None]
+        found += [("__final", "boolean", pa.bool_())] if self.final else []
+        found += [("__label", "string", pa.string())] if self.label else []
+        return found + ([("__because", because_ddl(self.kind), because_type(self.kind))] if self.because else [])
+
+    @property
     def ddl(self) -> str:
-        parts = ["__type int", "__time bigint", *(["__end bigint"] if self.lasting else [])]
-        parts += [f"{c} {ddl_of(t)}" for c, t in self.fields]
-        parts += ["__query bigint", "__times bigint"] if self.step is not None else []
-        parts += ["__final boolean"] if self.final else []
-        parts += ["__label string"] if self.label else []
-        parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
-        return ", ".join(parts)
+        return ", ".join(f"{name} {ddl}" for name, ddl, _ in self._columns)
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of wide rows, as ``ddl`` has them."""
-        return pa.schema(
-            [
-                ("__type", pa.int32()),
-                ("__time", pa.int64()),
-                *([("__end", pa.int64())] if self.lasting else []),
-                *((c, arrow_of(t)) for c, t in self.fields),
-                *([("__query", pa.int64()), ("__times", pa.int64())] if self.step is not None else []),
-                *([("__final", pa.bool_())] if self.final else []),
-                *([("__label", pa.string())] if self.label else []),
-                *([("__because", because_type(self.kind))] if self.because else []),
-            ]
-        )
+        return pa.schema([(name, type) for name, _, type in self._columns])
 
     def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
         """Detections of one call of an engine of ``stage``, those of one type behind one another.
@@ -166,13 +175,13 @@ class Wide:
         filling = Filling(self.schema)
         for t in stage.reported:
             if found.count(t):
-                filling.add(*self._columns(found, t, stage.schemas[t], numbers[t]))
+                filling.add(*self._filled(found, t, stage.schemas[t], numbers[t]))
                 if filling.rows >= MOST_ROWS:
                     yield from filling.batches()
                     filling = Filling(filling.schema)
         yield from filling.batches()
 
-    def _columns(
+    def _filled(
         self, found: TypeRows, type: str, schema: Schema, number: int
     ) -> tuple[int, dict[str, pa.Array | pa.ChunkedArray]]:
         """How many rows of a type there are, and those columns of them that are not null throughout."""

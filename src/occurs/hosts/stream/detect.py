@@ -20,11 +20,10 @@ from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.run import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.wide import MOST_NUMBERED, Wide
 from occurs.hosts.stream.batches import StreamQuery
-from occurs.hosts.stream.from_buckets import Handed, Shown, handed_ddl, late_data, make_reader, make_unpacker
+from occurs.hosts.stream.crossing import Handed, Shown, handed_ddl, late_data, make_packer, make_reader, make_unpacker
 from occurs.hosts.stream.layout import Layout, Path, depth_of
 from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, LATE, NAMES
 from occurs.hosts.stream.source import StreamSource, read_stream
-from occurs.hosts.stream.to_buckets import make_packer
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Type

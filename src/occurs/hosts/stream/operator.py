@@ -8,8 +8,7 @@ from typing import Any
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-from occurs.connect.sparkerrors import carrier
-from occurs.errors import OccursError
+from occurs.connect.sparkerrors import problems_in_text
 from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.records import NAMES, of_row
@@ -54,11 +53,9 @@ class Operator(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         bucket = Bucket(self.layout, self.depth, int(key[0]), self.store)
-        try:
+        with problems_in_text():
             for record in bucket.step(of_row(row) for row in rows):
                 yield Row(**{name: getattr(record, name) for name in NAMES})
-        except OccursError as error:
-            raise carrier(error) from error
 
     def close(self) -> None:
         pass

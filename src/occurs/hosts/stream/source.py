@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import UsageProblem
 from occurs.hosts.spark.parts import Part, Piece
-from occurs.hosts.spark.read import Attribute, Reading, WideSource, prepare
-from occurs.hosts.spark.survey import Seen
+from occurs.hosts.spark.read import Attribute, Reading, Seen, WideSource, prepare
 from occurs.model.source import InputOptions
 from occurs.model.ticks import duration
 from occurs.model.time import TimeKind, ceil_ticks

@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.errors import Problem
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
@@ -25,8 +24,6 @@ from occurs.operators.definition import Definition, Node
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.definition import SequenceDefinition, nodes
 from occurs.operators.sequence.tree import record_of
-
-__all__ = ["Epl", "check", "read"]
 
 LANGUAGE = "epl"
 
@@ -49,10 +46,6 @@ class Epl(Part):
     texts: Texts[syntax.File]
     analysis: Analysis
     zone: str = "UTC"
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
 
     @property
     def queries(self) -> tuple[ResolvedQuery, ...]:

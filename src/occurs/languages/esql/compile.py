@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
-from occurs.languages.esql.checks_rates import queue_bounds
+from occurs.languages.esql.checks.rates import queue_bounds
 from occurs.languages.esql.render import render
-from occurs.model.textfile import TextFile
+from occurs.model.source import TextFile
 from occurs.operators.definition import Choice
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Foreign, every_node, functions_of
@@ -94,7 +94,7 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
 
 
 def _cost(window: tree.Window, items: str) -> str:
-    from occurs.operators.process.ops_windows import short_way
+    from occurs.operators.process.processors.windows import short_way
 
     return "" if short_way(window.inner) else f"; its processor runs on every window: O({items}) per item"
 

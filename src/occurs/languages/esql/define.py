@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
+from occurs.languages.esql.checks.paths import with_paths
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.parser import parse
-from occurs.languages.esql.paths import with_paths
-from occurs.languages.esql.reference import rows_of, tables_of
-from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.esql.semantics import evaluate
+from occurs.languages.esql.semantics import values as plain
+from occurs.languages.esql.semantics.documents import Document, Json
+from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
-from occurs.model.textfile import LINE, TextFile
+from occurs.model.occurrence import Occurrence, occurrences
+from occurs.model.source import LINE, TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.definition import Choice, Definition, Node, Subscribed
+from occurs.operators.definition import Choice, Definition, Node
 from occurs.operators.process import tree
+from occurs.operators.process import values as engine
+from occurs.operators.process.columns import column_of
 from occurs.operators.process.definition import PipesDefinition
-from occurs.operators.process.outputs import schema_of
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.outputs import column, columns_of, schema_of
 
 __all__ = ["LISTS", "Esql", "check", "read"]
 
@@ -54,8 +61,8 @@ def check(texts: Texts[syntax.File], known: Known) -> Esql:
 
 
 @dataclass(frozen=True)
-class Esql:
-    """The part of a program that is in eSQL: a :class:`occurs.languages.language.Part`.
+class Esql(Part):
+    """The part of a program that is in eSQL.
 
     ``given``: the types that are known from elsewhere.  ``timestamps``: are times timestamps?
     """
@@ -65,10 +72,6 @@ class Esql:
     given: Mapping[str, Schema]
     timestamps: bool = True
 
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
-
     @cached_property
     def at(self) -> list[tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}
@@ -77,10 +80,6 @@ class Esql:
                 if isinstance(s, syntax.Definition):
                     found.setdefault(s.output, (i, j))
         return [found[d.name] for d in self.analysis.definitions]
-
-    @property
-    def declared(self) -> dict[str, Schema]:
-        return {}
 
     @cached_property
     def defined(self) -> dict[str, Schema]:
@@ -102,36 +101,8 @@ class Esql:
         return text_files(self.analysis.definitions)
 
     @property
-    def facts(self) -> Mapping[str, Schema]:
-        return {}
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        return frozenset({"local", "spark"})
-
-    @property
-    def windows(self) -> bool:
-        return False
-
-    @property
-    def looks_ahead(self) -> bool:
-        return False
-
-    @property
-    def reads_all(self) -> bool:
-        return False
-
-    @property
     def owned(self) -> frozenset[str]:
         return frozenset(self.defined)
-
-    @property
-    def assigned(self) -> Mapping[int, str]:
-        return {}
-
-    @property
-    def subscribed(self) -> Sequence[Subscribed]:
-        return ()
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -185,16 +156,58 @@ class Esql:
         return statements(self.texts.files)
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
-        from occurs.languages.esql.semantics import evaluate
-
+        """What the reference semantics derives."""
         mine = [self.analysis.definitions[i] for i in chosen]
         start, until = history.clock if history.clock is not None else (None, None)
-        rows = rows_of(history, {t for d in mine for t in self.analysis.reads[d.name]})
+        rows = _rows(history, {t for d in mine for t in self.analysis.reads[d.name]})
         found = evaluate(mine, rows, kind=history.kind, ended=True, start=start, until=until)
         kinds = self.analysis.kinds
-        return {d.name: tables_of(d, kinds[d.name], self.defined[d.name], found) for d in mine}
+        return {d.name: _table(d, kinds[d.name], self.defined[d.name], found) for d in mine}
 
-    def asked(self, history: History) -> dict[str, pa.Table] | None:
-        """Nothing in particular."""
-        return None
+
+# --- the reference semantics on tables --------------------------------------------------------------------------------
+
+
+def _rows(history: History, types: Collection[str]) -> list[Occurrence]:
+    """The events of some types; timestamps are int microseconds."""
+    rows = occurrences({t: history.tables[t] for t in sorted(types & history.tables.keys())})
+    return [replace(o, attributes={n: _taken(v) for n, v in o.attributes.items()}) for o in rows]
+
+
+def _taken(value: Any) -> Any:
+    return tuple(map(_taken, value)) if isinstance(value, list) else value
+
+
+def _table(definition: tree.Definition, kind: Kind, schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
+    """The rows of a definition as a table: int64 ``time`` and its columns."""
+    mine = [o for o in found if o.type == definition.name]
+    names, arrays = ["time"], [pa.array([o.time for o in mine], pa.int64())]
+    for name, of in columns_of(kind):
+        values = [_value(o.attributes.get(name)) for o in mine]
+        names.append(name)
+        arrays.append(column(column_of(values), of).cast(schema[name]).output())
+    if definition.about:
+        about = pa.array([o.attributes["about"] for o in mine], pa.int64())
+        names.append("about")
+        arrays.append(about.cast(pa.timestamp("us", "UTC")) if schema["about"] is Type.TIMESTAMP else about)
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _value(value: Any) -> Any:
+    """A value of the reference as tables take it."""
+    match value:
+        case tuple():
+            return tuple(map(_value, value))
+        case plain.Set():
+            return engine.Set(tuple(map(_value, value)))
+        case plain.Bag():
+            return engine.Bag(tuple(map(_value, value)))
+        case plain.Map():
+            return engine.Map(tuple((_value(k), _value(v)) for k, v in value.items))
+        case plain.Record():
+            return engine.Record(tuple((n, _value(v)) for n, v in value.columns))
+        case plain.Troolean():
+            return engine.Troolean(value.value)
+        case Document() | Json():
+            return value.source
+    return value

@@ -6,12 +6,26 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from occurs.expr.names import Name
 from occurs.expr.render import string_text, timestamp_text
+from occurs.expr.text import Name
 from occurs.languages.esql import syntax
-from occurs.languages.esql.forms import BY_KIND, Choice, Element, Option, Slot
-from occurs.languages.esql.reader import COMPARISON, IMPLIES, NEGATION, OPERAND, OPERATORS, POWER, SUM, UNARY
-from occurs.languages.esql.words import CONSTANTS, KEYWORDS
+from occurs.languages.esql.grammar import (
+    BY_KIND,
+    COMPARISON,
+    CONSTANTS,
+    IMPLIES,
+    KEYWORDS,
+    NEGATION,
+    OPERAND,
+    OPERATORS,
+    POWER,
+    SUM,
+    UNARY,
+    Choice,
+    Element,
+    Option,
+    Slot,
+)
 
 #: what needs parentheses wherever it is an operand: WHERE and its kin, forms that end in a function
 _PIPE = -1
@@ -136,9 +150,9 @@ def _operator(node: Any) -> tuple[str, int]:
             level, right = OPERATORS[node.op]
             # those that group to the right may not stand bare on the left
             left = level + 1 if right == level else level
-            return f"{_left(node.left, left)} {node.op} {_within(node.right, right)}", level
+            return f"{_within(node.left, left)} {node.op} {_within(node.right, right)}", level
         case syntax.IsNull():
-            return f"{_left(node.operand, COMPARISON)} IS {'NOT ' * node.negated}NULL", COMPARISON
+            return f"{_within(node.operand, COMPARISON)} IS {'NOT ' * node.negated}NULL", COMPARISON
         case syntax.Quantifier():
             on = f" ON {_operand(node.on)}" if node.on is not None else ""
             domain = _within(node.domain, SUM)
@@ -156,11 +170,6 @@ def _operator(node: Any) -> tuple[str, int]:
 
 def _ends_in_select(node: syntax.Node) -> bool:
     return any(isinstance(n, syntax.Form) and n.kind == "select" for n in node.walk())
-
-
-def _left(node: syntax.Node, least: int) -> str:
-    """A left operand: what ends in NOT, a temporal operator or a quantifier would take the operator with it."""
-    return _within(node, least)
 
 
 def _operand(node: syntax.Node) -> str:

@@ -2,7 +2,7 @@
 
 A pipe and a function are written alike, so they are one kind of tree; what the names in it mean is known where it
 stands.  Nodes are compared by value, without their places.  Most prefix forms are a :class:`Form`: see
-:mod:`occurs.languages.esql.forms`.
+:mod:`occurs.languages.esql.grammar`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from occurs.errors import Span
-from occurs.expr.names import Name
+from occurs.expr.text import Name
 from occurs.model.time import Duration
 
 
@@ -22,16 +22,21 @@ class Node:
 
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    @property
+    def children(self) -> list[Node]:
+        """The nodes directly below; of the use of a phrase its arguments."""
+        return [n for f in fields(self) for n in _nodes(getattr(self, f.name))]
+
     def walk(self) -> Iterator[Node]:
         """This node and all below it, parents first; the arguments of phrases are entered, their bodies are not."""
         yield self
-        for f in fields(self):
-            yield from _nodes(getattr(self, f.name))
+        for child in self.children:
+            yield from child.walk()
 
 
 def _nodes(value: Any) -> Iterator[Node]:
     if isinstance(value, Node):
-        yield from value.walk()
+        yield value
     elif isinstance(value, tuple):
         for v in value:
             yield from _nodes(v)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 
-from occurs.errors import Problem
-from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
+from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (
     CHANGES,
     begins_of,
@@ -26,18 +24,16 @@ from occurs.languages.logic.compile import (
     words,
 )
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.semantics.evaluation import evaluate
+from occurs.languages.logic.semantics import evaluate
 from occurs.model.canonical import canonical
 from occurs.model.history import History
-from occurs.model.occurrence import Occurrence
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type, arrow_type
-from occurs.operators.definition import Definition, Node, Subscribed
+from occurs.model.types import Schema, Type
+from occurs.operators.definition import Definition, Node
 from occurs.operators.temporal.definition import TriggerDefinition
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.reach import overlap
-
-__all__ = ["Logic", "check", "read"]
 
 LANGUAGE = "logic"
 
@@ -57,16 +53,12 @@ def check(texts: Texts[syntax.File], known: Known) -> Logic:
 
 
 @dataclass(frozen=True)
-class Logic:
-    """The FTL and PTL part of a program: a :class:`occurs.languages.language.Part`."""
+class Logic(Part):
+    """The FTL and PTL part of a program."""
 
     texts: Texts[syntax.File]
     analysis: Analysis
     known: Known
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
 
     @property
     def triggers(self) -> tuple[ResolvedTrigger, ...]:
@@ -75,12 +67,7 @@ class Logic:
 
     @cached_property
     def at(self) -> list[tuple[int, int]]:
-        return [
-            (i, j)
-            for i, file in enumerate(self.texts.files)
-            for j, d in enumerate(file.definitions)
-            if isinstance(d, syntax.Trigger)
-        ]
+        return self.texts.places(syntax.Trigger)
 
     @cached_property
     def declared(self) -> dict[str, Schema]:
@@ -120,36 +107,12 @@ class Logic:
         return frozenset(n for t in self._reads for n in t)
 
     @property
-    def facts(self) -> Mapping[str, Schema]:
-        return {}
-
-    @property
-    def owned(self) -> frozenset[str]:
-        return frozenset()
-
-    @property
-    def assigned(self) -> Mapping[int, str]:
-        return {}
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        return frozenset({"local", "spark"})
-
-    @property
     def looks_ahead(self) -> bool:
         return any(not t.trigger.past for t in self.triggers)
 
     @cached_property
     def reads_all(self) -> bool:
         return any(observes(t) for t in self.triggers)
-
-    @property
-    def windows(self) -> bool:
-        return False
-
-    @property
-    def subscribed(self) -> Sequence[Subscribed]:
-        return ()
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -197,7 +160,7 @@ class Logic:
         return out
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        """What the reference semantics derives."""
         mine = [self.triggers[i].trigger for i in chosen]
         given: list[syntax.Definition] = [d for f in self.texts.files for d in f.definitions]
         definitions = [d for d in given if not isinstance(d, syntax.Trigger) or any(d is t for t in mine)]
@@ -209,13 +172,9 @@ class Logic:
             until=until,
         )  # fmt: skip
         return {
-            n: _table(self.defined[n], [e for e in found if e.type == n])
+            n: derived_table(self.defined[n], [e for e in found if e.type == n])
             for n in {self.triggers[i].name for i in chosen}
         }
-
-    def asked(self, history: History) -> dict[str, pa.Table] | None:
-        """Nothing in particular."""
-        return None
 
 
 def _given(history: History) -> tuple[list[Occurrence], list[Occurrence]]:
@@ -225,26 +184,6 @@ def _given(history: History) -> tuple[list[Occurrence], list[Occurrence]]:
         count[m.type] = count.get(m.type, 0) + len(m.table)
     rows: list[Occurrence] = []
     for t, table in history.tables.items():
-        rows += _occurrences(t, table.slice(0, len(table) - count.get(t, 0)))
-    made = [(e.time, m.place, n, e) for m in history.made for n, e in enumerate(_occurrences(m.type, m.table))]
+        rows += occurrences({t: table.slice(0, len(table) - count.get(t, 0))})
+    made = [(e.time, m.place, n, e) for m in history.made for n, e in enumerate(occurrences({m.type: m.table}))]
     return rows, [e for *_, e in sorted(made, key=lambda e: e[:3])]
-
-
-def _occurrences(type_: str, table: pa.Table) -> list[Occurrence]:
-    """Rows as the reference takes them; timestamps are int microseconds."""
-    columns: dict[str, list[Any]] = {}
-    for name in table.column_names:
-        column = table.column(name)
-        columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
-    names = [n for n in columns if n not in ("time", "sequence", "label", "end")]
-    sequence = columns.get("sequence", [None] * len(table))
-    return [
-        Occurrence(type_, time, {n: columns[n][i] for n in names}, sequence[i])
-        for i, time in enumerate(columns["time"])
-    ]
-
-
-def _table(schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
-    """Derived events as rows."""
-    fields = [("time", pa.int64()), *((n, arrow_type(t)) for n, t in schema)]
-    return pa.Table.from_pylist([{"time": e.time, **e.attributes} for e in found], pa.schema(fields))

@@ -13,6 +13,7 @@ from occurs.model.types import Type
 IMPLIES, OR, AND, PAIRED, PREFIX, ATOM = range(1, 7)
 _TYPES = {Type.BOOL: "boolean"}
 _PAIRED = {syntax.Until: "until", syntax.Since: "since", syntax.Release: "release"}
+_PREFIXES = {syntax.Not: "not", syntax.Nexttime: "nexttime", syntax.Lasttime: "lasttime"}
 _RANGED = {syntax.Eventually: "eventually", syntax.Always: "always", syntax.Previously: "previously",
            syntax.Throughout: "throughout"}  # fmt: skip
 
@@ -103,12 +104,8 @@ def _formula(node: Formula) -> tuple[str, int]:
             return _chain(node, node.left, "weak until", node.right), PAIRED
         case syntax.Eventually() | syntax.Always() | syntax.Previously() | syntax.Throughout():
             return f"{_RANGED[type(node)]}{_bound(node.bound)} {_within(node.operand, PREFIX)}", PREFIX
-        case syntax.Not():
-            return f"not {_within(node.operand, PREFIX)}", PREFIX
-        case syntax.Nexttime():
-            return f"nexttime {_within(node.operand, PREFIX)}", PREFIX
-        case syntax.Lasttime():
-            return f"lasttime {_within(node.operand, PREFIX)}", PREFIX
+        case syntax.Not() | syntax.Nexttime() | syntax.Lasttime():
+            return f"{_PREFIXES[type(node)]} {_within(node.operand, PREFIX)}", PREFIX
         case syntax.Assign():
             return f"[{node.variable} <- {term_text(node.term)}] {_within(node.operand, PREFIX)}", PREFIX
         case syntax.Truth():

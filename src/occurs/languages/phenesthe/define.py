@@ -25,8 +25,6 @@ from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.definition import Definition, Node
 from occurs.operators.interval.definition import IntervalDefinition
 
-__all__ = ["Phenesthe", "check", "read"]
-
 
 def read(texts: Sequence[Given]) -> Texts[syntax.File]:
     """Parse (text, file name, language) triples; all problems are kept."""
@@ -60,10 +58,6 @@ class Phenesthe(Part):
     texts: Texts[syntax.File]
     analysis: Analysis
     window: int | None = None
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
 
     @cached_property
     def _statements(self) -> list[tuple[tuple[int, int], syntax.Statement]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from occurs.errors import Span
-from occurs.expr.names import Name as Name
+from occurs.expr.text import Name as Name
 from occurs.expr.tree import Expr
 from occurs.model.time import Duration
 from occurs.model.types import Type
@@ -93,6 +93,19 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class _One(Relation):
+    operand: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class _Two(Relation):
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
 class Atom(Relation):
     """``name(arguments)``: a phenomenon or a fact; ``rest``: it ends with ``...``."""
 
@@ -111,11 +124,8 @@ class Comparison(Relation):
 
 
 @dataclass(frozen=True)
-class Not(Relation):
+class Not(_One):
     """``¬φ``."""
-
-    operand: Relation
-    span: Span | None = _place()
 
 
 @dataclass(frozen=True)
@@ -129,37 +139,23 @@ class And(Relation):
 
 
 @dataclass(frozen=True)
-class Or(Relation):
+class Or(_Two):
     """``φ ∨ ψ``."""
 
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class In(Relation):
+class In(_Two):
     """``φ in ψ`` (step 2)."""
 
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class Start(Relation):
+class Start(_One):
     """``start(φ)``."""
 
-    operand: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class End(Relation):
+class End(_One):
     """``end(φ)``."""
-
-    operand: Relation
-    span: Span | None = _place()
 
 
 @dataclass(frozen=True)
@@ -174,48 +170,28 @@ class Iteration(Relation):
 
 
 @dataclass(frozen=True)
-class MaximalRange(Relation):
+class MaximalRange(_Two):
     """``φ ↣ ψ``."""
 
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class MinimalRange(Relation):
+class MinimalRange(_Two):
     """``φ ~>> ψ`` (step 2)."""
 
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class Union(Relation):
+class Union(_Two):
     """``φ ⊔ ψ``."""
 
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class Intersection(Relation):
+class Intersection(_Two):
     """``φ ⊓ ψ``."""
 
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
-
 
 @dataclass(frozen=True)
-class Complement(Relation):
+class Complement(_Two):
     r"""``φ \ ψ``."""
-
-    left: Relation
-    right: Relation
-    span: Span | None = _place()
 
 
 @dataclass(frozen=True)

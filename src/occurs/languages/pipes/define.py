@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from occurs.errors import Problem, did_you_mean
-from occurs.languages.esql.checks import Analysis
-from occurs.languages.esql.checks_names import event_types
+from occurs.languages.esql.checks import Analysis, event_types
 from occurs.languages.esql.define import LISTS, Esql
 from occurs.languages.language import Given, Known, Texts
 from occurs.model.time import TimeKind

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Binary, Expr, Param, Ref, conjuncts, rewrite
+from occurs.languages.complaints import missing_unit
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import ResolvedRule, bindings
 from occurs.languages.tesla.checks.catalogue import TIMER
@@ -74,12 +75,7 @@ class _Compiler:
     def ticks(self, duration: Duration, *, opened: bool) -> int:
         exact = self.kind.convert(duration)
         if exact is None:
-            if self.kind.timestamp:
-                message = "a duration needs a unit if times are timestamps"
-                hint = "write a unit: `5 min`, `300 s`"
-            else:
-                message = "a duration needs the unit of the integer time column"
-                hint = "set it with `--time-unit s` (or us, ms, min, h, d), in Python `time_unit='s'`"
+            message, hint = missing_unit(self.kind)
             raise DefinitionProblem(
                 Problem("missing-unit", message, file=self.resolved.file, span=self.rule.span, hint=hint)
             )

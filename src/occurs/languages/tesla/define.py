@@ -8,9 +8,8 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from occurs.errors import Problem
 from occurs.expr.tree import Binary, Literal, Ref
-from occurs.languages.language import Given, Known, Part, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks.catalogue import TIMER
@@ -25,8 +24,6 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.definition import Definition, Node, Subscribed
 from occurs.operators.select.definition import PatternDefinition
-
-__all__ = ["Tesla", "check", "read"]
 
 
 def read(texts: Sequence[Given]) -> Texts[syntax.File]:
@@ -63,10 +60,6 @@ class Tesla(Part):
             return replace(r, rule=replace(r.rule, terminator=replace(timer, constraints=(*timer.constraints, named))))
 
         return replace(self, analysis=replace(self.analysis, rules=tuple(map(placed, self.analysis.rules))))
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.analysis.problems
 
     @cached_property
     def at(self) -> list[tuple[int, int]]:
@@ -138,10 +131,4 @@ class Tesla(Part):
 
 
 def _tables(found: Sequence[Occurrence], types: Sequence[str], schemas: Mapping[str, Schema]) -> dict[str, pa.Table]:
-    out = {}
-    for t in dict.fromkeys(types):
-        rows = [{"time": e.time, **e.attributes} for e in found if e.type == t]
-        schema = schemas.get(t, Schema())
-        fields = [(n, schema.arrow_of(n, of)) for n, of in schema]
-        out[t] = pa.Table.from_pylist(rows, pa.schema([("time", pa.int64()), *fields]))
-    return out
+    return {t: derived_table(schemas.get(t, Schema()), [e for e in found if e.type == t]) for t in dict.fromkeys(types)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from occurs.errors import Span
-from occurs.expr.names import Name as Name
+from occurs.expr.text import Name as Name
 from occurs.expr.tree import Expr, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from occurs.expr.tree import Literal
 from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
+from occurs.operators.interval.atoms import constant
 from occurs.operators.interval.measuring import Events, Measures
 from occurs.operators.interval.signals import OPEN, Call, Codes, Intervals, Points, Signal
 from occurs.operators.kernels.intervals import ascending, extremes, tied
@@ -114,14 +115,14 @@ class Answer:
     def _value(self, attribute: Attribute, codes: Codes, n: int, call: Call) -> Column:
         """What is under an attribute."""
         if isinstance(attribute.value, Literal):
-            return _constant(attribute.value, attribute.type, n)
+            return constant(attribute.value).cast(attribute.type).take(np.zeros(n, np.int64))
         return call.values.decode(codes[self.variables.index(attribute.value)], attribute.type)
 
 
 def _taken(
     codes: Codes, time: np.ndarray, end: np.ndarray | None, at: np.ndarray
 ) -> tuple[Codes, np.ndarray, np.ndarray | None]:
-    """The rows ``at``."""
+    """Columns of the rows ``at``."""
     return tuple([c[at] for c in codes]), time[at], None if end is None else end[at]
 
 
@@ -131,8 +132,3 @@ def _equal(keys: Sequence[np.ndarray]) -> bool:
     for key in keys[1:]:
         same &= key[1:] == key[:-1]
     return bool(same.any())
-
-
-def _constant(literal: Literal, type: Type, n: int) -> Column:
-    array = pa.array([literal.value], pa.int64() if literal.type is Type.TIMESTAMP else arrow_type(literal.type))
-    return Column.of(array, literal.type).cast(type).take(np.zeros(n, np.int64))

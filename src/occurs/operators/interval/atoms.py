@@ -1,4 +1,5 @@
-"""From rows to signals: the atoms of inputs (phenesthe.md, sections 4.2 and 4.6)."""
+"""Atoms: the rows of an input, or the signal of another definition, as the signal of an atom (phenesthe.md, sections
+4.2 and 4.6)."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Binary, Expr, Literal
 from occurs.model.time import TimeKind
 from occurs.model.types import Type, arrow_type
+from occurs.operators.blocks import Block
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.interval.bindings import distinct, firsts, instants, joint, member, with_times
@@ -134,8 +136,7 @@ class Scan:
     def _lasting(self, rows: Rows, call: Call) -> Intervals:
         """Rows with an end as intervals; what has no length is none."""
         rows, codes = self._bound(rows, call)
-        column = rows.column("end")
-        end = np.where(column.is_valid(), column.values, OPEN) if len(rows) else np.zeros(0, np.int64)
+        end = ends_of(rows) if len(rows) else np.zeros(0, np.int64)
         return Intervals(codes, rows.time, end).take(rows.time < end)
 
     # --- signals ----------------------------------------------------------------------------------------------------
@@ -206,6 +207,12 @@ class Scan:
         return {"open": held}, replace(spans, closed=closed, began=began, open=held.opened())
 
 
+def ends_of(rows: Rows | Block) -> np.ndarray:
+    """int64 ends of rows, ``OPEN`` for a row that has not ended."""
+    column = rows.columns["end"]
+    return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
+
+
 def _moved(codes: Codes, by: int) -> Codes:
     return tuple(c + by for c in codes) if by else codes
 
@@ -255,7 +262,7 @@ class Picked(Stateless):
 
 
 class _Rows:
-    """The rows of one call."""
+    """Reads the rows of a signal as those of an atom, in one call."""
 
     def __init__(self, node: Picked, values: Values) -> None:
         self.node = node
@@ -319,6 +326,11 @@ class _Rows:
 
 
 def code_of(values: Values, literal: Literal) -> int:
-    """The code of a constant."""
+    """The code of a constant in a dictionary of values."""
+    return int(values.encode(constant(literal))[0])
+
+
+def constant(literal: Literal) -> Column:
+    """A column of one row with the value of a constant."""
     array = pa.array([literal.value], pa.int64() if literal.type is Type.TIMESTAMP else arrow_type(literal.type))
-    return int(values.encode(Column.of(array, literal.type))[0])
+    return Column.of(array, literal.type)

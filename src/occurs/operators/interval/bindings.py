@@ -1,4 +1,4 @@
-"""Rows found, grouped and joined by their bindings: index arithmetic on whole columns.
+"""Bindings of variables as keys, and rows that are found, grouped and joined by them: index arithmetic on columns.
 
 A *key* is one int64 per row that stands for its binding (:func:`occurs.operators.interval.bindings.joint`).
 """
@@ -49,7 +49,7 @@ def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, 
 
 @dataclass(frozen=True)
 class OfBoth:
-    """An operator of two operands, with these variables each, that has the variables of both."""
+    """Base class of operators over two operands, with the variables ``left`` and ``right``; the result has both."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -61,7 +61,7 @@ class OfBoth:
 
 @dataclass(frozen=True)
 class OfLeft(OfBoth):
-    """One whose right operand has no variables but those of the left one."""
+    """Base class of operators over two operands; the variables of the right one are among those of the left one."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
 
 
 def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The same numbers in few bits."""
+    """The numbers replaced by small ones, equal where those are."""
     table, used, out = IntTable(), 0, []
     for values in sides:
         codes, used = table.encode(values, None, used)
@@ -186,7 +186,7 @@ def firsts(keys: np.ndarray) -> np.ndarray:
 
 
 def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
-    """The rows that are not among ``given``, every one once: their numbers."""
+    """The numbers of the rows that are not among ``given``, without repetitions."""
     if len(rows) < 2 and not len(given):
         return np.arange(len(rows))
     binding = np.concatenate(joint([(given.codes, len(given)), (rows.codes, len(rows))]))
@@ -199,20 +199,15 @@ def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
 
 
 def distinct(points: Points) -> Points:
-    """The same without repetitions."""
+    """The instants without repetitions."""
     if len(points) < 2:
         return points
     if ascending(points.time):
         # rows in order of time: it is enough to look at the one before of the same binding
         new, again = first_marks(joint([(points.codes, len(points))])[0], points.time)
-        return take_points(points, new) if again else points
+        return points.take(new) if again else points
     new = firsts(instants([(points.codes, points.time)])[0])
-    return points if new.all() else take_points(points, new)
-
-
-def take_points(points: Points, at: np.ndarray) -> Points:
-    """The rows ``at`` (row numbers, or booleans)."""
-    return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
+    return points if new.all() else points.take(new)
 
 
 # --- grouping and joining ---------------------------------------------------------------------------------------------
@@ -242,13 +237,6 @@ class Groups:
     def between(self, key: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Per request the places [lo, hi) in ``order`` of the rows of ``key`` with ``low <= time <= high``."""
         return find_ranges(self._numbers.of(key), low, high, self.start, self.time)
-
-    def next(self, key: np.ndarray, after: np.ndarray, default: int) -> np.ndarray:
-        """Per request the least time of ``key`` that is greater than ``after`` (which is no greatest int64)."""
-        if not len(self.time):
-            return np.full(len(key), default, np.int64)
-        lo, hi = self.between(key, after + 1, np.full(len(key), np.iinfo(np.int64).max))
-        return np.where(lo < hi, self.time[np.minimum(lo, len(self.time) - 1)], default)
 
 
 def expand(lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -288,15 +276,15 @@ def as_spans(signal: Signal) -> Spans:
 
 
 def shifted(time: int, ticks: int) -> int:
-    """``time`` and some ticks (or less, if negative); what never was or never comes stays so, nothing wraps."""
+    """``time`` plus ``ticks``, without overflow; ``NEVER`` and ``OPEN`` stay what they are."""
     return time if time in (NEVER, OPEN) else max(NEVER, min(time + ticks, OPEN))
 
 
 def earlier(ticks: np.ndarray) -> np.ndarray:
-    """The tick before; before everything there is none."""
+    """The ticks before; ``NEVER`` has none."""
     return np.maximum(ticks, NEVER + 1) - 1
 
 
 def later(ticks: np.ndarray) -> np.ndarray:
-    """The tick after, as long as there is one."""
+    """The ticks after; ``OPEN`` has none."""
     return np.minimum(ticks, OPEN - 1) + 1

@@ -40,7 +40,7 @@ from occurs.operators.interval.values import Values
 
 
 class OfBindings:
-    """What maps each binding of its operand to some bindings of ``variables``, no two to the same one.
+    """Base class of operators that map each binding to some bindings of ``variables``, no two to the same one.
 
     ``sort``: event, state or dynamic.
     """
@@ -216,11 +216,13 @@ class FactRows:
 
 
 # --- conditions in which facts stand beside comparisons, below ``or`` and ``not`` -------------------------------------
+#
+# A fact is true or false of a binding, a comparison may be unknown; the connectives are Kleene's.
 
 
 @dataclass(frozen=True)
 class Member(Expr):
-    """That a row of ``fact`` agrees with the binding, which has all its variables."""
+    """A condition: a row of ``fact`` agrees with the binding, which has all its variables."""
 
     fact: FactRows
 
@@ -231,7 +233,7 @@ class Member(Expr):
 
 @dataclass(frozen=True)
 class Exists(Expr):
-    """That there are values of further variables under which ``condition`` is true.
+    """A condition: there are values of further variables under which ``condition`` is true.
 
     They are tried out as they stand in the rows of ``facts``, all joined; ``types``: of the variables it looks at.
     """
@@ -310,7 +312,7 @@ def _of(columns: dict[str, pa.Array], leaf: Expr) -> pa.Array:
 
 
 def overflow(name: str, where: str) -> InputProblem:
-    """A number beyond int64 hides whether a condition of a definition is satisfied."""
+    """The error for a number beyond int64 that hides whether a condition of a definition is satisfied."""
     return InputProblem(
         Problem(
             "overflow",

@@ -22,6 +22,7 @@ from occurs.operators.codes import Renewal
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Moves, Operator, Outcome, Port, joint_identity
 from occurs.operators.interval.answers import Answer
+from occurs.operators.interval.atoms import ends_of
 from occurs.operators.interval.derivations import Derivations, Part
 from occurs.operators.interval.joining import Joined, JoinedState, programs
 from occurs.operators.interval.network import Net, Source
@@ -316,10 +317,7 @@ class Why:
         answer = f.answer
         columns = {a.value: a.name for a in answer.head if isinstance(a.value, str)}
         codes = [call.values.encode(rows.column(columns[v])).tolist() for v in answer.variables]
-        ends = rows.time.tolist()
-        if answer.lasting and len(rows):
-            column = rows.column("end")
-            ends = np.where(column.is_valid(), column.values, OPEN).tolist()
+        ends = (ends_of(rows) if answer.lasting and len(rows) else rows.time).tolist()
         bindings = zip(*codes) if codes else [()] * len(rows)
         found = [
             self.derivations.of(f.net.report, binding, start, end)

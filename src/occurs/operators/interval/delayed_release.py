@@ -1,7 +1,7 @@
-"""Intervals that are known before they are given: what operators with a delay share (phenesthe.md, section 5).
+"""Operators with a delay, which know intervals before they emit them (phenesthe.md, section 5).
 
-Such an operator knows intervals up to some instant and gives them up to an earlier one, ``complete``.  Of what it
-knows it keeps the ``ended`` (with ends after ``complete``), and as ``soon`` the starts after it of what has not ended.
+Such an operator knows intervals up to some instant and emits them up to an earlier one, ``complete``.  It keeps the
+intervals that have ``ended`` after ``complete``, and as ``soon`` the later starts of intervals that have not ended.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Pheno
 
 @dataclass(frozen=True)
 class HoldPoints:
-    """The same instants, ``ticks`` later; with None as far as a second input is complete, which is looked at for
-    nothing else."""
+    """Emits the instants of its operand ``ticks`` later; with None as far as a second input is complete, which is used
+    for nothing else."""
 
     variables: tuple[str, ...]
     ticks: int | None
@@ -40,7 +40,7 @@ class HoldPoints:
 
 @dataclass(frozen=True)
 class HoldSpans:
-    """The same intervals, ``ticks`` later; with None as far as a second input is complete."""
+    """Emits the intervals of its operand ``ticks`` later; with None as far as a second input is complete."""
 
     variables: tuple[str, ...]
     ticks: int | None
@@ -61,7 +61,7 @@ class HoldSpans:
 
 
 def _bounds(ticks: int | None, inputs: tuple[Signal, ...]) -> tuple[int, int]:
-    """The instants (since, complete] that are given."""
+    """The instants (since, complete] that a call emits."""
     signal = inputs[0]
     assert not isinstance(signal, Phenomena)
     if ticks is not None:
@@ -72,13 +72,13 @@ def _bounds(ticks: int | None, inputs: tuple[Signal, ...]) -> tuple[int, int]:
 
 
 def began(closed: Intervals, open: Intervals, since: int) -> Intervals:
-    """Those of both that began after ``since``."""
+    """The intervals, closed and open, that began after ``since``."""
     new = [part.take(part.start > since) for part in (closed, open) if len(part)]
     return Intervals.concat(new) if new else closed
 
 
 def release(running: Intervals, ended: Intervals, soon: Held, since: int, complete: int) -> tuple[Spans, Held, Held]:
-    """What is given in (``since``, ``complete``], and the new ``ended`` and ``soon``.
+    """What an operator with a delay emits in (``since``, ``complete``], and its new tables ``ended`` and ``soon``.
 
     ``running``: all that is known and has not ended.  ``ended``: all that has, with ends after ``since``.  ``soon``: of
     0 variables, the starts in ``running`` that are after ``since``.

@@ -1,7 +1,10 @@
-"""Of what a result is made: one derivation of it, the least in order (common.md, section 3; phenesthe.md, section 4).
+"""One derivation of a result, the least in order (common.md, section 3; phenesthe.md, section 4), and what a net has to
+remember for it.
 
-Asked for are the rows and the intervals under the atoms of a formula.  They are looked for from the result down: every
-operator says which of the elements of its operands can have given an element of its own.
+A derivation consists of the rows and intervals under the atoms of a formula.  They are looked for from the result down:
+every operator says which of the elements of its operands can have given an element of its own.  Only nets of which
+derivations are asked remember: of every node the elements that may still be part of a result, which are those that have
+not ended before all that is kept of what is made of them.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import numpy as np
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.atoms import Picked, Scan, code_of
+from occurs.operators.interval.atoms import Picked, Scan, code_of, ends_of
 from occurs.operators.interval.conditions import OfBindings
 from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
 from occurs.operators.interval.phenomena import LongPhenomena, Loose, PooledPhenomena
@@ -36,9 +39,9 @@ _PASSING = (OfBindings, LongSpans, LongPhenomena, Loose, HoldPoints, HoldSpans)
 
 @dataclass(frozen=True)
 class Part:
-    """What stands under an atom: ``role`` is the atom as it is written, ``type`` what it reads, ``end`` None if it has
-    none.  ``label``, ``attributes``: of an input row; else ``codes`` are those of the variables of the definition that
-    derives it."""
+    """A row or interval under an atom: ``role`` is the atom as it is written, ``type`` what it reads, ``end`` None if
+    it has none.  ``label``, ``attributes``: of an input row; else ``codes`` are those of the variables of the
+    definition that derives it."""
 
     role: str
     type: str
@@ -252,7 +255,7 @@ class Derivations:
 
 
 def _related(rel: str, x: Element, y: Element, left: Sequence[Element], right: Sequence[Element]) -> bool:
-    """Whether two elements are so related; for ``before`` among all of their formulas."""
+    """Whether a relation is true of two elements; ``before`` depends on all elements of their formulas."""
     match rel:
         case "before":
             return (
@@ -303,7 +306,7 @@ _ROWS = ("start", "end", "hi", "lo", "closes")
 
 
 def unremembered(net: Net) -> dict[int, State]:
-    """Nothing, per node."""
+    """The empty tables of what is remembered, per node."""
     out = {}
     for number, node in enumerate(net.nodes):
         out[number] = {ELEMENTS: Held.empty(len(node.variables), *_ROWS[:2])}
@@ -313,7 +316,7 @@ def unremembered(net: Net) -> dict[int, State]:
 
 
 def others(tables: Mapping[str, Held]) -> State:
-    """The tables of a node without these."""
+    """The tables of a node without those of what is remembered."""
     return {name: table for name, table in tables.items() if name not in (ELEMENTS, READ)}
 
 
@@ -391,7 +394,7 @@ class Memory:
 
 
 def _scanned(node: Scan, rows: Rows | None, call: Call) -> Held:
-    """The new rows that an atom matches."""
+    """The new rows that an atom matches, as a table."""
     nothing = Held.empty(len(node.variables) + 1, *_ROWS)
     if rows is None or len(rows) == rows.new or rows.labels is None:
         return nothing
@@ -402,8 +405,7 @@ def _scanned(node: Scan, rows: Rows | None, call: Call) -> Held:
     assert new.labels is not None
     end, closes = new.time, np.zeros(n, np.int64)
     if node.sort in ("state", "dynamic"):
-        column = new.column("end")
-        end = np.where(column.is_valid(), column.values, OPEN)
+        end = ends_of(new)
     elif node.sort == "changes":
         closes = (~new.column("holds").values).astype(np.int64)
     hi, lo = new.labels.hi.view(np.int64), new.labels.lo.view(np.int64)

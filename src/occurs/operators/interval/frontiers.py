@@ -19,7 +19,7 @@ from occurs.operators.kernels.intervals import lower, silent
 
 @dataclass(frozen=True)
 class Frontiers:
-    """S and N: ``complete``, and less where ``lags`` say so."""
+    """The frontiers S and N of a signal: ``complete``, and less where ``lags`` say so."""
 
     complete: int
     lags: Sequence[Lag] | Lags = ()
@@ -42,7 +42,7 @@ class Frontiers:
         if not rows:
             return out
         for lag, values in zip(self.lags, ticks):
-            if not len(values) or (values[0] == OPEN and _silent(values)):
+            if not len(values) or (values[0] == OPEN and silent(values)):
                 continue
             common = shared(lag.variables, variables)
             if not common:
@@ -62,22 +62,17 @@ def lag(
     starts: np.ndarray | None = None,
     ends: np.ndarray | None = None,
 ) -> Lag:
-    """A table that says something of starts, of ends, or of both."""
+    """A lag of starts, of ends, or of both, for the bindings in ``codes``."""
     return Lag(variables, codes, all_open(rows) if starts is None else starts, all_open(rows) if ends is None else ends)
 
 
-def _silent(ticks: np.ndarray) -> bool:
-    """Whether they say nothing."""
-    return silent(ticks)
-
-
 def telling(lags: Iterable[Lag]) -> tuple[Lag, ...]:
-    """Those with rows."""
+    """The lags that have rows."""
     return tuple(x for x in lags if len(x.starts))
 
 
 def projected(lags: Iterable[Lag], variables: tuple[str, ...]) -> tuple[Lag, ...]:
-    """What they say of the bindings of fewer ``variables``: that of all that were pooled in them."""
+    """The lags of a projection to fewer ``variables``: a binding lags as all those do that are pooled in it."""
     out = []
     for x in telling(lags):
         left = shared(x.variables, variables)

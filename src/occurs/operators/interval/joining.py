@@ -83,7 +83,7 @@ def programs(definitions: Sequence[Formula], given: frozenset[str]) -> list[Join
 
 
 def _able(definition: Formula) -> bool:
-    """Whether a net has such operators alone, and nothing is asked of it but final rows."""
+    """Whether a program can run a definition: it has such operators alone, and only its final rows are asked for."""
     net = definition.net
     if definition.born is not None or definition.out is None:
         return False
@@ -104,7 +104,7 @@ def _able(definition: Formula) -> bool:
 
 
 def _read(definition: Formula, others: Mapping[str, Formula]) -> bool:
-    """Whether what lags of what it reads has the variables by which it knows them in the same order."""
+    """Whether a definition knows the variables of what it reads, where that lags, in the same order."""
     net = definition.net
     for number, name in net.sources.items():
         node = net.nodes[number]
@@ -309,7 +309,7 @@ class _Building:
 
 
 def _padded(places: Sequence[np.ndarray]) -> np.ndarray:
-    """int64 (nodes, 2, variables): as kernels take them."""
+    """The places of variables as kernels take them: int64 (nodes, 2, variables)."""
     out = np.full((len(places), 2, max(p.shape[1] for p in places)), -1, np.int64)
     for node, both in enumerate(places):
         out[node, :, : both.shape[1]] = both

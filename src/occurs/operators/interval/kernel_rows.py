@@ -20,7 +20,7 @@ from occurs.operators.blocks import Block, Out
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.interval.answers import Answer
-from occurs.operators.interval.atoms import Scan
+from occurs.operators.interval.atoms import Scan, ends_of
 from occurs.operators.interval.signals import OPEN, Intervals
 from occurs.operators.interval.signals import Call as Inner
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
@@ -36,7 +36,7 @@ _NOTHING = (0, 0)
 
 
 class Sources:
-    """The instants of some atoms, call by call.
+    """Shows the kernel the instants of some atoms, call by call.
 
     ``flat``: int64, per atom the sources of its columns and of its times, those of the last call with rows; ``spans``:
     int64, per atom its first row and how many there are from there on.
@@ -264,7 +264,7 @@ class Reported(Block):
 
 
 class Gathered:
-    """The rows of many calls."""
+    """The rows of many calls put together, type by type."""
 
     def __init__(self, calls: Sequence[Reported], others: Sequence[Mapping[str, Rows | Block]]) -> None:
         """``calls``: of the same definitions, at least one; ``others``: calls that have the same types of rows."""
@@ -296,7 +296,7 @@ class Gathered:
         numbers = {"time": np.concatenate([self._numbers[at], *(o.time for o in others)])}
         if answer.lasting:
             at += step
-            numbers["end"] = np.concatenate([self._numbers[at], *map(_ends, others)])
+            numbers["end"] = np.concatenate([self._numbers[at], *map(ends_of, others)])
         texts = {}
         text = np.repeat(self._places[1][:, number], n) + within
         for attribute in answer.head:
@@ -340,14 +340,8 @@ class Gathered:
         return by
 
 
-def _ends(rows: Rows | Block) -> np.ndarray:
-    """When rows end, ``OPEN`` if they do not."""
-    column = rows.columns["end"]
-    return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
-
-
 def _bytes(layout: Layout, call: Mapping[str, Rows | Block]) -> int:
-    """So many bytes, or fewer, texts have in a call."""
+    """An upper bound of the bytes of all texts in a call."""
     heads = [(answer.name, a.name) for answer in layout.answers for a in answer.head if a.type is Type.STRING]
     return sum(int(call[type].columns[name].arrow.nbytes) for type, name in heads)
 
@@ -357,7 +351,7 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:
 
 
 def _joined(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> pa.StringArray:
-    """Texts behind one another, less than 2 GB."""
+    """Texts of several calls put together, less than 2 GB."""
     data = np.concatenate([d for _, d in texts])
     sizes = np.array([len(d) for _, d in texts])
     counts = [len(o) - 1 for o, _ in texts]

@@ -1,4 +1,4 @@
-"""Attributes that are computed of intervals: their length, and aggregates of the events in them.
+"""Attributes computed from intervals: their length, and aggregates of the events in them.
 
 An extension of Phenesthe.  Of each interval that has ended, its ends included, with the events of an atom that agree
 with it in the variables that both have; of an open interval the attributes are null.
@@ -135,7 +135,7 @@ def _overflow(m: Measured, definition: str) -> NoReturn:
 
 
 def _only(column: Column, there: np.ndarray) -> Column:
-    """Null where not ``there``."""
+    """The column with null where not ``there``."""
     if column.numeric:
         return Column(column.type, column.values, column.is_valid() & there)
     return Column(column.type, None, None, pc.if_else(pa.array(there), column.arrow, None))

@@ -39,10 +39,10 @@ class Node(Protocol):
 
 @dataclass(frozen=True)
 class Given:
-    """What a net gives in a call: ``signal`` for those who read the definition, ``report`` for those who want its rows
-    (a filter knows them sooner than it knows that there are no others), ``begun`` for those who want to be told of open
-    ones; ``certain`` is the signal with all open rows that are certain.  ``memory``: of what results are made, if the
-    net remembers it.  ``events``: those in the intervals of the report, if something is computed of them."""
+    """The results of a net in a call: ``signal`` for definitions that read this one, ``report`` for its final rows (a
+    filter knows them sooner than it knows that there are no others), ``begun`` for its provisional ones; ``certain`` is
+    the signal with all open rows that are certain.  ``memory``: of what results are made, if the net remembers it.
+    ``events``: those in the intervals of the report, if something is computed of them."""
 
     signal: Signal
     report: Signal
@@ -215,7 +215,7 @@ class Net:
 
 
 def nothing(type: str) -> Rows:
-    """No rows of a type."""
+    """An empty table of rows of a type."""
     return Rows(type, np.zeros(0, np.int64), {})
 
 

@@ -1,4 +1,5 @@
-"""Projection and filter of dynamic formulas (phenesthe.md, sections 4.2, 4.4 and 5): D from D."""
+"""Operators that make a dynamic formula of one operand: projection, filter, a state read as a phenomenon (phenesthe.md,
+sections 4.2, 4.4 and 5)."""
 
 from __future__ import annotations
 
@@ -86,8 +87,8 @@ class LongPhenomena(Stateless):
 
 @dataclass(frozen=True)
 class Loose(Stateless):
-    """The intervals of a state.  What is known of each of them is of use to those who want rows; that there are no
-    others, which a state's signal tells, is not."""
+    """A state read as a dynamic phenomenon: its intervals one by one, for those who want rows and do not need to know
+    that there are no others, which the signal of a state says."""
 
     variables: tuple[str, ...]
 

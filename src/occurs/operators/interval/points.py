@@ -26,7 +26,6 @@ from occurs.operators.interval.bindings import (
     pairs,
     pick,
     shared,
-    take_points,
 )
 from occurs.operators.interval.signals import Call, Intervals, Points, Signal, State, Stateless
 
@@ -75,7 +74,7 @@ class Without(OfLeft, Stateless):
         if not len(left) or not len(right):
             return state, left
         key, other = instants([(pick(left.codes, self.left, self.right), left.time), (right.codes, right.time)])
-        return state, take_points(left, ~member(key, other))
+        return state, left.take(~member(key, other))
 
 
 @dataclass(frozen=True)
@@ -154,8 +153,8 @@ MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Ticks(Stateless):
-    """The ticks t >= 0 of (frontier - ``window``, frontier], each in one call.  Raises LimitProblem if they are too
-    many."""
+    """The clock: the ticks t >= 0 of (frontier - ``window``, frontier], each in one call, for formulas that are true
+    almost always.  Raises LimitProblem if they are too many."""
 
     window: int
     name: str = ""

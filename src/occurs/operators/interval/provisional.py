@@ -1,4 +1,5 @@
-"""Rows that still hold, told before they have ended (phenesthe.md, section 5: streaming, update)."""
+"""Provisional rows: open intervals that are certain, emitted before they end (phenesthe.md, section 5: streaming,
+update)."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ class Begun:
 
 @dataclass(frozen=True)
 class Certainty:
-    """One call of a net that is done.
+    """Adds the open rows that are certain to the signals of a net after a call.
+
+    Relations leave out of their signals what only provisional rows need; here they are asked for it.
 
     ``nodes``, ``inputs``, ``sources``: of the net.  ``signals``: what each node gave; ``after``: the state of each
     after the call.  ``others``: the signals of other definitions with all open rows that are certain.

@@ -18,7 +18,6 @@ from occurs.operators.interval.bindings import (
     member,
     pick,
     shifted,
-    take_points,
 )
 from occurs.operators.interval.delayed_release import release
 from occurs.operators.interval.frontiers import lag, telling
@@ -74,8 +73,9 @@ class MinimalRange(OfLeft):
         since = _before(pending.columns["start"], phi.since)
         parts = [ended.intervals()]
         if len(phi) or (len(psi) and len(pending)):
-            done, pending = stretched(self.left, self.right, pending, phi, psi)
-            parts.append(done)
+            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
+            parts.append(found.closed())
+            pending = found.open
         complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
         nothing = Intervals.empty(len(self.left))
         spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
@@ -146,12 +146,16 @@ class Iteration:
         return Held.concat([runs.take(~touched), found.take(current)]), finished(found.take(~current))
 
 
-# --- told one by one, each binding by itself --------------------------------------------------------------------------
+# --- ranges whose intervals are emitted one by one, each binding by itself --------------------------------------------
+#
+# Read as states, minimal ranges and iterations are complete up to the tick before the least instant of all bindings at
+# which an interval may still begin.  Here they are read as dynamic phenomena: an interval is emitted as soon as the
+# event has come that ends it, and only the bindings that wait lag.
 
 
 @dataclass(frozen=True)
 class EagerRange(MinimalRange):
-    """``phi ~>> psi``.
+    """``phi ~>> psi`` as a dynamic phenomenon.
 
     State, ``pending``: the last phi-instant of every binding since its last (psi and not phi)-instant.
     """
@@ -163,7 +167,8 @@ class EagerRange(MinimalRange):
         phi, psi, pending = as_points(inputs[0]), as_points(inputs[1]), state["pending"]
         closed = nothing = Intervals.empty(len(self.left))
         if len(phi) or (len(psi) and len(pending)):
-            closed, pending = stretched(self.left, self.right, pending, phi, psi)
+            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
+            closed, pending = found.closed(), found.open
         if call.closing:
             return self.fresh(), Phenomena(closed, nothing, OPEN)
         # what begins at such an instant ends later than all that is known
@@ -210,7 +215,7 @@ _NONE = Held.empty(0, "start")
 
 
 class _Stretches:
-    """What a call makes of stretches that are open (``held``, column ``start``); see the kernel."""
+    """The stretches that end, begin and stay open in a call; ``held``: those that were open, by ``start``."""
 
     def __init__(
         self, left: tuple[str, ...], right: tuple[str, ...], held: Held, phi: Points, psi: Points, latest: bool
@@ -242,21 +247,13 @@ class _Stretches:
         return Intervals(tuple([c[at] for c in self._codes]), self._time[at], end)
 
 
-def stretched(
-    left: tuple[str, ...], right: tuple[str, ...], pending: Held, phi: Points, psi: Points
-) -> tuple[Intervals, Held]:
-    """The minimal ranges that end in a call, and the instants from which one may still begin (column ``start``)."""
-    found = _Stretches(left, right, pending, phi, psi, latest=True)
-    return found.closed(), found.open
-
-
 def _in_order(points: Points) -> Points:
-    """In the order of time."""
-    return points if ascending(points.time) else take_points(points, np.argsort(points.time, kind="stable"))
+    """The instants in the order of time."""
+    return points if ascending(points.time) else points.take(np.argsort(points.time, kind="stable"))
 
 
 def finished(runs: Held) -> Intervals:
-    """Runs of two or more instants."""
+    """The intervals of runs of two or more instants."""
     first, last = runs.columns["first"], runs.columns["last"]
     return Intervals(runs.codes, first, last).take(first < last)
 

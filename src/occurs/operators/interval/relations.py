@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from occurs.operators.interval.bindings import joint, later, member, pick, places, shared, unseen
+from occurs.operators.interval.bindings import joint, later, member, pick, places, shared, union, unseen
 from occurs.operators.interval.frontiers import Frontiers
 from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.signals import (
@@ -82,7 +82,7 @@ class Related:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        return tuple(sorted({*self.left, *self.right}))
+        return union(self.left, self.right)
 
     @cached_property
     def _number(self) -> int:
@@ -228,7 +228,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Side:
-    """One operand in one call.
+    """One operand of a relation in one call.
 
     ``new``: the rows that became final in it; at closing the open ones too, with the end ``OPEN``.  ``open``: all that
     are known to have begun and have not ended; nothing at closing.  ``known``: up to where the rest is known.
@@ -256,7 +256,7 @@ class Side:
 
 @dataclass(frozen=True)
 class ShortBefore(Related):
-    """``before`` of which nobody looks at results that are longer than ``longest`` ticks: it may give them or not.
+    """``before`` below a filter that drops results longer than ``longest`` ticks: it may emit those or not.
 
     State: that of ``before``, less what cannot be part of a shorter result, nor keep one from being found.
     """
@@ -324,13 +324,13 @@ class Settled:
 
 
 def settle(state: Mapping[str, Held], left: Side, right: Side, lags: Sequence[Lag] | Lags) -> None:
-    """Notes what a call has concluded."""
+    """Notes the conclusions of a call for the next one."""
     seen = (left.open, left.known), (right.open, right.known)
     state[_KEPT_BY].note = Settled(_others(state), *seen, lags)
 
 
 def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> Sequence[Lag] | Lags | None:
-    """What a call that changes nothing says of its lags; None if it might change something."""
+    """The lags of a call in which nothing changes; None if something might."""
     if len(left.new) or len(right.new):
         return None
     note = state[_KEPT_BY].note
@@ -347,7 +347,7 @@ def _others(state: Mapping[str, Held]) -> tuple[Held, ...]:
 
 
 def _seen(before: tuple[Intervals, Frontiers], now: Side) -> bool:
-    """Whether the same rows are open, and the same bindings lag."""
+    """Whether the same rows of an operand are open, and the same bindings lag."""
     (open, known), lags = before, now.known.lags
     if open is not now.open and not _equal((*open.codes, open.start), (*now.open.codes, now.open.start)):
         return False

@@ -31,7 +31,7 @@ from occurs.operators.kernels.range_intersection import common
 
 @dataclass(frozen=True)
 class United:
-    """phi or psi holds: intervals that overlap or share an end become one, neighbours do not."""
+    """phi or psi: intervals that overlap or share an end become one, neighbours do not."""
 
     variables: tuple[str, ...]
 
@@ -119,7 +119,7 @@ def coalesced(key: np.ndarray, intervals: Intervals) -> Intervals:
 
 @dataclass(frozen=True)
 class Common(OfBoth):
-    """phi and psi hold: what two intervals have in common if that is more than a point, per joint binding."""
+    """phi and psi: the intersection of two intervals if it is more than a point, per joint binding."""
 
     def fresh(self) -> State:
         return {"open": Held.empty(len(self.variables), "start")}

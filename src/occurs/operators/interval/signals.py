@@ -1,4 +1,4 @@
-"""What flows between the operators of formulas over instants and intervals (phenesthe.md, sections 4 and 5).
+"""Signals, which flow between the operators of formulas over instants and intervals (phenesthe.md, sections 4 and 5).
 
 A formula has, per *binding* of its variables, a set of instants or of intervals.  A binding is a tuple of value codes,
 one per variable (:mod:`occurs.operators.interval.values`); equal values have equal codes wherever they stand, null and
@@ -48,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Points:
-    """Of an event formula: every (binding, instant) in (``since``, ``complete``], once."""
+    """The signal of an event formula: every (binding, instant) in (``since``, ``complete``], once."""
 
     codes: Codes
     time: np.ndarray
@@ -57,6 +57,10 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def take(self, at: np.ndarray) -> Points:
+        """The rows ``at`` (row numbers, or booleans)."""
+        return replace(self, codes=tuple([c[at] for c in self.codes]), time=self.time[at])
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Spans:
-    """Of a state formula, known up to ``complete``; per binding intervals share no point.
+    """The signal of a state formula, known up to ``complete``; per binding intervals share no point.
 
     ``closed``: those that ended in (``since``, ``complete``].  ``began``: those that began in it, closed meanwhile or
     not, with the end they have now.  ``open``: all that began at or before ``complete`` and have not ended by then
@@ -197,7 +201,7 @@ class Lags:
 
 @dataclass(frozen=True)
 class Phenomena:
-    """Of a dynamic formula: ``closed`` are the intervals that became final in this call, and have ended.
+    """The signal of a dynamic formula: ``closed`` are the intervals that became final in this call, and have ended.
 
     ``open``: those known that have not ended, all of them (at closing: what is left to report).  ``complete``: the
     frontier of starts and ends where ``lags`` do not say less.
@@ -223,9 +227,7 @@ def since(signal: Signal, born: int | None) -> Signal:
 
     if isinstance(signal, Points):
         after = signal.time > born
-        if after.all():
-            return signal
-        return replace(signal, codes=tuple([c[after] for c in signal.codes]), time=signal.time[after])
+        return signal if after.all() else signal.take(after)
     if isinstance(signal, Spans):
         return replace(signal, closed=later(signal.closed), began=later(signal.began), open=later(signal.open))
     return replace(signal, closed=later(signal.closed), open=later(signal.open))
@@ -318,23 +320,16 @@ class _Blocked(Held):
         return getattr(self, name)
 
 
-class _Ends:
-    """``OPEN`` as often as one likes: what is open is given in every call, so this should cost nothing."""
-
-    def __init__(self) -> None:
-        self._all = np.zeros(0, np.int64)
-
-    def __call__(self, n: int) -> np.ndarray:
-        found = self._all
-        if len(found) < n:
-            found = np.full(2 * n, OPEN)
-            found.flags.writeable = False
-            self._all = found
-        return found[:n]
+_opens = np.zeros(0, np.int64)
 
 
-#: ``OPEN`` so many times; not to be written to
-all_open = _Ends()
+def all_open(n: int) -> np.ndarray:
+    """``OPEN`` so many times, not to be written to.  What is open is given in every call: this should cost little."""
+    global _opens
+    if len(_opens) < n:
+        _opens = np.full(2 * n, OPEN)
+        _opens.flags.writeable = False
+    return _opens[:n]
 
 
 def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:

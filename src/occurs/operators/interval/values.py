@@ -189,7 +189,7 @@ class _Kind:
 
 
 class Ints:
-    """Equal numbers have equal codes 0, 1, ..., in the order in which they first come.
+    """A dictionary of whole numbers: equal ones have equal codes 0, 1, ..., in the order in which they first come.
 
     ``table``: codes by number; ``values``: numbers by code, with room behind them; ``used``: int64 (1), how many there
     are.
@@ -221,7 +221,7 @@ class Ints:
 
 
 class Texts:
-    """Equal texts have equal codes 0, 1, ..., in the order in which they first come.
+    """A dictionary of texts: equal ones have equal codes 0, 1, ..., in the order in which they first come.
 
     ``slots``, ``ends``, ``store``: see :mod:`occurs.operators.kernels.texts`; ``used``: int64 (1), how many there are.
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from occurs.kernel import kernel
 from occurs.operators.kernels import pattern_tables as T
+from occurs.operators.kernels.growing import higher, longer, mixed
 from occurs.operators.kernels.stackcode import DONE, Arrays, evaluate
 
 
@@ -697,31 +698,6 @@ def _release(
 
 
 # -- bindings, and trues that wait -------------------------------------------------------------------------------------
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
-
-
-@kernel
-def mixed(h: int, word: int) -> int:
-    """For one ``h`` different words give different results."""
-    z = (np.uint64(h) ^ np.uint64(word)) * _GOLDEN
-    return np.int64(z ^ (z >> _SHIFT))  # type: ignore[return-value]
-
-
-@kernel
-def longer(a: np.ndarray, size: int) -> np.ndarray:
-    out = np.zeros(size, a.dtype)
-    out[: len(a)] = a
-    return out
-
-
-@kernel
-def higher(a: np.ndarray, size: int) -> np.ndarray:
-    out = np.zeros((size, a.shape[1]), a.dtype)
-    out[: len(a)] = a
-    return out
-
-
 @kernel
 def event_of(bound: np.ndarray, binding: int, tag: int, index: int) -> int:
     """The event of ``tag``: with ``index`` -1 the latest, else that of this number in its list; -1: none."""
@@ -1089,9 +1065,7 @@ def holders(
                 s = store[s, T.STORED_NEXT]
         if holds:
             if found == len(picked):
-                wider = np.zeros((2 * found, picked.shape[1]), picked.dtype)
-                wider[:found] = picked
-                picked = wider
+                picked = higher(picked, 2 * found)
             picked[found, 0] = i
             picked[found, 1] = inst[i, T.SERIAL]
             picked[found, 2] = 0

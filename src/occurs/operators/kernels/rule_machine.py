@@ -1,6 +1,6 @@
 """A machine for rules whose past decides their future: it goes through the instants of a history one after another.
 
-What it runs is laid out by :mod:`occurs.operators.select.machine_run`: rows of all types in one pool, constraints as
+What it runs is laid out by :mod:`occurs.operators.select.sequential`: rows of all types in one pool, constraints as
 code of a small stack machine, candidates in chains that lead from each row to the one before it with the same hash of
 its key.  Whatever it cannot decide as the column-wise evaluation would (an integer overflow, a comparison beyond 2**53)
 it leaves to that: it stops with ``GIVE_UP``.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel
+from occurs.operators.kernels.growing import higher, longer, mixed
 from occurs.operators.kernels.stackcode import DONE, GIVE_UP, STACK, Arrays, evaluate
 
 SELECT, ABSENT, KEEP, EXTRA = range(4)
@@ -29,12 +30,6 @@ _FIRST = np.int64(-(2**63))
 
 
 @kernel
-def _mix(h: np.int64, bits: np.int64) -> np.int64:
-    z = (np.uint64(h) ^ np.uint64(bits)) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(z ^ (z >> np.uint64(29)))
-
-
-@kernel
 def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Arrays) -> None:
     """Make a row the head of its chain in index ``i``, unless a value of its key is null."""
     values, real, known, _ = pool
@@ -47,7 +42,7 @@ def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Array
             return
         # 0.0 and -0.0 are equal
         zero = index_keys[i, k + width] and real[row, column] == 0.0
-        h = _mix(h, np.int64(0) if zero else values[row, column])
+        h = mixed(h, np.int64(0) if zero else values[row, column])
     bucket = h & (heads.shape[1] - 1)
     before[row, i] = heads[i, bucket]
     heads[i, bucket] = row
@@ -82,7 +77,7 @@ def _find(
         if not known[other, column]:
             return 0, found
         zero = key_floats[k] and real[other, column] == 0.0
-        h = _mix(h, np.int64(0) if zero else values[other, column])
+        h = mixed(h, np.int64(0) if zero else values[other, column])
     # one is enough to be absent no more, and the k-th last
     enough = len(time)
     if step[OP] == ABSENT:
@@ -114,25 +109,11 @@ def _find(
             fits = ok[0] and x[0] != 0
         if fits:
             if n == len(found):
-                found = _longer(found, 2 * n)
+                found = longer(found, 2 * n)
             found[n] = row
             n += 1
         row = before[row, i]
     return n, found
-
-
-@kernel
-def _grown(a: np.ndarray, size: int) -> np.ndarray:
-    out = np.zeros((size, a.shape[1]), a.dtype)
-    out[: len(a)] = a
-    return out
-
-
-@kernel
-def _longer(a: np.ndarray, size: int) -> np.ndarray:
-    out = np.zeros(size, a.dtype)
-    out[: len(a)] = a
-    return out
 
 
 @kernel
@@ -196,7 +177,7 @@ def run(
             if p < 0:
                 while came < len(outside) and time[outside[came]] == now:
                     if n_here == len(here):
-                        here, here_type = _longer(here, 2 * n_here), _longer(here_type, 2 * n_here)
+                        here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
                     here[n_here] = outside[came]
                     here_type[n_here] = outside_type[came]
                     n_here += 1
@@ -254,7 +235,7 @@ def run(
                                     low = n - step[K] if step[POLICY] == FIRST else step[K] - 1
                                     high = low + 1
                                 if n_grown + high - low + n_part > len(grown):
-                                    grown = _grown(grown, 2 * (n_grown + high - low + n_part))
+                                    grown = higher(grown, 2 * (n_grown + high - low + n_part))
                                 for f in range(high - 1, low - 1, -1):
                                     grown[n_grown] = roles
                                     grown[n_grown, bound] = found[f]
@@ -265,12 +246,12 @@ def run(
                     if step[OP] == SELECT:
                         bound += 1
                     if len(part) < len(grown):
-                        part = _grown(part, len(grown))
+                        part = higher(part, len(grown))
                     part, grown = grown, part
                     n_part = n_grown
                 if n_matches + n_part > len(matches):
-                    matches = _grown(matches, 2 * (n_matches + n_part))
-                    output = _longer(output, len(matches))
+                    matches = higher(matches, 2 * (n_matches + n_part))
+                    output = longer(output, len(matches))
                 for q in range(n_part):
                     matches[n_matches, 0] = p
                     matches[n_matches, 1:] = part[q]
@@ -279,10 +260,10 @@ def run(
             if p >= 0 and patterns[p, OUTPUT] >= 0:
                 for m in range(first_of_pattern, n_matches):
                     if rows == len(time):
-                        values, known, time = _grown(values, 2 * rows), _grown(known, 2 * rows), _longer(time, 2 * rows)
+                        values, known, time = higher(values, 2 * rows), higher(known, 2 * rows), longer(time, 2 * rows)
                         pool = (values, values.view(np.float64), known, time)
-                        chains = (heads, _grown(chains[1], 2 * rows))
-                        made_type = _longer(made_type, 2 * rows)
+                        chains = (heads, higher(chains[1], 2 * rows))
+                        made_type = longer(made_type, 2 * rows)
                         wider = np.ones((free.shape[0], 2 * rows), np.bool_)
                         wider[:, :rows] = free
                         free = wider
@@ -300,7 +281,7 @@ def run(
                             values[rows, column] = x[0]
                     output[m] = rows
                     if n_here == len(here):
-                        here, here_type = _longer(here, 2 * n_here), _longer(here_type, 2 * n_here)
+                        here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
                     here[n_here] = rows
                     here_type[n_here] = patterns[p, OUTPUT]
                     n_here += 1

@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.expr.columnar import floats, ints, nulls_of
 from occurs.model.lists import list_type, times_as
 from occurs.model.time import TimeKind
-from occurs.operators.process.values import Record, Troolean, decode, encode
+from occurs.operators.process.values import Fault, Record, Troolean, decode, encode, number
 
 #: the numbers of Trooleans in a column of them; NULL: null
 FALSE, UNKNOWN, TRUE, NULL = 0, 1, 2, 3
@@ -103,9 +104,7 @@ class Plain(Col):
         return array.to_pylist()
 
     def nulls(self) -> np.ndarray:
-        if not self.array.null_count:
-            return np.zeros(len(self.array), np.bool_)
-        return self.array.is_null().to_numpy(zero_copy_only=False)
+        return nulls_of(self.array)
 
     def table(self) -> tuple[str, pa.Table]:
         return "plain", pa.table({"v": self.array})
@@ -276,24 +275,20 @@ def of_truths(codes: np.ndarray, troolean: bool) -> Col:
     return of_numpy(codes == TRUE, ~missing if missing.any() else None)
 
 
+_ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), bytes: pa.binary()}
+
+
 def column_of(values: Sequence[Any]) -> Col:
     """The narrowest column of such values."""
     kinds = {type(v) for v in values}
     kinds.discard(type(None))
     if not kinds:
         return null_col(len(values))
-    if kinds == {bool}:
-        return Plain(pa.array(values, pa.bool_()))
-    if kinds == {int}:
-        return Plain(pa.array(values, pa.int64()))
-    if kinds == {float}:
-        return Plain(pa.array(values, pa.float64(), from_pandas=False))
+    plain = _ARROW.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if plain is not None:
+        return Plain(pa.array(values, plain, from_pandas=False))
     if kinds == {int, float} and all(abs(v) <= 2**53 for v in values if type(v) is int):
         return Plain(pa.array([None if v is None else float(v) for v in values], pa.float64(), from_pandas=False))
-    if kinds == {str}:
-        return Plain(pa.array(values, pa.string()))
-    if kinds == {bytes}:
-        return Plain(pa.array(values, pa.binary()))
     if kinds <= {bool, Troolean}:
         numbers = {None: NULL, Troolean.FALSE: FALSE, Troolean.TRUE: TRUE, Troolean.UNKNOWN: UNKNOWN}
         return Troo(np.array([(TRUE if v else FALSE) if isinstance(v, bool) else numbers[v] for v in values], np.int8))
@@ -497,15 +492,20 @@ def numbers(col: Col) -> tuple[np.ndarray, np.ndarray | None] | None:
         return np.zeros(len(array), np.int64), np.zeros(len(array), np.bool_)
     if array.type not in (pa.int64(), pa.float64()):
         return None
-    dtype = np.dtype(np.int64) if array.type == pa.int64() else np.dtype(np.float64)
-    return _view(array, dtype), validity(array)
+    return (ints if array.type == pa.int64() else floats)(array), validity(array)
 
 
-def _view(array: pa.Array, dtype: np.dtype) -> np.ndarray:
-    data = array.buffers()[1]
-    if data is None or not len(array):
-        return np.zeros(len(array), dtype)
-    return np.frombuffer(data, dtype, len(array), array.offset * dtype.itemsize)
+def need_numbers(col: Col, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
+    """Numbers and which are valid (None: all).  Raises Fault at what is none; its row counts from ``first`` on."""
+    found = numbers(col)
+    if found is not None:
+        return found
+    values = col.pylist()
+    for i, v in enumerate(values):
+        if v is not None and not number(v):
+            raise Fault("bad-value", "is not a number", v, max(0, i - first))
+    valid = np.array([v is not None for v in values], np.bool_)
+    return np.array([0.0 if v is None else float(v) for v in values]), valid
 
 
 def truths(col: Col) -> np.ndarray | None:

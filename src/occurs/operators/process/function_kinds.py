@@ -314,14 +314,8 @@ class _Typer:
             if found is not None:
                 return found
             names += [n for n, _ in kind.columns or ()]
-        return self.wrong(
-            Finding(
-                "unknown-attribute",
-                f"no input has an attribute `{e.name}`",
-                e,
-                did_you_mean(e.name, names, "attributes"),
-            )
-        )
+        hint = did_you_mean(e.name, names, "attributes")
+        return self.wrong(Finding("unknown-attribute", f"no input has an attribute `{e.name}`", e, hint))
 
     def part(self, kind: Kind, name: str) -> Kind | None:
         """A column of a tuple; of events ``type`` and ``time`` too."""
@@ -381,15 +375,8 @@ class _Typer:
     def call(self, e: tree.Call) -> Kind:
         signature = FUNCTIONS.get(e.name)
         if signature is None:
-            names = [n for n in FUNCTIONS if n not in OPERATORS]
-            return self.wrong(
-                Finding(
-                    "unknown-function",
-                    f"there is no function `{e.name}`",
-                    e,
-                    did_you_mean(e.name, names, "functions"),
-                )
-            )
+            hint = did_you_mean(e.name, [n for n in FUNCTIONS if n not in OPERATORS], "functions")
+            return self.wrong(Finding("unknown-function", f"there is no function `{e.name}`", e, hint))
         kinds = [self.of(a) for a in e.args]
         many = len(kinds)
         if many < signature.least or (signature.most is not None and many > signature.most) or _uneven(e):

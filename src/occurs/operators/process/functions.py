@@ -47,7 +47,8 @@ from occurs.operators.process.tree import Attribute, EverySlice, Foreign, Input,
 from occurs.operators.process.values import Fault, Record, Sharp
 
 #: functions that the expressions of all languages have with the same meaning, and their names there
-_SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce": "coalesce", "sqrt": "sqrt"}
+_ALIKE = ("abs", "floor", "ceil", "if", "coalesce", "sqrt", "starts_with", "ends_with", *SHARED)
+_SHARED = {name: name for name in _ALIKE} | {"signum": "sign"}
 
 
 @dataclass(frozen=True)
@@ -230,8 +231,8 @@ def _logical(node: tree.Expr) -> bool:
     return isinstance(node, Place) or (isinstance(node, tree.Unary) and node.op == "not")
 
 
-#: AND of false, ?, true, null as rows and columns
-_AND = np.array([[0, 0, 0, 0], [0, 1, 1, 3], [0, 1, 2, 3], [0, 3, 3, 3]], np.int8)
+#: AND of truth values: false, ?, true, null as rows and columns
+AND = np.array([[0, 0, 0, 0], [0, 1, 1, 3], [0, 1, 2, 3], [0, 3, 3, 3]], np.int8)
 _NOT = np.array([2, 1, 0, 3], np.int8)
 
 
@@ -244,10 +245,10 @@ def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
         case tree.Unary():
             return _NOT[_truth(node.arg, given, length)]
         case tree.Binary(op="and"):
-            return _AND[_truth(node.left, given, length), _truth(node.right, given, length)]
+            return AND[_truth(node.left, given, length), _truth(node.right, given, length)]
         case tree.Binary():
             left, right = _NOT[_truth(node.left, given, length)], _NOT[_truth(node.right, given, length)]
-            return _NOT[_AND[left, right]]
+            return _NOT[AND[left, right]]
     raise AssertionError(node)
 
 
@@ -333,10 +334,6 @@ def _rows(node: tree.Expr, leaves: Sequence[Place], given: Sequence[Col], env: E
 
 def _leaf(row: list[Any], number: Mapping[tree.Expr, int], leaf: tree.Expr) -> Any:
     return row[number[leaf]]
-
-
-_SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
-_SHARED |= {name: name for name in SHARED}
 
 
 def _sees_variables(node: tree.Expr) -> bool:

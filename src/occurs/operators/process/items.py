@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,28 +67,26 @@ class Items:
     def none(cls, ends: Ends = NO_ENDS, single: bool = True) -> Items:
         return cls(null_col(0), NO_ROWS, NO_ROWS, None if single else NO_ROWS, ends)
 
-    def take(self, rows: np.ndarray) -> Items:
-        """These items (without ends)."""
+    def at(self, rows: np.ndarray | slice, value: Col, ends: Ends = NO_ENDS) -> Items:
+        """Items of these values, with the steps and traces of ``rows``."""
         code = None if self.code is None else self.code[rows]
         step = self.step[rows]
         about = step if self.about is self.step else self.about[rows]
-        return Items(self.value.take(rows), step, about, code)
+        return Items(value, step, about, code, ends)
+
+    def take(self, rows: np.ndarray) -> Items:
+        """These items (without ends)."""
+        return self.at(rows, self.value.take(rows))
 
     def filter(self, mask: np.ndarray) -> Items:
         """These items, and the ends."""
         if len(mask) and mask.all():
             return self
-        code = None if self.code is None else self.code[mask]
-        step = self.step[mask]
-        about = step if self.about is self.step else self.about[mask]
-        return Items(self.value.filter(mask), step, about, code, self.ends)
+        return self.at(mask, self.value.filter(mask), self.ends)
 
-    def slice(self, first: int, last: int) -> Items:
-        """These items (without ends)."""
-        code = None if self.code is None else self.code[first:last]
-        step = self.step[first:last]
-        about = step if self.about is self.step else self.about[first:last]
-        return Items(self.value.slice(first, last), step, about, code)
+    def part(self, first: int, last: int) -> Items:
+        """The items from ``first`` up to, but without ``last`` (without ends)."""
+        return self.at(slice(first, last), self.value.slice(first, last))
 
     def with_value(self, value: Col) -> Items:
         return replace(self, value=value)
@@ -145,6 +143,34 @@ class Call:
         if self.steps is not None:
             return self.times[np.searchsorted(self.steps, steps)]
         return self.times[steps - self.base]
+
+
+class Variables(dict[str, Any]):
+    """The variables of a trace, looked up when somebody asks."""
+
+    def __init__(self, call: Call, code: int) -> None:
+        super().__init__()
+        self.call, self.code = call, np.array([code])
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = self.call.variables[name](self.code).pylist()[0]
+        return self[name]
+
+    def items(self) -> Any:
+        return [(n, self[n]) for n in self.call.variables]
+
+
+def ranges(first: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows ``first[i]`` to before ``first[i] + size[i]`` of every i, one i after the other: the i, and the row."""
+    which = np.repeat(np.arange(len(size)), size)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(size) - size, size) + first[which]
+
+
+def first_rows(codes: np.ndarray) -> np.ndarray:
+    """The row where its stretch of equal codes begins, for each."""
+    begins = np.ones(len(codes), np.bool_)
+    begins[1:] = codes[1:] != codes[:-1]
+    return np.maximum.accumulate(np.where(begins, np.arange(len(codes)), 0))
 
 
 def last_of(codes: np.ndarray) -> np.ndarray:

@@ -9,8 +9,6 @@ import numpy as np
 
 from occurs.kernel import kernel
 
-INT64 = np.int64
-
 
 @kernel
 def count_up(code: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:

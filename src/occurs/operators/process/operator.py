@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,15 +28,19 @@ class Setting:
     kind: TimeKind
     inner: bool = False
 
+    def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
+        """The rows that a function is computed for, which are of the traces ``code``."""
+        codes = code if code is not None else np.zeros(length, np.int64)
+        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
+        return Env(inputs, length, self.kind, variables)
 
-class Operator(ABC):
-    """A box that runs.  ``fresh`` is its state before anything has come; ``advance`` changes that state."""
 
-    #: of which processors it is
-    of: ClassVar[type[Processor]]
+class Operator:
+    """A box that runs the processor ``p``.  ``fresh`` is its state before anything has come; ``advance`` changes it."""
 
     def __init__(self, node: Node, setting: Setting) -> None:
         self.node = node
+        self.p: Any = node.processor
         self.setting = setting
 
     @property
@@ -50,9 +53,13 @@ class Operator(ABC):
         """The parts of the state at the beginning; ``seen`` and ``inputs`` are there already."""
         return {}
 
-    @abstractmethod
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         """The new items of every output for those of every input."""
+        return [self.items(state, given[0], call)]
+
+    def items(self, state: State, x: Items, call: Call) -> Items:
+        """The new items of the one output for those of the one input."""
+        raise AssertionError  # pragma: no cover
 
     # --- helpers ------------------------------------------------------------------------------------------------
 
@@ -64,9 +71,7 @@ class Operator(ABC):
         return -(-found.numerator // found.denominator)
 
     def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
-        codes = code if code is not None else np.zeros(length, np.int64)
-        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
-        return Env(inputs, length, self.setting.kind, variables)
+        return self.setting.env(inputs, code, length, call)
 
     def constant(self, node: expressions.Expr, codes: np.ndarray, call: Call) -> Col:
         """The value of a function without inputs for traces."""
@@ -86,10 +91,14 @@ _O = TypeVar("_O", bound=type[Operator])
 OPERATORS: dict[type[Processor], type[Operator]] = {}
 
 
-def operator(cls: _O) -> _O:
-    """Registers an operator for its processor."""
-    OPERATORS[cls.of] = cls
-    return cls
+def operator(processor: type[Processor]) -> Callable[[_O], _O]:
+    """Registers an operator for a processor."""
+
+    def register(cls: _O) -> _O:
+        OPERATORS[processor] = cls
+        return cls
+
+    return register
 
 
 # --- fronts -----------------------------------------------------------------------------------------------------------

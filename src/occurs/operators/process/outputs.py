@@ -13,6 +13,7 @@ from occurs.errors import InputProblem
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.columns import Column
 from occurs.operators.process.columns import Col, Plain, Rec
+from occurs.operators.process.documents import exact, text
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.values import Bag, Document, Json, Map, Record, Set, Troolean
 
@@ -153,20 +154,11 @@ def _inside(value: Any, kind: Kind) -> Any:
     return _plain(value, kind)
 
 
-def text(value: Any) -> str:
-    """A value as text; what has parts in JSON."""
-    from occurs.operators.process.documents import text as written
-
-    return written(value)
-
-
 def _union(values: list[Any]) -> pa.Array:
     """Values of several types; nulls are null texts."""
     kinds: list[int] = []
     offsets: list[int] = []
     parts: list[list[Any]] = [[] for _ in range(ANYTHING.num_fields)]
-    from occurs.operators.process.documents import exact
-
     for v in map(exact, values):
         which = _CODES.get(type(v), 3)
         kinds.append(which)

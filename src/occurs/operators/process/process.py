@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem
 from occurs.model.labels import Labels
-from occurs.model.textfile import LINE
+from occurs.model.source import LINE
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 from occurs.operators.blocks import Block, Identity, Reasons
@@ -22,7 +22,8 @@ from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.merging import END, Stream, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree
-from occurs.operators.process.columns import Col, Rec, concat, from_arrow
+from occurs.operators.process.columns import Col, Rec, from_arrow
+from occurs.operators.process.items import ranges
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.outputs import columns
 from occurs.operators.process.tree import Pipe
@@ -67,7 +68,7 @@ class Process(Operator):
         try:
             found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines)))
             if call.closing:
-                found = [_both(a, b) for a, b in zip(found, kept.run.close(call.frontier))]
+                found = [a.then(b) for a, b in zip(found, kept.run.close(call.frontier))]
             items, *read = found
             values = columns(items.value, self.item)
         except InputProblem as error:
@@ -192,9 +193,8 @@ class MadeOf:
         """One behind the other; of a sum its last item."""
         low = self.low if self.count is None else np.maximum(self.high - 1, 0)
         size = self.high - low
-        number = np.repeat(np.arange(len(low)), size)
-        place = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size)
-        at = low[number] + place
+        number, at = ranges(low, size)
+        place = at - low[number]
         sums = np.full(len(at), self.count is not None)
         role = np.array(["items" if self.count is not None else f"item[{k}]" for k in place.tolist()], object)
         return _Listed(number, place, self.row[at], role, self.time[at], sums)
@@ -230,7 +230,7 @@ class Running:
 
     def __init__(self, of: Process) -> None:
         read = [] if of.reading is None else [of.reading.pipe]
-        self.run = pipes.open([of.pipe, *read], kind=of.kind, about=of.about)
+        self.run = pipes.Run([of.pipe, *read], kind=of.kind, about=of.about)
         self.steps = 0
         self.spoken = _no_events()
         self.read = _NOTHING_READ
@@ -373,16 +373,6 @@ def _attributes(stream: Stream) -> pa.Array:
     if not texts:
         return pa.array([], pa.string())
     return pa.concat_arrays(texts).take(pa.array(np.argsort(np.concatenate(rows))))
-
-
-def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
-    """The items of a call and those that the end adds."""
-    about = None
-    if a.about_time is not None and b.about_time is not None:
-        about = np.concatenate([a.about_time, b.about_time])
-    joined = (np.concatenate([getattr(a, n), getattr(b, n)]) for n in ("step", "time", "about"))
-    step, time, spoken = joined
-    return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
 
 
 def _of(problem: Problem, definition: str) -> Problem:

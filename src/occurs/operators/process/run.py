@@ -1,6 +1,6 @@
 """Running pipes: the one door through which the Python API, programs and hosts use the engine.
 
-    run = open([pipe, ...])                 # a fresh state
+    run = Run([pipe, ...])                  # a fresh state
     found = run.advance(Batch(...))         # one Emitted per pipe: what these events complete
     found = run.close(time)                 # nothing comes any more; once, last
     tables = run.save(); run.load(tables)   # the state as Arrow tables, by name, and back
@@ -14,7 +14,7 @@ are ints).
 >>> import numpy as np
 >>> from occurs.operators.process import tree
 >>> x = tree.Node(tree.Events(("x",))).out()
->>> run = open([tree.Node(tree.Cumulate("addition"), (x,)).out()])
+>>> run = Run([tree.Node(tree.Cumulate("addition"), (x,)).out()])
 >>> batch = Batch(np.array([0, 1, 5]), {"x": (np.array([0, 2]), column_of([7, 3]))})   # event 1 is of another type
 >>> (found,) = run.advance(batch)
 >>> found.value.pylist(), found.step.tolist(), found.time.tolist()
@@ -33,24 +33,22 @@ import pyarrow as pa
 from occurs.errors import InputProblem
 from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
-
-# these register their operators
-from occurs.operators.process import (  # noqa: F401
-    ops_choosing,
-    ops_collections,
-    ops_documents,
-    ops_formulas,
-    ops_functions,
-    ops_machines,
-    ops_running,
-    ops_signals,
-    ops_slices,
-    ops_windows,
-)
 from occurs.operators.process.columns import Col, Plain, Rec, column_of, concat, from_arrow, null_col
 from occurs.operators.process.items import NO_ENDS, Call, Ends, Items
 from occurs.operators.process.network import Network
 from occurs.operators.process.operator import Setting
+
+# these register their operators
+from occurs.operators.process.processors import (  # noqa: F401
+    choosing,
+    documents,
+    formulas,
+    fronts,
+    machines,
+    running,
+    slices,
+    windows,
+)
 from occurs.operators.process.state import Counts, State, Table
 from occurs.operators.process.tree import (
     Attribute,
@@ -63,7 +61,7 @@ from occurs.operators.process.tree import (
     line_source,
 )
 
-__all__ = ["PIECE", "Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "pieces", "tuples"]
+__all__ = ["PIECE", "Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "pieces", "tuples"]
 
 
 #: events that are worked on at a time
@@ -87,27 +85,16 @@ class Emitted:
     """What a pipe gave in a call, in its order.
 
     ``value``: the items; ``step``, ``about``: numbers of events (closing counts as one more event); ``time``,
-    ``about_time``: their ticks (``about_time`` None unless :func:`open` was asked for it).  ``ended``: nothing more
+    ``about_time``: their ticks (``about_time`` None unless :class:`Run` was asked for it).  ``ended``: nothing more
     comes out of this pipe.
     """
 
-    def __init__(
-        self,
-        value: Col,
-        step: np.ndarray,
-        time: np.ndarray,
-        about: np.ndarray,
-        about_time: np.ndarray | None,
-        ended: bool,
-    ) -> None:
-        self._parts = [_Part(value, step, about, lambda: time, about_time)]
-        self.ended = ended
+    def __init__(self, parts: list[_Part], ended: bool) -> None:
+        self._parts, self.ended = parts, ended
 
-    @classmethod
-    def _of(cls, parts: list[_Part], ended: bool) -> Emitted:
-        new = object.__new__(cls)
-        new._parts, new.ended = parts, ended
-        return new
+    def then(self, other: Emitted) -> Emitted:
+        """With what the pipe gave in the next call."""
+        return Emitted([*self._parts, *other._parts], other.ended)
 
     def __len__(self) -> int:
         return sum(len(p.step) for p in self._parts)
@@ -157,20 +144,18 @@ def tuples(table: pa.Table | pa.RecordBatch) -> Rec:
     return Rec(columns, table.num_rows)
 
 
-def open(pipes: Sequence[Pipe], *, kind: TimeKind | None = None, about: bool = False) -> Run:
-    """Pipes, ready for the first event.  ``kind``: what times count (None: ticks without a unit); ``about``: times of
-    the events that items speak of are wanted."""
-    return Run(pipes, TimeKind(False, None) if kind is None else kind, about)
-
-
 class Run:
-    """See the module.  Raises InputProblem for values that a box cannot take, DefinitionProblem for durations that have
-    no meaning for the times."""
+    """Pipes, ready for the first event.  ``kind``: what times count (None: ticks without a unit); ``about``: times of
+    the events that items speak of are wanted.
 
-    def __init__(self, pipes: Sequence[Pipe], kind: TimeKind, about: bool = False) -> None:
-        self.kind = kind
+    Raises InputProblem for values that a box cannot take, DefinitionProblem for durations that have no meaning for the
+    times.
+    """
+
+    def __init__(self, pipes: Sequence[Pipe], *, kind: TimeKind | None = None, about: bool = False) -> None:
+        self.kind = TimeKind(False, None) if kind is None else kind
         self.about = about
-        self.network = Network(pipes, Setting(kind))
+        self.network = Network(pipes, Setting(self.kind))
         self._event = _asks_events(pipes)
         self.state = self.fresh()
 
@@ -186,7 +171,7 @@ class Run:
         """What these events complete, per pipe.  Raises InputProblem after the end."""
         found = [self._call(piece, NO_ENDS, piece.time) for piece in pieces(batch)]
         outputs = self.state["outputs"].upto(len(self.network.outputs))
-        return [Emitted._of([f[k] for f in found], bool(outputs[k])) for k in range(len(outputs))]
+        return [Emitted([f[k] for f in found], bool(outputs[k])) for k in range(len(outputs))]
 
     def close(self, time: int) -> list[Emitted]:
         """What the end decides; ``time``: the end of the clock."""
@@ -194,7 +179,7 @@ class Run:
         ends = Ends(np.zeros(1, np.int64), np.array([first]))
         found = self._call(Batch(np.zeros(0, np.int64)), ends, np.array([time]))
         self.state["closed"].values[0] = 1
-        return [Emitted._of([f], True) for f in found]
+        return [Emitted([f], True) for f in found]
 
     def _call(self, batch: Batch, ends: Ends, times: np.ndarray) -> list[_Part]:
         state = self.state

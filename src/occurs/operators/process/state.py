@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -33,17 +33,20 @@ class Part(ABC):
     def load(self, tables: Mapping[str, pa.Table]) -> None:
         """Take over what :meth:`tables` gave."""
 
-    @abstractmethod
     def drop(self, codes: np.ndarray) -> None:
         """Forget these traces."""
+        raise AssertionError  # pragma: no cover
 
-    @abstractmethod
     def only(self, codes: np.ndarray) -> None:
         """Keep these traces (ascending), which are numbered anew: 0, 1, ..."""
+        raise AssertionError  # pragma: no cover
 
-    @abstractmethod
-    def copy(self) -> Part:
+    def copy(self) -> Self:
         """An independent one."""
+        new = object.__new__(type(self))
+        for name, v in vars(self).items():
+            setattr(new, name, v.copy() if isinstance(v, (Part, np.ndarray, list, dict)) else v)
+        return new
 
     @abstractmethod
     def rows(self) -> int:
@@ -101,11 +104,6 @@ class Counts(Part):
         found[known] = self.values[codes[known]]
         self.values = found
 
-    def copy(self) -> Counts:
-        new = Counts(self.start, self.dtype, self.spoken)
-        new.values = self.values.copy()
-        return new
-
     def rows(self) -> int:
         return int((self.values != self.start).sum())
 
@@ -162,11 +160,6 @@ class Latest(Part):
         there, at = renumbered(codes, self.code)
         self.code, self.value = at, self.value.filter(there)
 
-    def copy(self) -> Latest:
-        new = Latest()
-        new.code, new.value = self.code, self.value
-        return new
-
     def rows(self) -> int:
         return len(self.code)
 
@@ -214,8 +207,8 @@ class Queue(Part):
         while count:
             first = self._parts.pop(0)
             if len(first) > count:
-                self._parts.insert(0, first.slice(count, len(first)))
-                first = first.slice(0, count)
+                self._parts.insert(0, first.part(count, len(first)))
+                first = first.part(0, count)
             taken.append(first)
             count -= len(first)
         return Items.join(taken) if taken else Items.none()
@@ -252,11 +245,6 @@ class Queue(Part):
             there, at = renumbered(codes, items.code)
             self._parts = [replace(items.filter(there), code=at)]
             self._extra = {n: v[there] for n, v in extra.items()}
-
-    def copy(self) -> Queue:
-        new = Queue(*self.names)
-        new._parts, new._extra = list(self._parts), dict(self._extra)
-        return new
 
     def rows(self) -> int:
         return len(self)
@@ -318,8 +306,8 @@ class Table(Part):
             there, at = renumbered(codes, columns["code"])
             self.put(**{n: at if n == "code" else v[there] for n, v in columns.items()})
 
-    def copy(self) -> Table:
-        new = Table(spoken=self.spoken)
+    def copy(self) -> Self:
+        new = super().copy()
         new._parts = [dict(p) for p in self._parts]
         return new
 
@@ -350,11 +338,6 @@ class Texts(Part):
 
     def only(self, codes: np.ndarray) -> None:
         self.values = {new: self.values[old] for new, old in enumerate(codes.tolist()) if old in self.values}
-
-    def copy(self) -> Texts:
-        new = Texts()
-        new.values = dict(self.values)
-        return new
 
     def rows(self) -> int:
         return len(self.values)
@@ -389,8 +372,8 @@ class State(Part):
         for part in self.parts.values():
             part.only(codes)
 
-    def copy(self) -> State:
-        return State(**{n: p.copy() for n, p in self.parts.items()})
+    def copy(self) -> Self:
+        return type(self)(**{n: p.copy() for n, p in self.parts.items()})
 
     def rows(self) -> int:
         return sum(p.rows() for p in self.parts.values())
@@ -398,3 +381,17 @@ class State(Part):
     def abouts(self) -> np.ndarray:
         found = [p.abouts() for p in self.parts.values()]
         return np.concatenate(found) if found else NO_ROWS
+
+
+class Compound(Part):
+    """Its parts are those of its attributes that are such, in the order in which they were set."""
+
+    def parts(self) -> State:
+        """The parts by name."""
+        return State(**{n: v for n, v in vars(self).items() if isinstance(v, Part)})
+
+    def tables(self) -> Tables:
+        return self.parts().tables()
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        self.parts().load(tables)

@@ -28,8 +28,8 @@ twice forks it: there is no processor for that.  Nodes are compared by identity,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, _Leaf, _span
@@ -139,7 +139,8 @@ class Processor:
     @property
     def inners(self) -> tuple[Inner, ...]:
         """The inner processors it has."""
-        return ()
+        inner = getattr(self, "inner", None)
+        return () if inner is None else (inner,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,16 +264,9 @@ class Cumulate(Processor):
 
 #: the words of COMBINE .. WITH
 CUMULATIVE = (
-    "addition",
-    "multiplication",
-    "subtraction",
-    "division",
-    "maximum",
-    "minimum",
-    "conjunction",
-    "disjunction",
+    "addition", "multiplication", "subtraction", "division", "maximum", "minimum", "conjunction", "disjunction",
     "bag union",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -312,10 +306,6 @@ class Window(Processor):
     inputs: ClassVar[int | None] = None
     outputs: ClassVar[int | None] = None
 
-    @property
-    def inners(self) -> tuple[Inner, ...]:
-        return (self.inner,)
-
 
 @dataclass(frozen=True)
 class Slice(Processor):
@@ -327,10 +317,6 @@ class Slice(Processor):
     form: str = "map"
     exploded: bool = False
     until: Expr | None = None
-
-    @property
-    def inners(self) -> tuple[Inner, ...]:
-        return (self.inner,)
 
 
 # --- 4.3: processors beyond the paper -------------------------------------------------------------------------------
@@ -416,10 +402,6 @@ class Each(Processor):
 
     inner: Inner
 
-    @property
-    def inners(self) -> tuple[Inner, ...]:
-        return (self.inner,)
-
 
 @dataclass(frozen=True)
 class Reset(Processor):
@@ -427,10 +409,6 @@ class Reset(Processor):
 
     inner: Inner
     inputs: ClassVar[int | None] = 2
-
-    @property
-    def inners(self) -> tuple[Inner, ...]:
-        return (self.inner,)
 
 
 @dataclass(frozen=True)
@@ -513,6 +491,12 @@ class Part:
     @property
     def parts(self) -> tuple[Part, ...]:
         return ()
+
+    def map(self, change: Callable[[Part], Part]) -> Self:
+        """With its parts changed."""
+        names = (n for n in ("operand", "left", "right") if hasattr(self, n))
+        changes: dict[str, Any] = {n: change(getattr(self, n)) for n in names}
+        return replace(self, **changes) if changes else self
 
     def walk(self) -> Iterator[Part]:
         """This part and all below, parents first; bodies of quantifiers are graphs of their own."""

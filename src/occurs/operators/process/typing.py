@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Expr, Param
 from occurs.model.types import Schema
 from occurs.operators.process import tree
-from occurs.operators.process.function_kinds import Finding, Report, Unfit, kind_of, typed
+from occurs.operators.process.function_kinds import Finding, Report, Unfit, joined, kind_of, typed
 from occurs.operators.process.kinds import (
     ANY,
     BOOL,
@@ -160,10 +160,6 @@ def _same(at: _At) -> list[Kind]:
     return [at.inputs[0]]
 
 
-def _given(*kinds: Kind) -> Callable[[_At], list[Kind]]:
-    return lambda at: list(kinds)
-
-
 def _of_numbers(kind: Kind | None = None) -> Callable[[_At], list[Kind]]:
     """Numbers come in; numbers of the same type go out, or this one."""
 
@@ -223,14 +219,7 @@ def _where(at: _At) -> list[Kind]:
 
 
 def _merge(at: _At) -> list[Kind]:
-    return [_joined(at.inputs)]
-
-
-def _joined(kinds: Iterable[Kind]) -> Kind:
-    found = NULL
-    for k in kinds:
-        found = join(found, k)
-    return found
+    return [joined(at.inputs)]
 
 
 def _insert(at: _At) -> list[Kind]:
@@ -328,7 +317,7 @@ def _machine(at: _At) -> list[Kind]:
     for t in transitions:
         if t.condition is not None:
             at.condition(t.condition, None, registers)
-    return [_joined(at.function(s.output, None, registers) for s in at.p.states if s.output is not None)]
+    return [joined([at.function(s.output, None, registers) for s in at.p.states if s.output is not None])]
 
 
 _RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {
@@ -353,7 +342,7 @@ _RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {
     tree.CollectMap: lambda at: [map_of(at.inputs[0], at.inputs[1])],
     tree.Moment: _of_numbers(NUMBER),
     tree.Deviation: _of_numbers(NUMBER),
-    tree.Count: _given(INT),
+    tree.Count: lambda at: [INT],
     tree.Threshold: _threshold,
     tree.Smooth: _of_numbers(NUMBER),
     tree.Peaks: _threshold,

@@ -8,7 +8,7 @@ bags without.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -247,32 +247,31 @@ def decode(found: Any) -> Any:
         return found
     tag = next(iter(found))
     inside = found[tag]
-    match tag:
-        case "i":
-            return int(inside)
-        case "f":
-            return float.fromhex(inside)
-        case "b":
-            return bytes.fromhex(inside)
-        case "l":
-            return tuple(map(decode, inside))
-        case "s":
-            return Set(tuple(map(decode, inside)))
-        case "g":
-            return Bag(tuple(map(decode, inside)))
-        case "m":
-            return Map(tuple((decode(k), decode(v)) for k, v in inside))
-        case "r":
-            event = found["e"]
-            return Record(tuple((n, decode(v)) for n, v in inside), None if event is None else (event[0], event[1]))
-        case "x":
-            from occurs.operators.process.documents import read_xml
+    if tag in _DECODED:
+        return _DECODED[tag](inside)
+    if tag == "r":
+        event = found["e"]
+        return Record(tuple((n, decode(v)) for n, v in inside), None if event is None else (event[0], event[1]))
+    if tag == "x":
+        from occurs.operators.process.documents import read_xml
 
-            return read_xml(inside)
-        case "j":
-            return Json(inside)
-        case "t":
-            return Troolean(inside)
-        case "a":
-            return Sharp.ALL
+        return read_xml(inside)
     raise ValueError(f"a value with the tag {tag!r} was written by another version")
+
+
+def _elements(found: list[Any]) -> tuple[Any, ...]:
+    return tuple(map(decode, found))
+
+
+_DECODED: dict[str, Callable[[Any], Any]] = {
+    "i": int,
+    "f": float.fromhex,
+    "b": bytes.fromhex,
+    "l": _elements,
+    "s": lambda found: Set(_elements(found)),
+    "g": lambda found: Bag(_elements(found)),
+    "m": lambda found: Map(tuple((decode(k), decode(v)) for k, v in found)),
+    "j": Json,
+    "t": Troolean,
+    "a": Sharp,
+}

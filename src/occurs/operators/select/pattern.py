@@ -15,10 +15,12 @@ import numpy as np
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, _span
+from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.aggregates import Reduced
 from occurs.operators.columns import Column
 from occurs.operators.definition import Source
+from occurs.operators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,10 @@ class Matches:
 
     def take(self, at: np.ndarray) -> Matches:
         return Matches(None if self.rule is None else self.rule[at], [r[at] for r in self.rows])
+
+    def labels(self, tables: Sequence[Rows]) -> list[Labels]:
+        """Per role, whose rows are in ``tables``, the labels of the rows that are bound."""
+        return [table.labels.take(rows) for table, rows in zip(tables, self.rows) if table.labels is not None]
 
     @staticmethod
     def concat(parts: Sequence[Matches]) -> Matches:

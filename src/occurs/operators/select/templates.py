@@ -19,7 +19,6 @@ from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome, joint_identity, joint_ports
 from occurs.operators.frame import Frame
 from occurs.operators.rows import Rows, attributes_of
-from occurs.operators.select.candidates import ticks_before
 from occurs.operators.select.pattern import (
     Absent,
     Between,
@@ -31,7 +30,7 @@ from occurs.operators.select.pattern import (
     Windowed,
     Within,
 )
-from occurs.operators.select.run import Run
+from occurs.operators.select.run import Run, ticks_before
 from occurs.operators.states import State
 
 
@@ -131,13 +130,6 @@ def block_of(
     ``outs``: one per rule; ``tables``: the rows of each role; ``checks``: what was looked at beside the matches.
     """
 
-    def identity() -> Identity:
-        parts = []
-        for table, rows in zip(tables, matches.rows):
-            assert table.labels is not None
-            parts.append(table.labels.take(rows))
-        return Identity(parts)
-
     def reasons(rows: np.ndarray) -> Reasons:
         rule = 0 if matches.rule is None else int(matches.rule[rows[0]])
         names = pattern.rules[rule].role_names
@@ -145,7 +137,7 @@ def block_of(
 
     cuts = None if matches.rule is None else np.searchsorted(matches.rule, np.arange(len(outs) + 1))
     time = tables[0].time[matches.rows[0]]
-    return Block(outs, time, columns, cuts, identity=identity, reasons=reasons)
+    return Block(outs, time, columns, cuts, identity=lambda: Identity(matches.labels(tables)), reasons=reasons)
 
 
 def _reasons(

@@ -177,7 +177,7 @@ class ChainRules(Operator):
     def advance(self, state: Tables, call: Call) -> Outcome:
         stream = merged(call)
         states = [state.of.get(name, {}) for name in self.members]
-        after, done = self.chains.advance_groups(states, stream)
+        after, done = self.chains.advance(states, stream)
         state.of.update(zip(self.members, after, strict=True))
         blocks: list[Block] = []
         for (chain, rules, alike), found in zip(self.groups, done, strict=True):

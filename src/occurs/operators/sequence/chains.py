@@ -8,9 +8,9 @@ events, not times, say what is behind: the snapshot rule.  Only guards and timer
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,18 +20,21 @@ from occurs.errors import InputProblem, LimitProblem, Problem
 from occurs.expr.dialect import EPL
 from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Literal, Ref, conjunction, rewrite
+from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
+from occurs.model.types import Schema, Type, from_arrow
+from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
-from occurs.operators.kernels.row_index import find_ranges, first_after, in_order, spread
+from occurs.operators.frame import own_column
+from occurs.operators.kernels.row_index import find_ranges, first_after, group_rows, in_order, spread
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.chain_events import Candidates, Events
 from occurs.operators.sequence.chain_shape import RULE, Filter, Shape, Step
-from occurs.operators.sequence.chain_tokens import NO_ROWS, Bindings, Tokens
 from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.tree import Sequence, Whole
 
+_ALL = np.zeros(0, np.bool_)
+NO_ROWS = np.zeros(0, np.int64)
 #: as many partial matches as may live if nobody says how many
 MOST = 10_000_000
 
@@ -50,12 +53,6 @@ class Chain:
     domains: Mapping[tuple[str, str], str]
     kind: TimeKind
     limit: int = MOST
-
-    @classmethod
-    def of(cls, sequence: Sequence, schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST) -> Chain | None:
-        """The operator of one pattern; None if it is no chain, or one that this operator does not know."""
-        shape = Shape.of(sequence)
-        return None if shape is None else cls((sequence,), (shape,), domains([shape]), kind, limit)
 
     @property
     def shape(self) -> Shape:
@@ -94,18 +91,9 @@ class Chain:
             return first is not None
         return all(_by_step(s, shape) == first for s, shape in zip(self.sequences, self.shapes))
 
-    def fresh(self) -> State:
-        """The state before the clock has started."""
-        return {}
-
     def live(self, state: State) -> int:
         """How many tokens wait behind the first step."""
         return sum(len(t) for name, t in state.items() if name.startswith("step") and name != "step0")
-
-    def advance(self, state: State, stream: Stream) -> tuple[State, Matches]:
-        """One call of a chain with one rule."""
-        state, found = self.run(state, Events(stream, self.domains, self.kind))
-        return state, self.matches(found, 0)
 
     def matches(self, found: Found, rule: int, *, all: bool = False) -> Matches:
         """Those of one rule; or those of all rules, under the tags of that one."""
@@ -588,47 +576,22 @@ class Chains:
         )
         return cls(groups, tuple(members), equated, kind)
 
-    def fresh(self) -> list[State]:
-        """The states of the groups before the clock has started."""
-        return [g.fresh() for g in self.groups]
-
-    def run(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Found]]:
-        """One call of all rules: the states of the groups, and what each group found, rule by rule.
+    def advance(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
+        """One call of all rules: the state of each rule, and what each group found, rule by rule.
 
         ``stream`` has the events of all types that any of the rules reads.
         """
         events = Events(stream, self.domains, self.kind)
-        done = [group.run(state, events) for group, state in zip(self.groups, states)]
-        return [state for state, _ in done], [found for _, found in done]
-
-    def advance(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Matches]]:
-        """As ``run``, with the matches of every rule by itself."""
-        after, done = self.run(states, stream)
-        matches: dict[int, Matches] = {}
-        for group, numbers, found in zip(self.groups, self.members, done):
-            for rule, number in enumerate(numbers):
-                matches[number] = group.matches(found, rule)
-        return after, [matches[n] for n in range(len(matches))]
-
-    def advance_groups(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
-        """As ``run``, with a state per rule, as :meth:`Chain.advance` has it."""
-        after, done = self.run(self.together(states), stream)
-        return self.apart(after), done
-
-    # -- states of rules and of groups -------------------------------------------------------------------------------
-    def together(self, states: Many[Mapping[str, pa.Table]]) -> list[State]:
-        """The states of the groups, made of the states of their rules."""
-        return [_together([states[n] for n in numbers]) for numbers in self.members]
-
-    def apart(self, states: Many[State]) -> list[Mapping[str, pa.Table]]:
-        """The states of the rules: each is found again with others, or alone."""
-        out: dict[int, Mapping[str, pa.Table]] = {}
-        for numbers, state in zip(self.members, states):
-            whole = GroupState(state, len(numbers))
-            out |= zip(numbers, whole.parts)
-        return [out[n] for n in range(len(out))]
+        after: dict[int, Mapping[str, pa.Table]] = {}
+        done = []
+        for group, numbers in zip(self.groups, self.members):
+            state, found = group.run(_together([states[n] for n in numbers]), events)
+            after |= zip(numbers, GroupState(state, len(numbers)).parts)
+            done.append(found)
+        return [after[n] for n in range(len(after))], done
 
 
+# -- states of rules and of groups -------------------------------------------------------------------------------------
 #: states per rule, and what each group found
 Advanced = tuple[list[Mapping[str, pa.Table]], list[Found]]
 
@@ -716,4 +679,459 @@ def _apart(state: State, rules: int) -> list[State]:
         for r in range(rules):
             if start[r] < start[r + 1]:
                 out[r][name] = table.slice(start[r], start[r + 1] - start[r])
+    return out
+
+
+# -- the events of a call: candidates grouped by key, codes of values; shared by many rules ----------------------------
+@dataclass(frozen=True)
+class Candidates:
+    """Events that may fit a filter: ``at``, their places in the stream, group by group (``start``: groups + 1) and
+    ascending in each.  ``doubtful``: those of which an overflow hides whether they fit, ascending."""
+
+    at: np.ndarray
+    start: np.ndarray
+    doubtful: np.ndarray
+
+
+class Events:
+    """The events of one call.  ``domains``: the name of the domain of values of (type, attribute) that are equated."""
+
+    def __init__(self, stream: Stream, domains: Mapping[tuple[str, str], str], kind: TimeKind) -> None:
+        self.stream = stream
+        self.codes = KeyCodes()
+        self._domains = domains
+        self._kind = kind
+        self._numbers = {name: n for n, name in enumerate(stream.types)}
+        self._places: dict[str, np.ndarray] = {}
+        self._coded: dict[tuple[str, str], np.ndarray] = {}
+        self._fitting: dict[object, tuple[np.ndarray, np.ndarray]] = {}
+        self._candidates: dict[object, Candidates] = {}
+
+    def number(self, type: str) -> int:
+        """The number of a type in the stream; -1 if it has none."""
+        return self._numbers.get(type, -1)
+
+    def rows(self, type: str) -> Rows:
+        return self.stream.rows[type]
+
+    def domain(self, type: str, attribute: str) -> str:
+        return self._domains.get((type, attribute), f"{type}.{attribute}")
+
+    # -- which events ------------------------------------------------------------------------------------------------
+    def candidates(self, types: tuple[str, ...], own: tuple[Expr, ...], by: tuple[str, ...]) -> Candidates:
+        """The events of these types that pass their own conditions, grouped by the codes of the attributes ``by``."""
+        name = (types, own, by)
+        found = self._candidates.get(name)
+        if found is None:
+            at, doubtful = self._fit(types, own)
+            if by:
+                domains = [self.domain(types[0], a) for a in by]
+                code = self.codes.join(domains, [self.code(types, a, at) for a in by], len(at))
+                order, start = group_rows(code, self.codes.size(domains), _ALL)
+                found = Candidates(at[order], start, doubtful)
+            else:
+                found = Candidates(at, np.array([0, len(at)], np.int64), doubtful)
+            self._candidates[name] = found
+        return found
+
+    def _fit(self, types: tuple[str, ...], own: tuple[Expr, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the events that pass, ascending, those in doubt among them; and those in doubt."""
+        name = (types, own)
+        found = self._fitting.get(name)
+        if found is None:
+            places, doubtful = [], []
+            for t in types:
+                if self.number(t) < 0:
+                    continue
+                of, rows = self.places(t), self.rows(t)
+                joint = conjunction(list(own))
+                if joint is not None and len(rows):
+                    passed, undecided = _passing(rows, joint, self._kind)
+                    if undecided is not None:
+                        doubtful.append(of[undecided])
+                        passed = passed.copy()
+                        passed[undecided] = True
+                    of = of[passed]
+                places.append(of)
+            found = (_merged(places), _merged(doubtful))
+            self._fitting[name] = found
+        return found
+
+    def places(self, type: str) -> np.ndarray:
+        """int64: by row of a type its place in the stream."""
+        found = self._places.get(type)
+        if found is None:
+            at = np.flatnonzero(self.stream.type == self.number(type))
+            found = np.empty(len(self.rows(type)), np.int64)
+            found[self.stream.row[at]] = at
+            self._places[type] = found
+        return found
+
+    # -- their values ------------------------------------------------------------------------------------------------
+    def code(self, types: tuple[str, ...], attribute: str, at: np.ndarray) -> np.ndarray:
+        """int64: the codes of an attribute of events of ``types`` at places ``at``, -1 for null."""
+        known = [t for t in types if self.number(t) >= 0 and len(self.rows(t))]
+        if len(known) == 1:
+            return self._code_of(known[0], attribute)[self.stream.row[at]]
+        out = np.full(len(at), -1, np.int64)
+        for t in known:
+            here = np.flatnonzero(self.stream.type[at] == self.number(t))
+            out[here] = self._code_of(t, attribute)[self.stream.row[at[here]]]
+        return out
+
+    def _code_of(self, type: str, attribute: str) -> np.ndarray:
+        name = (type, attribute)
+        found = self._coded.get(name)
+        if found is None:
+            found = self.codes.encode(self.domain(type, attribute), self.rows(type).column(attribute))
+            self._coded[name] = found
+        return found
+
+    def _values(self, type: str, attribute: str) -> Column:
+        """An attribute of all events of a type; nulls if only types that inherit from it have it."""
+        rows = self.rows(type)
+        there = attribute == "time" or attribute in rows.columns
+        return rows.column(attribute) if there else Column.nulls(Type.NULL, len(rows))
+
+    def column(self, types: tuple[str, ...], attribute: str, at: np.ndarray) -> Column:
+        """The values of an attribute of events of ``types`` at places ``at``."""
+        known = [t for t in types if self.number(t) >= 0 and len(self.rows(t))]
+        if len(known) == 1:
+            return self._values(known[0], attribute).take(self.stream.row[at])
+        if not known:
+            return Column.nulls(Type.NULL, len(at))
+        base, parts, n = np.zeros(len(self.stream.types), np.int64), [], 0
+        for t in known:
+            base[self.number(t)] = n
+            parts.append(self._values(t, attribute))
+            n += len(self.rows(t))
+        return Column.widened(parts).take(base[self.stream.type[at]] + self.stream.row[at])
+
+
+def _passing(rows: Rows, condition: Expr, kind: TimeKind) -> tuple[np.ndarray, np.ndarray | None]:
+    """As :func:`select`, once per condition and call."""
+    name = ("passing", EPL.name, condition)
+    found = rows.cache.get(name)
+    if found is None:
+        found = select(condition, lambda leaf: own_column(rows, leaf), len(rows), kind=kind, dialect=EPL)
+        rows.cache[name] = found
+    return found
+
+
+def _merged(parts: Many[np.ndarray]) -> np.ndarray:
+    if not parts:
+        return NO_ROWS
+    return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+
+
+# -- tokens: partial matches, in a call and between calls --------------------------------------------------------------
+# State: a table ``step<k>`` per step with the tokens that wait there.  ``begin``: when the step began; ``limit<g>``:
+# when guard g over this step runs out; ``rule``: the number of the rule, if there are several; of each earlier step t
+# that has bound an event ``<t>.time``, ``<t>.place`` (its number among all events of the operator), ``<t>.type`` (which
+# one of the types of the step), ``<t>.hi``, ``<t>.lo`` (the label), ``<t>.derived``, and its attributes as
+# ``<t>:<name>``.  ``seen``: how many events there were.
+
+
+@dataclass
+class Tokens:
+    """n tokens that wait at one step.
+
+    ``refs``: per earlier step the event it has bound: its place in the stream (of this call), or -1 - r, r being its
+    row in ``Past`` (of calls before); None of a step that binds none.  ``low``: the first place of the stream at which
+    they look; ``begin``: when the step began; ``limits``: per guard over the step when it runs out; ``rule``: number.
+    """
+
+    refs: list[np.ndarray | None]
+    low: np.ndarray
+    begin: np.ndarray
+    limits: dict[int, np.ndarray]
+    rule: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def take(self, which: np.ndarray) -> Tokens:
+        return Tokens(
+            [None if r is None else r[which] for r in self.refs],
+            self.low[which],
+            self.begin[which],
+            {g: at[which] for g, at in self.limits.items()},
+            self.rule[which],
+        )
+
+    @staticmethod
+    def concat(parts: Many[Tokens]) -> Tokens:
+        parts = [p for p in parts if len(p)] or list(parts[:1])
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        refs: list[np.ndarray | None] = []
+        for t, r in enumerate(first.refs):
+            refs.append(None if r is None else np.concatenate([p.refs[t] for p in parts]))
+        return Tokens(
+            refs,
+            np.concatenate([p.low for p in parts]),
+            np.concatenate([p.begin for p in parts]),
+            {g: np.concatenate([p.limits[g] for p in parts]) for g in first.limits},
+            np.concatenate([p.rule for p in parts]),
+        )
+
+
+@dataclass
+class Past:
+    """The events of one step that tokens of earlier calls have bound, in the order of the tables."""
+
+    tables: list[pa.Table] = field(default_factory=list)
+    n: int = 0
+
+    def array(self, name: str) -> np.ndarray | None:
+        """A column of numbers; None if the tables have it not."""
+        if not self.tables or name not in self.tables[0].column_names:
+            return None
+        return np.concatenate([t.column(name).to_numpy() for t in self.tables])
+
+    def column(self, name: str) -> Column:
+        parts = []
+        for t in self.tables:
+            array = t.column(name)
+            parts.append(Column.of(array, from_arrow(array.type) or Type.NULL))
+        return Column.widened(parts)
+
+
+class Bindings:
+    """The events that tokens have bound, of this call and of earlier ones.
+
+    ``types``: per step the types of its event, None of a step that binds none; ``columns``: per step the attributes
+    that are kept.
+    """
+
+    def __init__(
+        self, state: State, events: Events, types: Many[tuple[str, ...] | None], columns: Many[Many[str]],
+        covering: Many[Many[int]],
+    ) -> None:  # fmt: skip
+        self.events = events
+        self.types = types
+        self._columns = columns
+        self.seen = int(state["seen"].column("events")[0].as_py()) if "seen" in state else 0
+        self.past = [Past() for _ in types]
+        self.waiting: list[Tokens | None] = []
+        self._cache: dict[object, np.ndarray | Column] = {}
+        for k in range(len(types)):
+            table = state.get(f"step{k}")
+            self.waiting.append(self._loaded(table, k, covering[k]) if table is not None and len(table) else None)
+
+    def _loaded(self, table: pa.Table, step: int, guards: Many[int]) -> Tokens:
+        n = len(table)
+        refs: list[np.ndarray | None] = []
+        for t in range(step):
+            if self.types[t] is None:
+                refs.append(None)
+                continue
+            past = self.past[t]
+            refs.append(-1 - np.arange(past.n, past.n + n, dtype=np.int64))
+            past.tables.append(table)
+            past.n += n
+        # copies: a view would hold on to this table, and the next one would hold on to the view, call by call
+        rule = table.column("rule").to_numpy().copy() if "rule" in table.column_names else np.zeros(n, np.int64)
+        limits = {g: table.column(f"limit{g}").to_numpy().copy() for g in guards}
+        return Tokens(refs, np.zeros(n, np.int64), table.column("begin").to_numpy().copy(), limits, rule)
+
+    # -- values of bound events --------------------------------------------------------------------------------------
+    def time(self, step: int, refs: np.ndarray) -> np.ndarray:
+        """int64: the times of bound events."""
+        return self._numbers(step, refs, "time", self.events.stream.time)
+
+    def order(self, step: int, refs: np.ndarray) -> np.ndarray:
+        """int64: their numbers among all events there were."""
+        out = refs + self.seen
+        old = refs < 0
+        if old.any():
+            out[old] = self._kept_numbers(step, "place")[-1 - refs[old]]
+        return out
+
+    def _numbers(self, step: int, refs: np.ndarray, name: str, new: np.ndarray) -> np.ndarray:
+        return _looked_up(refs, lambda: self._kept_numbers(step, name), lambda at: new[at])
+
+    def _kept_numbers(self, step: int, name: str) -> np.ndarray:
+        found = self._cache.get((step, name))
+        if found is None:
+            array = self.past[step].array(f"{step}.{name}")
+            found = np.zeros(self.past[step].n, np.int64) if array is None else array
+            self._cache[(step, name)] = found
+        assert isinstance(found, np.ndarray)
+        return found
+
+    def code(self, step: int, attribute: str, refs: np.ndarray) -> np.ndarray:
+        """int64: codes of an attribute, -1 for null."""
+        types = self.types[step]
+        assert types is not None
+
+        def kept() -> np.ndarray:
+            found = self._cache.get((step, "code", attribute))
+            if found is None:
+                column = self._kept_column(step, attribute)
+                found = self.events.codes.encode(self.events.domain(types[0], attribute), column)
+                self._cache[(step, "code", attribute)] = found
+            assert isinstance(found, np.ndarray)
+            return found
+
+        return _looked_up(refs, kept, lambda at: self.events.code(types, attribute, at))
+
+    def _kept_column(self, step: int, attribute: str) -> Column:
+        if attribute == "time":
+            return Column(Type.TIMESTAMP, self._kept_numbers(step, "time"), None)
+        found = self._cache.get((step, "column", attribute))
+        if found is None:
+            found = self._cache[(step, "column", attribute)] = self.past[step].column(f"{step}:{attribute}")
+        assert isinstance(found, Column)
+        return found
+
+    def column(self, step: int, attribute: str, refs: np.ndarray) -> Column:
+        """The values of an attribute of bound events."""
+        types = self.types[step]
+        assert types is not None
+        old = refs < 0
+        if not old.any():
+            return self.events.column(types, attribute, refs)
+        kept = self._kept_column(step, attribute)
+        if old.all():
+            return kept.take(-1 - refs)
+        here, there = np.flatnonzero(old), np.flatnonzero(~old)
+        both = Column.widened([kept.take(-1 - refs[here]), self.events.column(types, attribute, refs[there])])
+        back = np.empty(len(refs), np.int64)
+        back[here] = np.arange(len(here))
+        back[there] = len(here) + np.arange(len(there))
+        return both.take(back)
+
+    def kind(self, step: int, refs: np.ndarray) -> np.ndarray:
+        """int32: the numbers of the types of bound events in the stream."""
+        types = self.types[step]
+        assert types is not None
+        number = np.array([self.events.number(t) for t in types], np.int32)
+        new = self.events.stream.type
+        return _looked_up(
+            refs, lambda: number[self._kept_numbers(step, "type")], lambda at: new[at].astype(np.int32, copy=False)
+        )
+
+    # -- what is kept and given --------------------------------------------------------------------------------------
+    def table(self, tokens: Tokens, many: bool) -> pa.Table:
+        """The tokens of a step as they are kept."""
+        made: dict[str, pa.Array | np.ndarray] = {"begin": tokens.begin}
+        made |= {f"limit{g}": at for g, at in tokens.limits.items()}
+        if many:
+            made["rule"] = tokens.rule
+        for t, refs in enumerate(tokens.refs):
+            types = self.types[t]
+            if refs is None or types is None:
+                continue
+            made[f"{t}.time"] = self.time(t, refs)
+            made[f"{t}.place"] = self.order(t, refs)
+            if len(types) > 1:
+                number = np.array([self.events.number(x) for x in types], np.int64)
+                made[f"{t}.type"] = np.argmax(self.kind(t, refs)[:, None] == number[None, :], axis=1)
+            labels = self.labels(t, refs)
+            if labels is not None:
+                made[f"{t}.hi"], made[f"{t}.lo"] = labels.hi, labels.lo
+            derived = self.derived(t, refs)
+            if derived is not None:
+                made[f"{t}.derived"] = derived
+            for name in self._columns[t]:
+                made[f"{t}:{name}"] = self.column(t, name, refs).arrow
+        return pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in made.items()})
+
+    def labels(self, step: int, refs: np.ndarray) -> Labels | None:
+        """The labels of bound events; None if there are none."""
+        present = self._all_have(step, "labels", "hi")
+        if present is None:
+            return None
+        hi, lo = np.zeros((2, len(self.events.stream.time)), np.uint64)
+        for rows in present:
+            at = self.events.places(rows.type)
+            assert rows.labels is not None
+            hi[at], lo[at] = rows.labels.hi, rows.labels.lo
+        return Labels(self._numbers(step, refs, "hi", hi), self._numbers(step, refs, "lo", lo))
+
+    def derived(self, step: int, refs: np.ndarray) -> np.ndarray | None:
+        """int32: the places of the definitions that bound events come from; None if nothing tells."""
+        present = self._all_have(step, "derived", "derived")
+        if present is None:
+            return None
+        new = np.full(len(self.events.stream.time), -1, np.int32)
+        for rows in present:
+            assert rows.derived is not None
+            new[self.events.places(rows.type)] = rows.derived
+        return self._numbers(step, refs, "derived", new)
+
+    def _all_have(self, step: int, of_rows: str, of_tables: str) -> list[Rows] | None:
+        """The new rows of a step; None unless there are events, new or kept, and all of them have what is named."""
+        present, past = [r for r in self._new_rows(step) if len(r)], self.past[step]
+        if not present and not past.n:
+            return None
+        kept = past.n == 0 or all(f"{step}.{of_tables}" in t.column_names for t in past.tables)
+        return present if kept and all(getattr(r, of_rows) is not None for r in present) else None
+
+    def _new_rows(self, step: int) -> list[Rows]:
+        types = self.types[step] or ()
+        return [self.events.rows(t) for t in types if self.events.number(t) >= 0]
+
+    def bound(self, refs: Many[np.ndarray | None]) -> tuple[Mapping[int, Rows], dict[int, Bound]]:
+        """Tables by the number of their type, and per step its events in them, for matches."""
+        numbers = [None if r is None else self.kind(t, r) for t, r in enumerate(refs)]
+        tables: dict[int, Rows] = {}
+        rows = [None if r is None else np.empty(len(r), np.int64) for r in refs]
+        for number in sorted({int(x) for k in numbers if k is not None for x in np.unique(k)}):
+            name = self.events.stream.types[number]
+            parts = []  # (step, matches, refs) that have events of this type
+            for t, r in enumerate(refs):
+                if r is not None:
+                    mine = np.flatnonzero(numbers[t] == number)
+                    if len(mine):
+                        parts.append((t, mine, r[mine]))
+            if all((r >= 0).all() for _, _, r in parts):
+                tables[number] = self.events.rows(name)
+                for t, mine, r in parts:
+                    rows[t][mine] = self.events.stream.row[r]  # type: ignore[index]
+                continue
+            tables[number] = self._gathered(name, [(t, r) for t, _, r in parts])
+            n = 0
+            for t, mine, r in parts:
+                rows[t][mine] = np.arange(n, n + len(r))  # type: ignore[index]
+                n += len(r)
+        out = {}
+        for t, r in enumerate(rows):
+            if r is not None:
+                out[t] = Bound(r, numbers[t])  # type: ignore[arg-type]
+        return tables, out
+
+    def _gathered(self, type: str, parts: Many[tuple[int, np.ndarray]]) -> Rows:
+        """Events of one type that several steps have bound, behind one another."""
+        names = dict.fromkeys(n for t, _ in parts for n in self._columns[t])
+        columns = {}
+        for name in names:
+            made = []
+            for t, refs in parts:
+                known = name in self._columns[t] and name != "time"
+                made.append(self.column(t, name, refs) if known else Column.nulls(Type.NULL, len(refs)))
+            columns[name] = Column.widened(made)
+        labels = [self.labels(t, refs) for t, refs in parts]
+        derived = [self.derived(t, refs) for t, refs in parts]
+        return Rows(
+            type,
+            np.concatenate([self.time(t, refs) for t, refs in parts]),
+            columns,
+            labels=None if any(x is None for x in labels) else Labels.concat([x for x in labels if x is not None]),
+            derived=None if any(x is None for x in derived) else np.concatenate([x for x in derived if x is not None]),
+        )
+
+
+def _looked_up(refs: np.ndarray, kept: Callable[[], np.ndarray], new: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """What events have: those of earlier calls (negative ``refs``) in ``kept``, those of this call by ``new``."""
+    old = refs < 0
+    if not old.any():
+        return new(refs)
+    past = kept()
+    if old.all():
+        return past[-1 - refs]
+    out = np.empty(len(refs), past.dtype)
+    out[old], out[~old] = past[-1 - refs[old]], new(refs[~old])
     return out

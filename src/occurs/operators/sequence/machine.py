@@ -20,7 +20,7 @@ from occurs.operators.kernels.pattern_machine import event_of, next_instant, run
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
 from occurs.operators.sequence.machine_events import Events, events_of, fill_words
-from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules, nodes_of
+from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules
 from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.tree import Atom, Sequence
 
@@ -127,7 +127,7 @@ class Machine:
         """Per type the columns that are kept of its events: those that anything reads."""
         per_tag = dict(self.sequence.columns)
         out: dict[str, frozenset[str]] = {}
-        for node in nodes_of(self.sequence.root):
+        for node in self.sequence.root.walk():
             if isinstance(node, Atom):
                 for t in node.types:
                     out[t] = out.get(t, frozenset()) | per_tag.get(node.tag, frozenset())

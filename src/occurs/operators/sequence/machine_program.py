@@ -257,7 +257,7 @@ class Rules:
         self.kind = kind
         self.tags = {tag: number for number, (tag, _) in enumerate(sequence.tags)}
         self.types: dict[str, tuple[str, ...]] = {}
-        for node in nodes_of(sequence.root):
+        for node in sequence.root.walk():
             if isinstance(node, Atom):
                 self.types[node.tag] = node.types
         self.coder = _Coder(self)
@@ -358,6 +358,11 @@ class Rules:
             raise Unsupported(name)
         return found.pop()
 
+    def text(self, text: str) -> int:
+        """Note where the number of a text will be among the coder's ints."""
+        self.texts.append((len(self.coder.ints), text))
+        return 0
+
     def role(self, tag: str, index: int | None) -> int:
         name = (self.tags[tag], -1 if index is None else index)
         return self._roles.setdefault(name, len(self._roles))
@@ -381,22 +386,11 @@ class Rules:
         )
 
 
-@dataclass
-class _Names:
-    """How the coder is asked for texts: it notes where their numbers will be."""
-
-    rules: Rules
-
-    def __call__(self, text: str) -> int:
-        self.rules.texts.append((len(self.rules.coder.ints), text))
-        return 0
-
-
 class _Coder(Coder):
     """Codes what the machine can do itself; of the rest, what depends on one event becomes a computed column."""
 
     def __init__(self, rules: Rules) -> None:
-        super().__init__(lambda role, name: (0, Type.NULL), _Names(rules), wide=True)
+        super().__init__(lambda role, name: (0, Type.NULL), rules.text, wide=True)
         self.rules = rules
         self.begin(None)
 
@@ -427,9 +421,7 @@ class _Coder(Coder):
             deepest = max(deepest, depth)
         if deepest >= stackcode.STACK:
             raise Unsupported("long expression")
-        begin = len(self.code)
-        self.code += made
-        return begin, len(self.code)
+        return self._append(made)
 
     def _expr(self, e: Expr) -> tuple[Code, str]:
         if isinstance(e, Ref):
@@ -502,11 +494,3 @@ _UNARY = {
     stackcode.ABSOLUTE,
     stackcode.ABSOLUTE_FLOAT,
 }
-
-
-def nodes_of(node: Node) -> list[Node]:
-    """A node and all below it, parents first, as the tree has them."""
-    out = [node]
-    for child in node.children:
-        out += nodes_of(child)
-    return out

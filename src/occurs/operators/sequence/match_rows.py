@@ -150,10 +150,7 @@ class Bindings:
         got = evaluate(e, self.column, len(self), kind=self.kind, dialect=EPL)
         if got.overflow is not None:
             raise self._overflow()
-        if pa.types.is_null(got.values.type):
-            return Column.nulls(type, len(self))
-        raw = Type.INT if pa.types.is_integer(got.values.type) and type.numeric else type
-        return Column.of(got.values, raw).cast(type)
+        return Column.computed(got.values, type)
 
     def _overflow(self) -> OccursError:
         text = f"a number overflows 64-bit integers in `{self.pattern.name}`"
@@ -308,17 +305,11 @@ def _below(node: Node, before: tuple[str, ...], last: bool, branch: bool = False
             wait = max((o.ticks for o in others if isinstance(o, Interval)), default=None)
             for operand in node.operands:
                 if isinstance(operand, Not):
-                    types = tuple(dict.fromkeys(t for a in _atoms(operand.operand) for t in a.types))
+                    atoms = [n for n in operand.operand.walk() if isinstance(n, Atom)]
+                    types = tuple(dict.fromkeys(t for a in atoms for t in a.types))
                     yield Absence(types, before, beside, wait, last, branch)
                 else:
                     yield from _below(operand, before, False, branch)
-
-
-def _atoms(node: Node) -> Iterator[Atom]:
-    if isinstance(node, Atom):
-        yield node
-    for child in node.children:
-        yield from _atoms(child)
 
 
 def _tags(node: Node) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ that has several, ``Ref(tag, attribute, index)``; they have no nodes but those o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -22,6 +22,12 @@ class Node:
     @property
     def children(self) -> tuple[Node, ...]:
         return ()
+
+    def walk(self) -> Iterator[Node]:
+        """This pattern and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -21,10 +21,9 @@ from occurs.errors import Problem
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
-from occurs.operators.temporal.future import Ahead
-from occurs.operators.temporal.past import OfPresent, Record
+from occurs.operators.temporal.future import FALSE, MARKS, Ahead, Mark, Residual, Several, Unknown, leaves
+from occurs.operators.temporal.past import OfPresent, Record, Term, Test
 from occurs.operators.temporal.reasons import STATES, Trail, Trails, Witness
-from occurs.operators.temporal.residual import FALSE, MARKS, Mark, Residual, Several, Unknown, leaves
 from occurs.operators.temporal.sql import Database
 from occurs.operators.temporal.tables import (
     TRUNCATE,
@@ -39,7 +38,6 @@ from occurs.operators.temporal.tables import (
     old_row,
     written,
 )
-from occurs.operators.temporal.terms import Term, Test
 from occurs.operators.temporal.tree import lowered
 from occurs.operators.temporal.trigger import Firings, Plain, Query, Reason, Rule, Sources
 from occurs.operators.temporal.values import Lost, Relation, equal, told
@@ -128,14 +126,8 @@ class _Run:
         self.over: list[tuple[int, tuple[Any, ...]]] = []
         #: rows of tables that are written at the time at hand, if reasons are asked for
         self.wrote: dict[str, list[Any]] = {}
-        reads: dict[str, list[Read]] = {}
-        for one in self.rule.readings:
-            columns = self.rule.sources.shape(one.type).columns
-            fixed = tuple((columns.index(c), v) for c, v in one.fixed)
-            keyed = tuple((columns.index(c), n) for c, n in one.keyed)
-            reads.setdefault(one.type, []).append(Read(columns, fixed, keyed))
         #: one for all, one after the other
-        self.s = State(0, kept.variables, kept.tables, {}, kept.sql, reads)
+        self.s = State(0, kept.variables, kept.tables, {}, kept.sql, compiled.reads)
 
     # --- a state ------------------------------------------------------------------------------------------------------
 
@@ -314,27 +306,25 @@ def column_of(kind: Type, values: list[Any]) -> Column:
 # --- one instance -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, slots=True)
 class Instance:
     """``generics``: the values of the generic variables, ``values`` the same by name.  ``variables``: those of the
     states that it has for its own.  ``past``: what operators that look back keep.  ``records``: of states, the oldest
     first.  ``since``: the time at which the activation began (None: it has not yet), ``last``: of the last firing.
     ``over``: it can fire no more.  ``next_tick``: the next state of `observing every`."""
 
-    __slots__ = (
-        "generics", "last", "next_tick", "over", "past", "records", "residual", "since", "trails", "values", "variables"
-    )  # fmt: skip
-
-    def __init__(self, generics: tuple[Any, ...], values: dict[str, Any], variables: dict[str, Any]) -> None:
-        self.generics, self.values, self.variables = generics, values, variables
-        self.past: list[Any] = []
-        self.records: deque[Record] = deque()
-        self.residual: Residual = FALSE
-        self.since: int | None = None
-        self.last: int | None = None
-        self.over = False
-        self.next_tick: int | None = None
-        #: how its obligations have come about, if that is asked for
-        self.trails: Trails | None = None
+    generics: tuple[Any, ...]
+    values: dict[str, Any]
+    variables: dict[str, Any]
+    past: list[Any] = field(default_factory=list)
+    records: deque[Record] = field(default_factory=deque)
+    residual: Residual = FALSE
+    since: int | None = None
+    last: int | None = None
+    over: bool = False
+    next_tick: int | None = None
+    #: how its obligations have come about, if that is asked for
+    trails: Trails | None = None
 
     @property
     def size(self) -> int:
@@ -367,6 +357,17 @@ class Compiled:
         terms = None if emit is None else tuple(present.term(e) for _, e in emit)
         witness = Witness(present, formula) if reasons and rule.past else None
         return cls(rule, present, test, ahead, terms, witness)
+
+    @cached_property
+    def reads(self) -> dict[str, list[Read]]:
+        """The rows that the formula reads, by their type."""
+        found: dict[str, list[Read]] = {}
+        for one in self.rule.readings:
+            columns = self.rule.sources.shape(one.type).columns
+            fixed = tuple((columns.index(c), v) for c, v in one.fixed)
+            keyed = tuple((columns.index(c), n) for c, n in one.keyed)
+            found.setdefault(one.type, []).append(Read(columns, fixed, keyed))
+        return found
 
     def activate(self, instance: Instance) -> None:
         """Afresh: nothing before is seen again."""
@@ -640,16 +641,8 @@ class Readers:
     """Which instances read a row: per type, and per reading of it, by the values of generic variables in the row."""
 
     def __init__(self, compiled: Compiled) -> None:
-        rule = compiled.rule
-        names = [n for n, _ in rule.generics]
-        self.readings: dict[str, list[_Index]] = {}
-        for reading in rule.readings:
-            if reading.type in rule.split:
-                continue
-            columns = rule.sources.shape(reading.type).columns
-            fixed = tuple((columns.index(c), v) for c, v in reading.fixed)
-            keyed = tuple((columns.index(c), names.index(n)) for c, n in reading.keyed)
-            self.readings.setdefault(reading.type, []).append(_Index(fixed, keyed))
+        split = compiled.rule.split
+        self.readings = {t: [_Index(read) for read in reads] for t, reads in compiled.reads.items() if t not in split}
 
     def enter(self, instance: Instance) -> None:
         for indexes in self.readings.values():
@@ -680,15 +673,15 @@ class Readers:
 
 
 class _Index:
-    """``fixed``: (column, value) that rows must have; ``keyed``: (column, generic variable) that must be equal."""
+    """The instances that read rows of one kind, by the values of generic variables in such rows."""
 
-    def __init__(self, fixed: tuple[tuple[int, Any], ...], keyed: tuple[tuple[int, int], ...]) -> None:
-        self.fixed, self.keyed = fixed, keyed
-        self.all = not fixed and not keyed
+    def __init__(self, read: Read) -> None:
+        self.fixed, self.keyed = read.fixed, read.keyed
+        self.all = not self.fixed and not self.keyed
         self.instances: dict[tuple[Any, ...], dict[Instance, None]] = {}
 
     def key(self, instance: Instance) -> tuple[Any, ...]:
-        return tuple(instance.generics[i] for _, i in self.keyed)
+        return tuple(instance.values[n] for _, n in self.keyed)
 
     def of(self, row: Row) -> Iterable[Instance]:
         for i, value in self.fixed:

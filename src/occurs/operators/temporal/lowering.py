@@ -13,7 +13,6 @@ from occurs.expr.typing import infer
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.batch import EVENT, STATE, TABLE, Seen, Stream
 from occurs.operators.temporal.network import Before, Builder, Compared, Network
 from occurs.operators.temporal.tables import Shape
 from occurs.operators.temporal.times import FOREVER, REACH, Ages, ages, allowed, linear
@@ -33,7 +32,7 @@ from occurs.operators.temporal.tree import (
     free,
 )
 from occurs.operators.temporal.trigger import Rule
-from occurs.operators.temporal.vectorised import Columns
+from occurs.operators.temporal.vectorised import EVENT, STATE, TABLE, Columns, Seen, Stream
 
 #: generic variables of these types are codes
 _KEYS = (Type.INT, Type.STRING)

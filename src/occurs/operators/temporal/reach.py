@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.batch import EVENT, Seen
 from occurs.operators.temporal.times import FOREVER, allowed, farthest, ticks
 from occurs.operators.temporal.tree import Time, conjuncts, free
 from occurs.operators.temporal.trigger import Evaluator, Rule
-from occurs.operators.temporal.vectorised import Columns
+from occurs.operators.temporal.vectorised import EVENT, Columns, Seen
 
 
 @dataclass(frozen=True)

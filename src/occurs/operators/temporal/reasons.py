@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from occurs.model.astext import dumps
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.past import OfPresent, Record
-from occurs.operators.temporal.residual import LAST, NOW, Pending, Residual, Several, leaves, satisfied
-from occurs.operators.temporal.terms import Term, Test, Values
+from occurs.operators.temporal.future import LAST, NOW, Ahead, Pending, Residual, Several, leaves, satisfied
+from occurs.operators.temporal.past import OfPresent, Record, Term, Test, Values
 from occurs.operators.temporal.times import Ages, allowed, ticks
 from occurs.operators.temporal.tree import lowered
 from occurs.operators.temporal.values import Relation
 
 if TYPE_CHECKING:
-    from occurs.operators.temporal.future import Ahead
     from occurs.operators.temporal.tables import State
 
 

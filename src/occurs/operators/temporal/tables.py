@@ -6,7 +6,7 @@ Rows are tuples in the order of the declared columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -285,6 +285,7 @@ class Read:
         return all(row[i] == v for i, v in self.fixed) and all(row[i] == generics[n] for i, n in self.keyed)
 
 
+@dataclass(slots=True)
 class State:
     """What the terms of an instance see: ``variables`` by name, ``tables``, ``events`` of exactly this ``time`` by
     type, in order; ``sql``: of the tables; ``reads``: which rows of which types the formula reads.
@@ -292,25 +293,18 @@ class State:
     ``past``: values of the past operators and aggregates that know no global variable; ``record``: the latest record.
     """
 
-    __slots__ = ("events", "generics", "past", "reads", "record", "sql", "tables", "time", "variables", "wrote")
-
-    def __init__(
-        self,
-        time: int,
-        variables: dict[str, Any],
-        tables: Mapping[str, Table],
-        events: Mapping[str, Sequence[Row]],
-        sql: Any,
-        reads: Mapping[str, Sequence[Read]] | None = None,
-    ) -> None:
-        self.reads = reads or {}
-        self.time, self.variables, self.tables, self.events, self.sql = time, variables, tables, events, sql
-        self.past: Sequence[Any] = ()
-        self.record: Any = None
-        #: rows of tables that were written in this state, by type; known if reasons are asked for
-        self.wrote: Mapping[str, Sequence[Row]] = {}
-        #: the values of the instance's generic variables, by name
-        self.generics: Mapping[str, Any] = {}
+    time: int
+    variables: dict[str, Any]
+    tables: Mapping[str, Table]
+    events: Mapping[str, Sequence[Row]]
+    sql: Any
+    reads: Mapping[str, Sequence[Read]] = field(default_factory=dict)
+    past: Sequence[Any] = ()
+    record: Any = None
+    #: rows of tables that were written in this state, by type; known if reasons are asked for
+    wrote: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    #: the values of the instance's generic variables, by name
+    generics: Mapping[str, Any] = field(default_factory=dict)
 
     def seen(self) -> dict[str, Any]:
         """The variables that have values, and per type the events and the rows of tables that were written in this

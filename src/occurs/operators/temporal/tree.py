@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from occurs.errors import Span
-from occurs.expr.names import Name
+from occurs.expr.text import Name
 from occurs.expr.tree import Binary, DurationLiteral, Expr, _Leaf, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type

@@ -8,7 +8,7 @@ rows where one value is needed, is a :class:`Lost`; so is a truth value.  It is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import add, le, lt, mul, sub
@@ -191,6 +191,11 @@ def call(f: Callable[..., Any], values: list[Any]) -> Any:
         if type(v) is Lost:
             lost = lost or v
     return lost or whole(f(*values))
+
+
+def first_lost(values: Mapping[str, Any]) -> Lost | None:
+    """The first value that is not known."""
+    return next((v for v in values.values() if type(v) is Lost), None)
 
 
 def first_known(values: list[Any]) -> Any:

@@ -9,24 +9,40 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem
 from occurs.expr.dialect import LOGIC
-from occurs.expr.evaluate import evaluate
-from occurs.expr.tree import Expr
+from occurs.expr.evaluate import evaluate, select
+from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.time import TimeKind
-from occurs.model.types import Type
+from occurs.model.types import Type, arrow_type
+from occurs.operators.codes import KeyCodes, Renewal
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
+from occurs.operators.kernels.row_index import group_rows
+from occurs.operators.kernels.temporal import epochs, firsts, latest
+from occurs.operators.merging import packed
 from occurs.operators.rows import Rows
-from occurs.operators.temporal import evaluation
-from occurs.operators.temporal.batch import Batch, Carried, Chosen, Keys, Ordered, Reader, Seen, Span, chosen
-from occurs.operators.temporal.evaluation import Memory, States, keys_of
-from occurs.operators.temporal.network import Network
+from occurs.operators.temporal import network as networks
+from occurs.operators.temporal.network import Leaves, Memory, Network, States, keys_of, plain_array, positions
+from occurs.operators.temporal.tables import (
+    OPS,
+    PUT,
+    TRUNCATE,
+    Shape,
+    Table,
+    changed,
+    last_of,
+    old_row,
+    written,
+)
+from occurs.operators.temporal.tree import Generic, Happens, Last, Time
 from occurs.operators.temporal.trigger import Firings
 
 #: states of `observing every` that are made at once
@@ -53,7 +69,7 @@ class Kept:
 
     def saved(self) -> dict[str, pa.Table]:
         """As tables."""
-        return {**evaluation.saved(self.network, self.memory), **self.past.saved()}
+        return {**networks.saved(self.network, self.memory), **self.past.saved()}
 
 
 @dataclass(frozen=True)
@@ -90,7 +106,7 @@ class Columns:
     def restored(self, tables: Mapping[str, pa.Table]) -> Kept:
         """From what :meth:`Kept.saved` gave.  Raises CheckpointProblem."""
         past = Past.restored(self.seen, self._types, tables)
-        return Kept(self.network, past, evaluation.restored(self.network, tables))
+        return Kept(self.network, past, networks.restored(self.network, tables))
 
     # --- a call -------------------------------------------------------------------------------------------------------
 
@@ -125,14 +141,59 @@ class Columns:
             yield call
 
     def _advance(self, kept: Kept, call: Call) -> Firings:
-        names = tuple(n for n, _ in self.generics)
-        made = step(kept.past, self.seen, names, self.kind, call.rows, call.since, call.frontier)
+        made = self._step(kept.past, call)
         fired, since, memory = self._run(kept.memory, made.batch, made.states)
         counts = {"rows without a key": made.keyless} if made.keyless else {}
         firings = self._firings(made.batch, fired, since, counts)
         kept.memory = memory if made.code is None else replace(memory, code=made.code[memory.code])
         kept.past = made.past
         return firings
+
+    def _step(self, past: Past, call: Call) -> Step:
+        """What the rows of a call lead to; triggers that read the same rows alike share it.  Raises InputProblem."""
+        seen = self.seen
+        types = dict.fromkeys(s.shape.name for s in seen.streams)
+        rows = {t: call.rows[t] for t in types if t in call.rows and len(call.rows[t])}
+        if not rows:
+            return self._made(past, rows, call)
+        names = tuple(n for n, _ in self.generics)
+        name = ("columns of triggers", past.token, seen.alike, names, self.kind, call.since, call.frontier)
+        cache = next(iter(rows.values())).cache
+        before: tuple[dict[str, Rows], Step] | None = cache.get(name)
+        if before is not None and all(before[0].get(t) is r for t, r in rows.items()) and len(before[0]) == len(rows):
+            before[1].batch.where.update(seen.leaves)
+            return before[1]
+        found = self._made(past, rows, call)
+        cache[name] = rows, found
+        return found
+
+    def _made(self, past: Past, rows: Mapping[str, Rows], call: Call) -> Step:
+        seen, keys = self.seen, past.keys.successor()
+        names = tuple(n for n, _ in self.generics)
+        readers: dict[str, Reader] = {}
+        for s in seen.streams:
+            if s.shape.name in rows and s.shape.name not in readers:
+                readers[s.shape.name] = Reader(s.shape, s.kind, rows[s.shape.name], keys, self.kind)
+        # all instances are known before the first rows are put in order: a table that is truncated is so for all
+        for s in seen.streams:
+            if s.shape.name in readers:
+                readers[s.shape.name].codes(s.keyed)
+        ordered = [readers[s.shape.name].ordered(s) if s.shape.name in readers else _NOTHING for s in seen.streams]
+        keyless = 0
+        for number, (s, found) in enumerate(zip(seen.streams, ordered, strict=True)):
+            if s.shape.name in readers:
+                readers[s.shape.name].agree(found, s)
+                begins = number == seen.query or number in seen.split
+                keyless += readers[s.shape.name].without_key(s) if begins else 0
+        active, started = np.zeros((2, keys.size), np.bool_)
+        active[: len(past.active)], started[: len(past.started)] = past.active, past.started
+        states = chosen(seen, ordered, active, Span(call.since, call.frontier, started))
+        started[states.code] = True
+        where, code, time = dict(seen.leaves), states.code, states.time
+        batch = Batch(seen.streams, where, self.kind, keys, names, readers, ordered, past.carried, code, time)
+        carried = tuple(batch.kept(i, seen.columns(i)) for i in range(len(seen.streams)))
+        after, new = Past(keys, carried, states.active, started, object()).forgetting(seen)
+        return Step(after, states, batch, keyless, new)
 
     def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, Memory]:
         """The numbers of the states that fire, the times of their activations, and what is remembered afterwards.
@@ -152,7 +213,7 @@ class Columns:
                 memory = _without(self.network, memory, own)
             whole = len(mine) == len(states.code)
             leaves = batch.column if whole else batch.some(mine)
-            memory, found = evaluation.advance(
+            memory, found = networks.advance(
                 self.network,
                 memory,
                 States(own, start.astype(np.int64), time, leaves),
@@ -194,9 +255,8 @@ class Columns:
     def _given(self, term: Expr, type_: Type, batch: Batch, fired: np.ndarray, time: np.ndarray) -> Column:
         found = evaluate(term, batch.some(fired), len(fired), kind=self.kind, dialect=LOGIC)
         if found.overflow is not None:
-            raise evaluation.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
-        column = Column.of(found.values, type_ if pa.types.is_null(found.values.type) else found.type)
-        return column if column.type is type_ else column.cast(type_)
+            raise networks.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
+        return Column.computed(found.values, type_)
 
 
 def _between(rows: Rows, since: int | None, until: int) -> Rows:
@@ -226,7 +286,7 @@ def _without(network: Network, memory: Memory, codes: np.ndarray) -> Memory:
     """Some instances forgotten."""
     if not len(codes) or not len(memory.code):
         return memory
-    return evaluation.chosen(network, memory, np.flatnonzero(~np.isin(memory.code, codes)))
+    return networks.chosen(network, memory, np.flatnonzero(~np.isin(memory.code, codes)))
 
 
 def _order(time: np.ndarray, columns: Mapping[str, Column]) -> np.ndarray:
@@ -234,24 +294,9 @@ def _order(time: np.ndarray, columns: Mapping[str, Column]) -> np.ndarray:
     by: list[np.ndarray] = []
     for name in sorted(columns):
         by += _ranks(columns[name])
-    packed = _packed([time, *by])
-    return np.argsort(packed, kind="stable") if packed is not None else np.lexsort((*reversed(by), time))
-
-
-def _packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
-    """Several keys as one that orders alike, which is several times as fast to sort by; None if it takes more than 63
-    bits."""
-    out, room = keys[0] - keys[0].min(), 1 + int(keys[0].max()) - int(keys[0].min())
-    if room >= 2**63:
-        return None
-    for key in keys[1:]:
-        least = int(key.min())
-        size = 1 + int(key.max()) - least
-        room *= size
-        if room >= 2**63:
-            return None
-        out = out * size + (key - least)
-    return out
+    keys = [time, *by]
+    one = packed(keys)
+    return np.lexsort(keys[::-1]) if one is None else np.argsort(one, kind="stable")
 
 
 def _ranks(column: Column) -> list[np.ndarray]:
@@ -270,9 +315,6 @@ def _ranks(column: Column) -> list[np.ndarray]:
 
 
 # --- what is kept of rows, apart from formulas ------------------------------------------------------------------------
-
-
-_NOTHING = Ordered(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,67 +394,6 @@ class Step:
     code: np.ndarray | None
 
 
-def step(
-    past: Past,
-    seen: Seen,
-    names: tuple[str, ...],
-    kind: TimeKind,
-    given: Mapping[str, Rows],
-    since: int | None,
-    until: int,
-) -> Step:
-    """The rows of a call, which is later than ``since`` and reaches ``until``.  Raises InputProblem."""
-    types = dict.fromkeys(s.shape.name for s in seen.streams)
-    rows = {t: given[t] for t in types if t in given and len(given[t])}
-    if not rows:
-        return _made(past, seen, names, kind, rows, since, until)
-    name = ("columns of triggers", past.token, seen.alike, names, kind, since, until)
-    cache = next(iter(rows.values())).cache
-    before: tuple[dict[str, Rows], Step] | None = cache.get(name)
-    if before is not None and all(before[0].get(t) is r for t, r in rows.items()) and len(before[0]) == len(rows):
-        before[1].batch.where.update(seen.leaves)
-        return before[1]
-    found = _made(past, seen, names, kind, rows, since, until)
-    cache[name] = rows, found
-    return found
-
-
-def _made(
-    past: Past,
-    seen: Seen,
-    names: tuple[str, ...],
-    kind: TimeKind,
-    rows: Mapping[str, Rows],
-    since: int | None,
-    until: int,
-) -> Step:
-    keys = past.keys.successor()
-    readers: dict[str, Reader] = {}
-    for s in seen.streams:
-        if s.shape.name in rows and s.shape.name not in readers:
-            readers[s.shape.name] = Reader(s.shape, s.kind, rows[s.shape.name], keys, kind)
-    # all instances are known before the first rows are put in order: a table that is truncated is so for all
-    for s in seen.streams:
-        if s.shape.name in readers:
-            readers[s.shape.name].codes(s.keyed)
-    ordered = [readers[s.shape.name].ordered(s) if s.shape.name in readers else _NOTHING for s in seen.streams]
-    keyless = 0
-    for number, (s, found) in enumerate(zip(seen.streams, ordered, strict=True)):
-        if s.shape.name in readers:
-            readers[s.shape.name].agree(found, s)
-            begins = number == seen.query or number in seen.split
-            keyless += readers[s.shape.name].without_key(s) if begins else 0
-    active, started = np.zeros((2, keys.size), np.bool_)
-    active[: len(past.active)], started[: len(past.started)] = past.active, past.started
-    states = chosen(seen, ordered, active, Span(since, until, started))
-    started[states.code] = True
-    where = dict(seen.leaves)
-    batch = Batch(seen.streams, where, kind, keys, names, readers, ordered, past.carried, states.code, states.time)
-    carried = tuple(batch.kept(i, seen.columns(i)) for i in range(len(seen.streams)))
-    after, new = Past(keys, carried, states.active, started, object()).forgetting(seen)
-    return Step(after, states, batch, keyless, new)
-
-
 def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
@@ -426,3 +407,549 @@ def _digest(tables: Mapping[str, pa.Table]) -> bytes:
             writer.write_table(tables[name].combine_chunks())
         found.update(name.encode() + b"\0" + sink.getvalue())
     return found.digest()
+
+
+# --- the states of all instances in a call, and what they see (temporal-logic.md 4.1) ---------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Where the leaves of a trigger come from: per leaf its stream and column.
+
+    ``streams``: all of them; ``query``: the number of the one whose rows activate instances, ``split``: those whose
+    rows begin them.  ``every``: the ticks of `observing every`, 0 without.
+    """
+
+    streams: tuple[Stream, ...]
+    leaves: Mapping[Expr, tuple[int, str]]
+    query: int | None = None
+    split: tuple[int, ...] = ()
+    every: int = 0
+
+    @cached_property
+    def alike(self) -> Hashable:
+        """Equal for triggers that read the same rows alike."""
+        every = tuple(self.columns(i) for i in range(len(self.streams)))
+        return self.streams, every, self.query, self.split, self.every
+
+    def columns(self, stream: int) -> tuple[tuple[str, Type], ...]:
+        """The columns of a stream whose last values are kept."""
+        if self.streams[stream].kind == EVENT:
+            return ()
+        found = {c: getattr(leaf, "type", None) or Type.NULL for leaf, (s, c) in self.leaves.items() if s == stream}
+        return tuple(sorted(found.items()))
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The last rows of a stream by ``code`` (ascending), null where there is none."""
+
+    code: np.ndarray
+    columns: Mapping[str, pa.Array]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """States sorted by (code, time), and what they see; ``where``: per leaf its stream and column; ``names``: the
+    generic variables."""
+
+    streams: tuple[Stream, ...]
+    where: dict[Expr, tuple[int, str]]
+    kind: TimeKind
+    keys: Keys
+    names: tuple[str, ...]
+    readers: Mapping[str, Reader]
+    ordered: Sequence[Ordered]
+    carried: Sequence[Carried]
+    code: np.ndarray
+    time: np.ndarray
+    found: dict[Expr, pa.Array] = field(default_factory=dict)
+    at: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def column(self, leaf: Expr) -> pa.Array:
+        """The values of a leaf at all states."""
+        if leaf not in self.found:
+            self.found[leaf] = self._column(leaf)
+        return self.found[leaf]
+
+    def some(self, which: np.ndarray) -> Leaves:
+        """The columns of some of the states."""
+        at = pa.array(which)
+        return lambda leaf: self.column(leaf).take(at)
+
+    def _column(self, leaf: Expr) -> pa.Array:
+        if isinstance(leaf, Time):
+            return pa.array(self.time).cast(pa.timestamp("us")) if self.kind.timestamp else pa.array(self.time)
+        if isinstance(leaf, Generic):
+            place = self.names.index(leaf.name)
+            return self.keys.values[place].arrow.take(pa.array(self.code))
+        stream, name = self.where[leaf]
+        at = self.last_rows(stream)
+        if isinstance(leaf, Happens):
+            return pa.array(self.present(stream, at))
+        type_ = getattr(leaf, "type", None) or Type.NULL
+        return self.values(stream, at, name, type_, only_now=isinstance(leaf, Last))
+
+    def last_rows(self, stream: int) -> np.ndarray:
+        """Per state the last row of a stream up to it, -1 if there is none in this call."""
+        if stream not in self.at:
+            rows = self.ordered[stream]
+            self.at[stream] = latest(rows.code, rows.time, self.code, self.time)
+        return self.at[stream]
+
+    def present(self, stream: int, at: np.ndarray) -> np.ndarray:
+        """Is there a row at the time of the state itself?"""
+        rows = self.ordered[stream]
+        return (at >= 0) & (rows.time[at] == self.time) if len(rows) else np.zeros(len(at), np.bool_)
+
+    def values(self, stream: int, at: np.ndarray, name: str, type_: Type, only_now: bool) -> pa.Array:
+        """A column of the last rows; of what was kept where this call has none."""
+        rows = self.ordered[stream]
+        reader = self.readers.get(self.streams[stream].shape.name)
+        there = self.present(stream, at) if only_now else at >= 0
+        row = rows.row[at] if len(rows) else np.full(len(at), -1)
+        there = there & (row >= 0) & (rows.put[at] if len(rows) else False)
+        column = plain_array(reader.column(name, type_).arrow) if reader is not None else pa.nulls(0, _physical(type_))
+        carried = self.carried[stream]
+        if only_now or not len(carried.code) or not (at < 0).any():
+            if there.all():
+                return column.take(pa.array(row))
+            return column.take(pa.array(np.where(there, row, 0), mask=~there))
+        old = carried.columns[name]
+        if pa.types.is_null(column.type):
+            column = column.cast(old.type)
+        both = pa.concat_arrays([column, old.cast(column.type)])
+        kept = positions(carried.code, self.code)
+        where = np.where(there, row, np.where((at < 0) & (kept >= 0), len(column) + kept, -1))
+        return both.take(pa.array(np.maximum(where, 0), mask=where < 0))
+
+    def kept(self, stream: int, names: tuple[tuple[str, Type], ...]) -> Carried:
+        """The last rows of a stream after this call, with these columns."""
+        rows, before = self.ordered[stream], self.carried[stream]
+        if not names or not len(rows):
+            return before
+        end = np.flatnonzero(np.append(rows.code[1:] != rows.code[:-1], True))
+        keep = positions(rows.code[end], before.code) < 0
+        end = end[rows.put[end] & (rows.row[end] >= 0)]
+        code, row = rows.code[end], rows.row[end]
+        order = np.argsort(np.concatenate((before.code[keep], code)), kind="stable")
+        columns = {}
+        for name, type_ in names:
+            reader = self.readers[self.streams[stream].shape.name]
+            new = plain_array(reader.column(name, type_).arrow).take(pa.array(row))
+            new = new.cast(_physical(type_)) if pa.types.is_null(new.type) else new
+            old = before.columns[name].filter(pa.array(keep)) if len(before.code) else new.slice(0, 0)
+            columns[name] = pa.concat_arrays([old.cast(new.type), new]).take(pa.array(order))
+        return Carried(np.concatenate((before.code[keep], code))[order], columns)
+
+
+def _physical(type_: Type) -> pa.DataType:
+    """The Arrow type of a column; times are in microseconds or ticks."""
+    return pa.timestamp("us") if type_ is Type.TIMESTAMP else arrow_type(type_)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """States of instances; ``active``: per code, is it active afterwards; ``left``: codes that have left once."""
+
+    code: np.ndarray
+    time: np.ndarray
+    epoch: np.ndarray
+    active: np.ndarray
+    left: np.ndarray
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time of a call: later than ``since`` (None: from the beginning), up to ``until``.  ``started``: per code, has
+    the instance had a state before?"""
+
+    since: int | None
+    until: int
+    started: np.ndarray
+
+
+def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray, span: Span) -> Chosen:
+    """The states of histories: where a row is written that is read, and where instances enter; while they are there.
+    With `observing every` those of its ticks, too.
+
+    ``active``: per code, is it active before?
+    """
+    active = active.copy()
+    parts = [(o.code, o.time) for s, o in zip(seen.streams, ordered, strict=True) if s.wakes and len(o)]
+    if seen.query is None:
+        code, time = _united(parts)
+        for number in seen.split:
+            rows = ordered[number]
+            code, time = _since(code, time, rows, active, [ordered[i] for i in seen.split])
+        found = Chosen(code, time, np.zeros(len(code), np.int64), active, _NONE)
+        return _ticked(seen.every, found, *_begun(found, span)) if seen.every else found
+    rows = ordered[seen.query]
+    before = active.copy()
+    last, there, entered, gone, epoch = epochs(rows.code, rows.time, rows.put, active)
+    rows_code, rows_time, there, epoch = rows.code[last], rows.time[last], there[last], epoch[last]
+    code, time = _united(parts)
+    new_all = new_code, new_time = rows.code[entered], rows.time[entered]
+    if len(code):
+        same = latest(code, time, new_code, new_time)
+        missing = (same < 0) | (time[same] != new_time)
+        new_code, new_time = new_code[missing], new_time[missing]
+    if len(new_code):
+        code, time = _united([(code, time), (new_code, new_time)])
+    at = latest(rows_code, rows_time, code, time)
+    inside = np.where(at >= 0, there[at], before[code]) if len(rows_code) else before[code]
+    rounds = np.where(at >= 0, epoch[at], 0) if len(rows_code) else np.zeros(len(code), np.int64)
+    found = Chosen(code[inside], time[inside], rounds[inside], active, np.unique(rows_code[~there]))
+    if not seen.every:
+        return found
+    # of each instance the times at which it enters and leaves take turns
+    on, off = np.flatnonzero(before), np.flatnonzero(active)
+    begins = np.concatenate((on, rows.code[entered])), np.concatenate((on * 0 + (span.since or 0), new_all[1]))
+    ends = np.concatenate((off, rows.code[gone])), np.concatenate((off * 0 + span.until, rows.time[gone] - 1))
+    first, end = np.lexsort((begins[1], begins[0])), np.lexsort((ends[1], ends[0]))
+    of = begins[0][first]
+    again = np.arange(len(of)) - np.searchsorted(of, of)
+    return _ticked(seen.every, found, of, begins[1][first], ends[1][end], again)
+
+
+def _begun(found: Chosen, span: Span) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(codes, begins, ends, activation) of instances that never leave: from their first states on."""
+    started = np.flatnonzero(span.started)
+    first = np.append(True, found.code[1:] != found.code[:-1]) if len(found.code) else np.zeros(0, np.bool_)
+    new_code, new_time = found.code[first], found.time[first]
+    new = ~span.started[new_code]
+    code = np.concatenate((started, new_code[new]))
+    begin = np.concatenate((started * 0 + (span.since or 0), new_time[new]))
+    return code, begin, code * 0 + span.until, code * 0
+
+
+def _ticked(
+    every: int, found: Chosen, code: np.ndarray, begin: np.ndarray, end: np.ndarray, epoch: np.ndarray
+) -> Chosen:
+    """With a state at each multiple of ``every`` in (begin, end] of some activations."""
+    first = (begin // every + 1) * every
+    count = np.maximum((end - first) // every + 1, 0)
+    if not count.any():
+        return found
+    at = np.repeat(np.arange(len(code)), count)
+    step = np.arange(len(at)) - np.repeat(np.cumsum(count) - count, count)
+    codes = np.concatenate((found.code, code[at]))
+    times = np.concatenate((found.time, first[at] + step * every))
+    rounds = np.concatenate((found.epoch, epoch[at]))
+    order = np.lexsort((times, codes))
+    codes, times, rounds = codes[order], times[order], rounds[order]
+    new = firsts(codes, times)
+    return Chosen(codes[new], times[new], rounds[new], found.active, found.left)
+
+
+def _since(
+    code: np.ndarray, time: np.ndarray, rows: Ordered, active: np.ndarray, every: Sequence[Ordered]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Without the states before an instance begins."""
+    begins = np.full(len(active), np.iinfo(np.int64).max)
+    for o in every:
+        new = firsts(o.code, np.zeros(len(o), np.int64))
+        np.minimum.at(begins, o.code[new], o.time[new])
+    inside = active[code] | (time >= begins[code])
+    active |= begins < np.iinfo(np.int64).max
+    return code[inside], time[inside]
+
+
+def _united(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """(code, time) of several parts that are sorted by it, each once."""
+    if not parts:
+        return _NONE, _NONE
+    code, time = parts[0]
+    if len(parts) > 1:
+        code = np.concatenate([c for c, _ in parts])
+        time = np.concatenate([t for _, t in parts])
+        order = np.lexsort((time, code))
+        code, time = code[order], time[order]
+    first = firsts(code, time)
+    return (code, time) if first.all() else (code[first], time[first])
+
+
+# --- rows of a call ---------------------------------------------------------------------------------------------------
+
+
+TABLE, STATE, EVENT = "table", "state", "event"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows of one type that belong to instances.
+
+    ``keyed``: per generic variable the column that has its value; ``fixed``: (column, literal) that rows must have;
+    ``where``: (column, operator, literal) of rows that count, all others are as if they were gone.  ``wakes``: do they
+    make states of a history?
+    """
+
+    kind: str
+    shape: Shape
+    keyed: tuple[str, ...] = ()
+    fixed: tuple[tuple[str, Literal], ...] = ()
+    where: tuple[tuple[str, str, Literal], ...] = ()
+    wakes: bool = False
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The rows of a stream, sorted by (code, time), those of one time in their order.
+
+    ``row``: the number of the row in the call, -1 if it is none of them; ``put``: is there a row afterwards?
+    """
+
+    code: np.ndarray
+    time: np.ndarray
+    row: np.ndarray
+    put: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+_NOTHING = Ordered(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
+
+
+class Reader:
+    """The rows of one type in a call."""
+
+    def __init__(self, shape: Shape, kind: str, rows: Rows, keys: Keys, time: TimeKind) -> None:
+        self.shape, self.kind, self.rows, self.keys, self.time_kind = shape, kind, rows, keys, time
+        self.ops = self._ops() if kind == TABLE else None
+        self._codes: dict[tuple[str, ...], np.ndarray] = {}
+        self._ordered: dict[Stream, Ordered] = {}
+
+    def codes(self, columns: tuple[str, ...]) -> np.ndarray:
+        """The instance of each row by the values of its columns, -1 where one is null."""
+        found = self._codes.get(columns)
+        if found is None:
+            found = self.keys.encode([self.column(c) for c in columns], len(self.rows))
+            self._codes[columns] = found
+        return found
+
+    def column(self, name: str, type_: Type | None = None) -> Column:
+        """A column; a declared one that is missing is null."""
+        found = self.rows.columns.get(name)
+        return Column.nulls(type_ or Type.NULL, len(self.rows)) if found is None else found
+
+    def _ops(self) -> np.ndarray | None:
+        """What each row does to its table, None if all are put."""
+        column = self.rows.columns.get("op")
+        if column is None or not len(self.rows) or column.type is Type.NULL:
+            return None
+        encoded = column.arrow.dictionary_encode()
+        if not len(encoded.dictionary):
+            return None
+        names = [*encoded.dictionary.to_pylist(), None]
+        found = np.array([OPS.get(n, "") for n in names])
+        of = found[encoded.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False)]
+        if "" in found:
+            at = int(np.flatnonzero(of == "")[0])
+            text = f"{self.shape.name} at {self.rows.time[at]}: {column.arrow[at].as_py()!r} is not a valid op"
+            raise InputProblem.of("bad-value", text, value=column.arrow[at].as_py())
+        return None if (of == PUT).all() else of
+
+    def ordered(self, stream: Stream) -> Ordered:
+        """The rows of a stream."""
+        stream = replace(stream, wakes=False)
+        found = self._ordered.get(stream)
+        if found is None:
+            found = self._ordered[stream] = self._sorted(stream)
+        return found
+
+    def _sorted(self, stream: Stream) -> Ordered:
+        n = len(self.rows)
+        code = self.codes(stream.keyed)
+        keep = self._kept(stream, n)
+        put = np.ones(n, np.bool_) if self.ops is None else self.ops == PUT
+        for name, op, value in stream.where:
+            put = put & self._holds(name, op, value)
+        whole = None if self.ops is None else self.ops == TRUNCATE
+        moved = self._moved(stream)
+        if (whole is None or not whole.any()) and not len(moved[0]):
+            order, _ = group_rows(code, self.keys.size, keep)
+            return Ordered(code[order], self.rows.time[order], order, put[order])
+        return self._with_more(code, keep, put, whole, moved)
+
+    def without_key(self, stream: Stream) -> int:
+        """How many rows of a stream belong to no instance."""
+        without = self.codes(stream.keyed) < 0
+        return int((without if self.ops is None else without & (self.ops == PUT)).sum())
+
+    def _kept(self, stream: Stream, n: int) -> np.ndarray:
+        """Which rows have the fixed values; empty: all."""
+        if not stream.fixed:
+            return np.zeros(0, np.bool_)
+        keep = np.ones(n, np.bool_)
+        for name, value in stream.fixed:
+            keep &= self._holds(name, "=", value)
+        if self.ops is not None:
+            keep |= self.ops == TRUNCATE
+        return keep
+
+    def _holds(self, name: str, op: str, value: Literal) -> np.ndarray:
+        """In which rows a column compares with a literal."""
+        column = self.column(name).arrow
+        test = Binary(op, Ref(None, name), value)
+        return select(test, lambda _: column, len(self.rows), kind=self.time_kind, dialect=LOGIC)[0]
+
+    def _moved(self, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, codes before) of rows whose ``old`` has another key."""
+        none = np.zeros(0, np.int64)
+        column = self.rows.columns.get("old")
+        if self.kind != TABLE or column is None or column.type is Type.NULL or not self.shape.keys:
+            return none, none
+        there = np.flatnonzero(column.is_valid())
+        if not len(there):
+            return none, none
+        one = self.rows.take(there)
+        table, own = Table(self.shape), written(one, self.shape)
+        olds = [old_row(self.shape, w.old or "", int(t)) for w, t in zip(own, one.time, strict=True)]
+        at = [i for i, (old, w) in enumerate(zip(olds, own, strict=True)) if table.key(old) != table.key(w.row)]
+        columns = []
+        for name in stream.keyed:
+            place = self.shape.columns.index(name)
+            values = [olds[i][place] for i in at]
+            columns.append(Column.of(pa.array(values, self.column(name).arrow.type), self.column(name).type))
+        codes = self.keys.encode(columns, len(at))
+        for name, value in stream.fixed:
+            place = self.shape.columns.index(name)
+            codes = np.where([olds[i][place] == value.value for i in at], codes, -1)
+        return there[at], codes
+
+    def _with_more(
+        self,
+        code: np.ndarray,
+        keep: np.ndarray,
+        put: np.ndarray,
+        whole: np.ndarray | None,
+        moved: tuple[np.ndarray, np.ndarray],
+    ) -> Ordered:
+        """With the rows that go: all of a table that is truncated, those whose key changes."""
+        mine = code >= 0
+        if len(keep):
+            mine &= keep
+        if whole is not None:
+            mine &= ~whole
+        row = np.flatnonzero(mine)
+        codes, places, rows, puts = [code[row]], [row], [row], [put[row]]
+        for at in np.flatnonzero(whole) if whole is not None else ():
+            codes.append(np.arange(self.keys.size))
+            places.append(np.full(self.keys.size, at))
+        codes.append(moved[1][moved[1] >= 0])
+        places.append(moved[0][moved[1] >= 0])
+        rows += [np.full(len(c), -1) for c in codes[1:]]
+        puts += [np.zeros(len(c), np.bool_) for c in codes[1:]]
+        all_codes, place = np.concatenate(codes), np.concatenate(places)
+        order = np.lexsort((np.concatenate(rows) >= 0, place, all_codes))
+        time = self.rows.time[place[order]]
+        return Ordered(all_codes[order], time, np.concatenate(rows)[order], np.concatenate(puts)[order])
+
+    # --- conflicts ----------------------------------------------------------------------------------------------------
+
+    def agree(self, found: Ordered, stream: Stream) -> None:
+        """Rows of one time write the same values, or a sequence orders them.  Raises InputProblem."""
+        if self.kind == EVENT or len(found) < 2:
+            return
+        same = np.flatnonzero((found.code[1:] == found.code[:-1]) & (found.time[1:] == found.time[:-1])) + 1
+        if not len(same):
+            return
+        sequence = self.rows.columns.get("sequence")
+        a, b = found.row[same - 1], found.row[same]
+        if sequence is not None and sequence.type is not Type.NULL:
+            both = (a >= 0) & (b >= 0)
+            known = sequence.is_valid()
+            equal = (sequence.values[a] == sequence.values[b]) & (known[a] == known[b])
+            same = same[~both | equal]
+        for time in dict.fromkeys(found.time[same].tolist()):
+            group = self.rows.take(np.flatnonzero(self.rows.time == time))
+            own = written(group, self.shape)
+            if self.kind == TABLE:
+                changed(Table(self.shape), own, time)
+                continue
+            places = [self.shape.columns.index(c) for c in stream.keyed]
+            by_key: dict[tuple[Any, ...], list[Any]] = {}
+            for w in own:
+                by_key.setdefault(tuple(w.row[i] for i in places), []).append(w)
+            for rows in by_key.values():
+                last_of(self.shape, rows, time)
+
+
+# --- instances as codes -----------------------------------------------------------------------------------------------
+
+
+class Keys:
+    """Codes count from 0.  ``values``: per generic variable its values by code.  ``codes``: None if a successor has
+    them; then they are made anew from the values.  ``renewal``: when codes that no instance has any more are freed."""
+
+    def __init__(self, types: Sequence[Type]) -> None:
+        self.types = tuple(types)
+        self.codes: KeyCodes | None = KeyCodes()
+        self.renewal = Renewal()
+        self.values = [Column.nulls(t, 0) for t in types]
+        self._names = [str(i) for i in range(len(types))]
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.values[0]) if self.types else 1
+
+    def encode(self, columns: Sequence[Column], n: int) -> np.ndarray:
+        """int64 (n): the codes of rows, -1 if a value is null; new ones get the next."""
+        if not self.types:
+            return np.zeros(n, np.int64)
+        if self.codes is None:
+            self.codes = KeyCodes()
+            self._codes(self.codes, self.values, self.size)
+        found = self._codes(self.codes, columns, n)
+        before = self.size
+        if not n or int(found.max()) < before:
+            return found
+        first = np.full(int(found.max()) + 1 - before, -1, np.int64)
+        new = np.flatnonzero(found >= before)
+        first[found[new[::-1]] - before] = new[::-1]
+        for i, (column, type_) in enumerate(zip(columns, self.types, strict=True)):
+            self.values[i] = Column.concat([self.values[i], _cast(column.take(first), type_)])
+        return found
+
+    def _codes(self, codes: KeyCodes, columns: Sequence[Column], n: int) -> np.ndarray:
+        parts = [codes.encode(name, c) for name, c in zip(self._names, columns, strict=True)]
+        return codes.join(self._names, parts, n)
+
+    def successor(self) -> Keys:
+        """The same codes, which goes on by itself; this one stays as it is."""
+        made = Keys(self.types)
+        made.values = list(self.values)
+        made.codes, self.codes = self.codes, None
+        made.renewal = Renewal(self.renewal.seen)
+        return made
+
+    def only(self, codes: np.ndarray) -> Keys:
+        """The values of ``codes`` alone, which are numbered anew in their order."""
+        made = Keys(self.types)
+        made.values = [v.take(codes) for v in self.values]
+        made.codes = None
+        return made
+
+    def saved(self) -> pa.Table:
+        """By :meth:`restored` again."""
+        return pa.table({f"key{i}": c.arrow for i, c in enumerate(self.values)})
+
+    @classmethod
+    def restored(cls, types: Sequence[Type], table: pa.Table) -> Keys:
+        made = cls(types)
+        if types and table.num_rows:
+            made.encode([Column.of(table[f"key{i}"], t) for i, t in enumerate(types)], table.num_rows)
+        return made
+
+
+def _cast(column: Column, type_: Type) -> Column:
+    """A value as its variable has it: a column may have floats where another has ints."""
+    if column.type is type_:
+        return column
+    if column.type is Type.FLOAT and type_ is Type.INT:
+        return Column(type_, column.values.astype(np.int64), column.valid)
+    if type_ is Type.NULL:
+        return Column.nulls(type_, len(column))
+    return column.cast(type_)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from occurs.errors import Place, Problem, Span, did_you_mean
 from occurs.expr.text import Text
+from occurs.languages.complaints import listed, warn_also_in_input
 from occurs.languages.cycles import cycles
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, ResolvedQuery, Struct, Wait, is_name, title
 from occurs.languages.epl.checks.bounds import Bounds
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.names import Names
-from occurs.languages.epl.checks.notices import warn
 from occurs.languages.epl.checks.query import Patterns, Select
 from occurs.languages.epl.checks.retention import retention
 from occurs.languages.epl.render import render
@@ -54,7 +54,7 @@ def analyse(
         catalogue.insert(q.source, made)
         if not any(p.severity == "error" for p in q.source.problems[before:]):
             warn(made, q.source)
-    warn_types(queries, catalogue)
+    warn_also_in_input([(q.name, q.source, q.span) for q in queries], catalogue.inputs, "statements")
     schemas = catalogue.schemas()
     done = tuple(replace(resolved[q.number], schema=schemas[q.name]) for q in queries)
     problems = sorted(dict.fromkeys(p for s in sources for p in s.problems), key=Problem.sort_key)
@@ -198,13 +198,85 @@ def in_order(queries: Sequence[Stated], catalogue: Catalogue) -> list[Stated]:
     return [queries[i] for i in [*done, *sorted(left)]]
 
 
-def warn_types(queries: Sequence[Stated], catalogue: Catalogue) -> None:
-    """Types that are made here and come with the data, too."""
-    seen: set[str] = set()
-    for q in queries:
-        if q.name in seen or catalogue.inputs is None or q.name not in catalogue.inputs:
-            continue
-        seen.add(q.name)
-        message = f"`{q.name}` is defined here and is also in the input: "
-        message += "statements read those rows, but they are not reported as detections"
-        q.source.warn("external-input", message, q.span)
+# --- patterns that are likely wrong, or that cost more and more -------------------------------------------------------
+
+
+def warn(query: ResolvedQuery, source: Text) -> None:
+    """Report what is likely wrong or costly in a query without errors."""
+    _unbounded(query, source)
+    _multiplying(query.query.pattern, source, None)
+    for every in query.pattern.walk():
+        if isinstance(every, syntax.Every):
+            _overlapping(every, query, source)
+        if isinstance(every, syntax.EveryDistinct) and every.expiry is None:
+            hint = "give the keys a time, as in `every-distinct(a.k, 1 hour)`, or ignore this if there are few keys"
+            source.warn("unbounded-state", "unbounded state: `every-distinct` keeps every key", every.span, hint)
+
+
+def _unbounded(query: ResolvedQuery, source: Text) -> None:
+    waiting = [query.atoms[w.tag] for w in retention(query) if w.grows and w.bound is None]
+    if not waiting:
+        return
+    first = waiting[0].filter
+    names = listed([f"`{_called(a)}`" for a in waiting], "and")
+    message = f"unbounded state: partial matches starting at {names} never expire"
+    hint = (
+        "add a time limit to the next step, `.. -> (b=B where "
+        "timer:within(5 min))`, or limit the partial matches: `-[n]>`"
+    )
+    source.warn("unbounded-state", message, (first.tag or first.type).span or first.span, hint)
+
+
+def _called(atom: Atom) -> str:
+    return atom.tag if atom.filter.tag is not None else atom.filter.type.text
+
+
+def _multiplying(node: syntax.Pattern, source: Text, outer: syntax.Pattern | None) -> None:
+    if isinstance(node, syntax.Every | syntax.EveryDistinct):
+        if outer is not None:
+            place = Place("the outer one is here", source.file, outer.span)
+            message = "`every` inside `every`: each match starts one more search, and all of them find the next match"
+            hint = "write only one `every`, before the first event: `every a=A -> b=B`"
+            source.report("multiplying", message, node.span, hint, "warning", (place,))
+        outer = node
+    for child in node.children:
+        _multiplying(child, source, outer)
+
+
+def _overlapping(every: syntax.Every, query: ResolvedQuery, source: Text) -> None:
+    """``every (a -> b(k=a.k))``: while an `a` waits for its `b` no other `a` is looked at."""
+    inner: syntax.Pattern = every.operand
+    while isinstance(inner, syntax.Within | syntax.While):
+        inner = inner.operand
+    if not isinstance(inner, syntax.Followed) or not isinstance(inner.operands[0], syntax.Filter):
+        return
+    first = query.atoms[_tag(inner.operands[0])]
+    keyed = None
+    for step in inner.operands[1:]:
+        for node in step.walk():
+            if isinstance(node, syntax.Filter) and any(tag == first.tag for _, tag, _ in query.atoms[_tag(node)].equal):
+                keyed = keyed or query.atoms[_tag(node)]
+    if keyed is None:
+        return
+    key = next(f"{first.tag}.{mine}" for _, tag, mine in keyed.equal if tag == first.tag)
+    message = (
+        f"this follows one value of `{key}` at a time: events with other values are missed until the match completes"
+    )
+    source.warn("non-overlapping", message, every.span, _instead(every.operand, inner, source))
+
+
+def _instead(whole: syntax.Pattern, chain: syntax.Followed, source: Text) -> str | None:
+    """The same with ``every`` before the first event only; guards around the chain stand behind the rest of it."""
+    places = [whole.span, chain.span, *(o.span for o in chain.operands)]
+    if any(span is None for span in places):
+        return None
+    end, inside, first, *rest = [source.offsets(span) for span in places if span is not None]
+    behind = source.text[rest[0][0] : rest[-1][1]]
+    guards = source.text[inside[1] : end[1]].lstrip(") \t\r\n") if whole is not chain else ""
+    behind = f"({behind}) {guards}" if guards else behind
+    return f"start a match at each event: `{' '.join(f'every {source.text[slice(*first)]} -> {behind}'.split())}`"
+
+
+def _tag(node: syntax.Filter) -> str:
+    assert node.tag is not None
+    return node.tag.text

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr.text import Text
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.complaints import LASTING_HINT, columns_text, lasting_text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Output, ResolvedQuery
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
@@ -167,7 +167,7 @@ class Catalogue:
         same = names == other.names if other.ordered and not other.rest else set(names) <= {*other.names, *names}
         if not same or any(widen(t, other.get(n) or Type.NULL) is None for n, t in known.attributes.items()):
             message = f"`{name}` is declared differently in another language"
-            hint = f"the other declaration is `{name}({listed(dict(other.attributes))})`"
+            hint = f"the other declaration is `{name}({columns_text(dict(other.attributes))})`"
             source.report("schema-conflict", message, name.span, hint)
             return
         for n, t in known.attributes.items():
@@ -186,7 +186,7 @@ class Catalogue:
         """Report a type that a filter cannot read."""
         known = self.types.get(name.text)
         if known is not None and known.lasting:
-            message = f"`{name}` has intervals (rows with an `end`), but EPL reads events"
+            message = lasting_text(name.text, "EPL reads")
             source.report("not-an-event", message, name.span, LASTING_HINT)
         elif known is None and name.text not in self.unread and name.text not in defined and self.inputs is not None:
             hint = did_you_mean(name.text, [*self.types, *defined], "types")
@@ -228,9 +228,10 @@ class Catalogue:
         else:
             fits = names == list(known.attributes) or (not known.ordered and set(names) == set(known.attributes))
             fits = fits and records == known.records
-            there = f"({listed(known.attributes)}) {'where it is created' if known.fixed else 'in another language'}"
+            where = "where it is created" if known.fixed else "in another language"
+            there = f"({columns_text(known.attributes)}) {where}"
         if known.lasting:
-            message = f"`{name}` has intervals (rows with an `end`), but EPL derives events"
+            message = lasting_text(name, "EPL derives")
             source.report("not-an-event", message, span, "give the type another name")
         elif not fits or any(_wider(known, n, t) is None for n, t in mine.items()):
             message = f"`{name}` has the columns ({_columns(outputs)}) here, but {there}"
@@ -263,12 +264,7 @@ def _columns(outputs: Sequence[Output]) -> str:
     out = []
     for o in outputs:
         if o.struct is None:
-            out.append(listed({o.name: o.type}))
+            out.append(columns_text({o.name: o.type}))
         else:
             out.append(f"{o.name} {'events' if o.struct.many else 'event'} of {o.struct.type}")
     return ", ".join(out)
-
-
-def listed(attributes: Mapping[str, Type]) -> str:
-    """Attributes as a schema has them."""
-    return ", ".join(n if t is Type.NULL else f"{n} {t}" for n, t in attributes.items())

@@ -77,21 +77,11 @@ def to_net(
 ) -> Net:
     """Translate an EPL program into a coloured Petri net.
 
-    Args:
-        source: A parsed text, several, or the EPL part of a program.
-        first: The number at which searches start (0 or 1).
-        sink_exits: Whether to keep the Exit places below ``every`` empty.
-        rows: The events, in the order of time; they become tokens of the Input place.  An event is an Occurrence or a
-            tuple of type, time and attributes.
-        extended: Whether to translate ``and``, ``or``, ``not`` and ``timer:within`` as well.
-        **more: Further options of :func:`translate`.
+    The arguments, and the problems that are raised, are those of :func:`translate`.  The events in ``rows`` become
+    tokens of the Input place; an event is an Occurrence or a tuple of type, time and attributes.
 
     Returns:
         The net.
-
-    Raises:
-        DefinitionProblem: The program is wrong, or has a pattern that cannot be translated.
-        InputProblem: The rows are not sorted by time, or have a value that a token cannot hold.
     """
     return translate(source, first, sink_exits, rows, extended, **more).net
 

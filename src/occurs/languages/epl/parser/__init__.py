@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
-from occurs.expr.parsing import lark_of
 from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser.complaints import explain
 from occurs.languages.epl.parser.tree import Builder
-from occurs.languages.expressions import Refused
+from occurs.languages.statements import Piece, Token, parse_statements, tokens_of
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
@@ -28,25 +24,17 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     Statements with a problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``,
     ``bad-bound`` and, for what EPL has and this language has not, ``unsupported``.
     """
-    lark, source = lark_of("occurs.languages.epl", "grammar.lark"), Text(text, file)
-    statements: list[syntax.Statement] = []
-    unread: set[str] = set()
-    clean = _without_comments(text, source)
-    for piece in _pieces(clean):
-        words = clean[piece.start : piece.end]
-        try:
-            tree = lark.parse(words)
-            if not piece.ended:
-                hint = "end every statement with a semicolon"
-                source.report("syntax", "the statement ends without `;`", source.span(piece.end, piece.end + 1), hint)
-            statements.append(Builder(source, piece.start).statement(tree))
-        except UnexpectedInput as error:
-            source.problems.append(explain(error, words, piece.start, source))
-            unread |= _made(words)
-        except Refused:  # its problem is among source.problems
-            unread |= _made(words)
-    tree_of_all = syntax.File(tuple(statements), file, text, frozenset(unread))
-    return tree_of_all, sorted(source.problems, key=Problem.sort_key)
+    source = Text(text, file)
+    statements, unread = parse_statements(
+        "occurs.languages.epl",
+        _pieces(_without_comments(text, source)),
+        source,
+        lambda p, tree: [Builder(source, p.start).statement(tree)],
+        explain,
+        _made,
+        (";", "end every statement with a semicolon"),
+    )
+    return syntax.File(statements, file, text, unread), sorted(source.problems, key=Problem.sort_key)
 
 
 _MADE = re.compile(r"(?i)\b(?:schema|insert\s+into)\s+(`[^`\n]+`|[\w$]+)")
@@ -80,15 +68,6 @@ def _without_comments(text: str, source: Text) -> str:
     return _COMMENT.sub(blank, text)
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """``text[start:end]`` is a statement without its semicolon; ``ended``: there is one, or it is the last."""
-
-    start: int
-    end: int
-    ended: bool
-
-
 #: what the search for the ends of statements must pass over whole, and the tokens it looks at
 _TOKEN = re.compile(
     r"""(?P<skip>\s+)|(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<name>`[^`\n]+`)"""
@@ -102,28 +81,27 @@ _STARTS: dict[str, tuple[str, ...]] = {
     "insert": ("into",),
     "select": (),
 }
-_Token = tuple[str | None, str, int, int]
 
 
-def _pieces(text: str) -> Iterator[_Piece]:
+def _pieces(text: str) -> Iterator[Piece]:
     """The statements of a text, blanks around them left out; semicolons alone are none."""
-    tokens = [(m.lastgroup, m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+    tokens = tokens_of(_TOKEN, text)
     begin: int | None = None
     for i, (kind, word, _, _) in enumerate(tokens):
         if word == ";" and kind == "other":
             if begin is not None:
-                yield _Piece(tokens[begin][2], tokens[i - 1][3], True)
+                yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[i - 1][3]])
             begin = None
         elif begin is None:
             begin = i
         elif _begins(text, tokens, begin, i):
-            yield _Piece(tokens[begin][2], tokens[i - 1][3], False)
+            yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[i - 1][3]], False)
             begin = i
     if begin is not None:
-        yield _Piece(tokens[begin][2], tokens[-1][3], True)
+        yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[-1][3]])
 
 
-def _begins(text: str, tokens: list[_Token], begin: int, i: int) -> bool:
+def _begins(text: str, tokens: list[Token], begin: int, i: int) -> bool:
     """Whether a statement begins at token ``i``, the first of its line, though the one before has no semicolon."""
     kind, word, start, _ = tokens[i]
     if (kind != "word" and word != "@") or text[text.rfind("\n", 0, start) + 1 : start].strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from lark.exceptions import UnexpectedInput
@@ -10,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, listed, not_closed, unclosed
+from occurs.languages.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 from occurs.languages.epl.parser.tree import unit_problem
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
 
@@ -30,7 +29,7 @@ _PATTERN = {"NAME", "_EVERY", "_EVERY_DISTINCT", "_NOT", "_INTERVAL", "_TIMER_AT
 _COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE", "_IN", "_IS", "_LIKE", "_BETWEEN"}
 _COMPUTED = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "_CONCAT"}
 #: groups of terminals that are named together, if all are expected
-_GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
+_GROUPS: Groups = (
     (_PATTERN, _PATTERN, "a pattern"),
     (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
     (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT", "_LSQB"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
@@ -57,23 +56,15 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
         kind, message, hint, here = special
     message = message or f"{found}: expected {words(expected)}"
     related: tuple[Place, ...] = ()
-    opening = unclosed(_STRINGS.sub(lambda m: " " * len(m.group()), piece[:start]))
+    opening = unclosed(blanked(_STRINGS, piece[:start]))
     if hint is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
         hint, related = not_closed(piece, opening, source, offset)
     return source.problem(kind, message, source.span(offset + here[0], offset + here[1]), hint, related=related)
 
 
 def words(expected: set[str]) -> str:
-    """Terminals as a list in words: `a pattern`, `a comparison` instead of all that can begin one."""
-    left, parts = set(expected), []
-    for needed, taken, name in _GROUPS:
-        if needed <= left:
-            left -= taken
-            parts += [name] * bool(name)
-    parts = [word for name, word in _WORDS.items() if name in left] + parts
-    if "$END" in left:
-        parts.append("`;`")
-    return listed(parts, "or") or "something else"
+    """Terminals as a list in words."""
+    return in_words(expected, _WORDS, _GROUPS, "`;`")
 
 
 def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | None:
@@ -163,18 +154,17 @@ def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
         if before_word and not _beginning(before, before_word):
             return None
         if before_word and before_word[1].lower() not in RESERVED:
-            near = difflib.get_close_matches(before_word[1].lower(), _BEGINNINGS, 1, 0.6)
-            return f"did you mean `{near[0]}`?" if near else None
+            return meant(before_word[1], _BEGINNINGS)
         return None
     keywords = {_WORDS[n].strip("`").partition(" ")[0] for n in expected if n in _WORDS and n.startswith("_")}
     keywords |= {n[1:].lower() for n in expected & {"_AND", "_OR", "_LIKE", "_BETWEEN", "_CASE"}}
     known = sorted(k for k in keywords if k.isalpha())
-    near = difflib.get_close_matches(text.lower(), known, 1, 0.6)
+    hint = meant(text, known)
     word = re.search(r"(?i)\s([a-z]+)$", before)
-    if not near and word and word[1].lower() not in RESERVED:
+    if hint is None and word and word[1].lower() not in RESERVED:
         # `a.x form pattern`: the misspelt word was taken for a name
-        near = difflib.get_close_matches(word[1].lower(), ("from", "where", "every", "not", "select", "until"), 1, 0.7)
-    return f"did you mean `{near[0]}`?" if near else None
+        return meant(word[1], ("from", "where", "every", "not", "select", "until"), 0.7)
+    return hint
 
 
 def _beginning(before: str, word: re.Match[str]) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partialmethod
 from typing import Any, ClassVar
 
 from lark import Token
@@ -301,12 +302,7 @@ class Builder(SqlBuilder):
             return core.Literal(value, Type.FLOAT, span=self.span(tree))
         if not digits.isdecimal():
             raise self.refuse("syntax", f"`{text}` is not a whole number", tree, "`L` follows a whole number: `12L`")
-        short = digits.lstrip("0") or "0"
-        # compared by length first: Python refuses to read thousands of digits
-        if len(short) > 19 or int(short) > 2**63 - (not negative):
-            hint = "add a decimal point to make it a float"
-            raise self.refuse("syntax", "this integer does not fit in 64 bits", tree, hint)
-        return core.Literal(int(short), Type.INT, span=self.span(tree))
+        return self.integer(digits, negative, tree)
 
     def length(self, tree: Node) -> Duration:
         """The node ``duration``: an optional minus sign, and parts."""
@@ -375,17 +371,10 @@ class Builder(SqlBuilder):
         (arg, low, high), negated = self.negatable(tree)
         return syntax.InRange(arg, low, high, (left, right), negated, span=self.span(tree))
 
-    def x_range_open(self, tree: Node) -> Expr:
-        return self._range(tree, False, False)
-
-    def x_range_left(self, tree: Node) -> Expr:
-        return self._range(tree, True, False)
-
-    def x_range_right(self, tree: Node) -> Expr:
-        return self._range(tree, False, True)
-
-    def x_range_closed(self, tree: Node) -> Expr:
-        return self._range(tree, True, True)
+    x_range_open = partialmethod(_range, left=False, right=False)
+    x_range_left = partialmethod(_range, left=True, right=False)
+    x_range_right = partialmethod(_range, left=False, right=True)
+    x_range_closed = partialmethod(_range, left=True, right=True)
 
     def x_case(self, tree: Node) -> Expr:
         return syntax.Case(tuple(self.branches(tree)), span=self.span(tree))

@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from occurs.errors import InputProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics.instances import Binding
 from occurs.languages.epl.semantics.machine import Machine, Timeout, World
-from occurs.languages.reference_expressions import clean
+from occurs.languages.reference_rows import as_declared, place
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
@@ -127,8 +126,8 @@ class Run:
         self.positions: dict[int, int] = {}
         self.world = World(kind, zone, schemas, parents(statements), lambda e: self.positions[id(e)])
         inside = [e for e in history if (start is None or e.time >= start) and (until is None or e.time <= until)]
-        rows = [replace(e, label=("row", n), attributes=_as_declared(e, schemas)) for n, e in enumerate(inside)]
-        self.rows = sorted(rows, key=_place)
+        rows = [replace(e, label=("row", n), attributes=as_declared(e, schemas)) for n, e in enumerate(inside)]
+        self.rows = sorted(rows, key=lambda e: (e.time, *place(e), e.label))
         self.start = min((e.time for e in inside), default=None) if start is None else start
         self.until = max((e.time for e in inside), default=None) if until is None else until
         queries = [s for s in statements if isinstance(s, syntax.Query)]
@@ -254,38 +253,6 @@ def _types(pattern: syntax.Pattern) -> set[str]:
 
 def _last_attribute(expr: tree.Expr) -> str:
     return [n.name for n in expr.walk() if isinstance(n, tree.Ref)][-1].split(".")[-1]
-
-
-def _place(row: Occurrence) -> tuple[Any, ...]:
-    """The order of input rows: time, sequence (null least), type, values in the order of attribute names."""
-    values = tuple(_ascending(row.attributes[name]) for name in sorted(row.attributes))
-    return (row.time, _ascending(row.sequence), row.type, values, row.label)
-
-
-def _ascending(value: Any) -> tuple[Any, ...]:
-    """Null least, then by value."""
-    return () if value is None else (value,)
-
-
-def _as_declared(event: Occurrence, schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """The attributes of an input event as its schema has them: missing ones null, NaN null, whole numbers cast."""
-    schema = schemas.get(event.type)
-    if schema is None:
-        return {n: clean(v) for n, v in event.attributes.items()}
-    return {n: _cast(event, n, clean(event.attributes.get(n)), t) for n, t in schema.attributes}
-
-
-def _cast(event: Occurrence, name: str, value: Any, type_: Type) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and type_ in (Type.INT, Type.FLOAT):
-        try:
-            cast = int(value) if type_ is Type.INT else float(value)
-        except (OverflowError, ValueError):  # an infinite or too great number
-            cast = None
-        if cast != value:
-            raise InputProblem.of("bad-value", f"{event.type}.{name}: {value} is not a valid {type_}", value=value)
-        return cast
-    return value
 
 
 def _widened(value: Any, type_: Type | None) -> Any:

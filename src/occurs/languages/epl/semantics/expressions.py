@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
@@ -33,22 +33,11 @@ from occurs.languages.reference_expressions import static_type as type_of_shared
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 
+if TYPE_CHECKING:
+    from occurs.languages.epl.semantics.machine import Place
+
 #: names of functions of the catalogue that are others here
 _RENAMED = {"min": "least", "max": "greatest"}
-
-
-class Scope(Protocol):
-    """Where an expression is evaluated."""
-
-    def value(self, ref: tree.Ref) -> Any:
-        """The value of an attribute; null if the event is not there."""
-
-    def type_of(self, ref: tree.Ref) -> Type | None:
-        """The declared type of an attribute; None if it is not known."""
-
-    @property
-    def kind(self) -> TimeKind:
-        """How time is counted."""
 
 
 def ticks(duration: Duration, kind: TimeKind) -> int | Fraction:
@@ -59,7 +48,7 @@ def ticks(duration: Duration, kind: TimeKind) -> int | Fraction:
     return int(exact) if exact.denominator == 1 else exact
 
 
-def evaluate(node: tree.Expr, scope: Scope) -> Any:
+def evaluate(node: tree.Expr, scope: Place) -> Any:
     """The value of an expression; None is null, Undecided an overflow that matters."""
 
     def value(part: tree.Expr) -> Any:
@@ -95,7 +84,7 @@ def _renamed(node: tree.Expr) -> tree.Expr:
     return replace(node, name=_RENAMED[node.name]) if isinstance(node, tree.Call) and node.name in _RENAMED else node
 
 
-def static_type(node: tree.Expr, scope: Scope) -> Type | None:
+def static_type(node: tree.Expr, scope: Place) -> Type | None:
     """FLOAT and TIMESTAMP where the type is one; anything else is of no consequence here."""
     match node:
         case tree.Ref():
@@ -105,7 +94,7 @@ def static_type(node: tree.Expr, scope: Scope) -> Type | None:
     return type_of_shared(_renamed(node), lambda part: static_type(part, scope))
 
 
-def _compared(nodes: tuple[tree.Expr, ...], scope: Scope) -> list[Any]:
+def _compared(nodes: tuple[tree.Expr, ...], scope: Place) -> list[Any]:
     """The values of things that are compared: a text literal beside a timestamp is one."""
     beside = any(static_type(n, scope) is Type.TIMESTAMP for n in nodes)
     return [

@@ -260,6 +260,7 @@ class Place:
         return self.own, f"{ref.scope}.{ref.name}"
 
     def value(self, ref: tree.Ref) -> Any:
+        """The value of an attribute; null if the event is not there."""
         tag, name = self.meant(ref)
         assert tag is not None
         bound = self.binding.get(tag)
@@ -275,6 +276,7 @@ class Place:
         return self.machine.world.kind
 
     def type_of(self, ref: tree.Ref) -> Type | None:
+        """The declared type of an attribute; None if it is not known."""
         tag, name = self.meant(ref)
         if name == "time":
             return Type.TIMESTAMP if self.kind.timestamp else Type.INT

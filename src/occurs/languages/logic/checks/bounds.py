@@ -11,6 +11,7 @@ from fractions import Fraction
 from occurs.errors import Place, Span
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
+from occurs.languages.complaints import ticks_of
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
@@ -41,14 +42,8 @@ def check_duration(
     """
     ticks = duration.amount if duration.ticks and kind is None else None
     if kind is not None:
-        ticks = kind.convert(duration)
+        ticks = ticks_of(duration, span, source, kind, "write a unit, as in `10 min` or `30 s`")
         if ticks is None:
-            if duration.ticks:
-                hint = "write a unit, as in `10 min` or `30 s`"
-                source.report("missing-unit", "a duration needs a unit if times are timestamps", span, hint)
-            else:
-                hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a number of ticks without a unit"
-                source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
             return None
     if whole and ticks is not None and ticks > LONGEST:
         source.report("bad-duration", "the duration does not fit in 64 bits", span, "write a shorter duration")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from occurs.errors import Place
 from occurs.expr.text import Text
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.complaints import LASTING_HINT, lasting_text
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.sql import Database, Select
 from occurs.model.sqltext import identifiers
@@ -132,8 +132,7 @@ class Catalogue:
         if other is None:
             return
         if other.lasting:
-            message = f"`{d.name}` has intervals (rows with an `end`), but triggers read events"
-            source.report("not-an-event", message, d.name.span, LASTING_HINT)
+            source.report("not-an-event", lasting_text(d.name.text, "triggers read"), d.name.span, LASTING_HINT)
             return
         mine = tuple((c.name.text, c.type) for c in d.columns)
         names = tuple(n for n, _ in mine)

@@ -11,7 +11,7 @@ from occurs.expr.signature import TIMESTAMP, Mismatch
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.expr.typing import arithmetic_type, comparable
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.complaints import LASTING_HINT, lasting_text
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.bounds import check_bound, check_duration, operator
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, or_declare, word
@@ -444,12 +444,7 @@ class Formulas:
                 "type-mismatch", f"`{name}` is an event, but a value is needed here", span, f"write `{name}.attribute`"
             )
         if name in c.lasting:
-            return self.report(
-                "not-an-event",
-                f"`{name}` has intervals (rows with an `end`), but triggers read events",
-                span,
-                LASTING_HINT,
-            )
+            return self.report("not-an-event", lasting_text(name, "triggers read"), span, LASTING_HINT)
         if c.open:
             return Variable(STATE, name, None, span=span), None
         if name in c.unread:
@@ -478,12 +473,7 @@ class Formulas:
         if owner in c.states:
             return self.report("unknown-name", f"`{owner}` is a state", node.span, f"write only `{node.name}`")
         if owner in c.lasting and owner not in c.events:
-            return self.report(
-                "not-an-event",
-                f"`{owner}` has intervals (rows with an `end`), but triggers read events",
-                node.span,
-                LASTING_HINT,
-            )
+            return self.report("not-an-event", lasting_text(owner, "triggers read"), node.span, LASTING_HINT)
         if owner not in c.events:
             return self.missing_event(owner, node.span)
         kind = self.attribute_type(owner, node.name, node.span)

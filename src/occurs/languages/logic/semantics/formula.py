@@ -81,28 +81,15 @@ class Looking:
             case syntax.Lasttime():
                 return i > 0 and self.satisfied(f.operand, i - 1, rho)
             case syntax.Until():
-                return some(
-                    every(
-                        (
-                            self.satisfied(f.right, j, rho),
-                            self.in_time(f.bound, i, j),
-                            *(self.satisfied(f.left, k, rho) for k in range(i, j)),
-                        )
-                    )
-                    for j in range(i, self.last + 1)
-                )
+                return some(self.reached(f, i, j, range(i, j), rho) for j in range(i, self.last + 1))
             case syntax.Since():
-                return some(
-                    every(
-                        (
-                            self.satisfied(f.right, j, rho),
-                            self.in_time(f.bound, i, j),
-                            *(self.satisfied(f.left, k, rho) for k in range(j + 1, i + 1)),
-                        )
-                    )
-                    for j in range(i + 1)
-                )
+                return some(self.reached(f, i, j, range(j + 1, i + 1), rho) for j in range(i + 1))
         return self.atomic(f, i, rho)
+
+    def reached(self, f: syntax.Until | syntax.Since, i: int, j: int, between: range, rho: Values) -> Outcome:
+        """Is the right side satisfied at state ``j``, within the bound, and the left side at all states between?"""
+        right, in_time = self.satisfied(f.right, j, rho), self.in_time(f.bound, i, j)
+        return every((right, in_time, *(self.satisfied(f.left, k, rho) for k in between)))
 
     def in_time(self, bound: syntax.Bound | None, i: int, j: int) -> bool:
         """Is the time between two states within the bound?"""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from occurs.errors import InputProblem
 from occurs.expr import tree
 from occurs.languages.logic import syntax
-from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.formula import Known, Looking, core, passed
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import Catalogue, State
@@ -263,7 +263,7 @@ def notices(
 ) -> list[Occurrence]:
     """When instances can fire no more: trigger, time and generic variables, by time, then trigger.
 
-    Arguments are those of :func:`occurs.languages.logic.semantics.evaluation.evaluate`.  These are the latest times at
+    Arguments are those of :func:`occurs.languages.logic.semantics.evaluate`.  These are the latest times at
     which it must be said; it may be said earlier.
     """
     run = Run(definitions, history, kind, inputs, made, start, until)

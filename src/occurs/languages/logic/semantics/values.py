@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
 from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
+from occurs.languages.reference_functions import nearest_float
 from occurs.model.time import Duration, TimeKind
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -173,13 +174,5 @@ def aggregate(op: str, values: list[Any]) -> Any:
     else:
         total = sum((Fraction(v) for v in there), Fraction(0))
     if op == "avg":
-        return clean(float(total) / len(there) if isinstance(total, float) else _float(total / len(there)))
-    return clean(_float(total) if floats else total)
-
-
-def _float(exact: Any) -> float:
-    """The nearest float; infinite beyond float64."""
-    try:
-        return float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+        return clean(float(total) / len(there) if isinstance(total, float) else nearest_float(total / len(there)))
+    return clean(nearest_float(total) if floats else total)

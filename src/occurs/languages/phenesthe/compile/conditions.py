@@ -6,7 +6,7 @@ comparisons, and anything else, which is judged binding by binding.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,18 +39,19 @@ def parts(condition: Relation) -> Iterator[Relation]:
         yield condition
 
 
-def expression(condition: Relation) -> Expr:
-    """A condition without facts."""
+def expression(condition: Relation, other: Callable[[Relation], Expr] | None = None) -> Expr:
+    """A condition as an expression; ``other``: what becomes of facts and projections in it (None: there are none)."""
     match condition:
         case syntax.Comparison():
             return condition.condition
         case syntax.Not():
-            return Unary("not", expression(condition.operand))
-        case syntax.And():
-            return Binary("and", expression(condition.left), expression(condition.right))
-        case syntax.Or():
-            return Binary("or", expression(condition.left), expression(condition.right))
-    raise TypeError(f"not a condition without facts: {type(condition).__name__}")
+            return Unary("not", expression(condition.operand, other))
+        case syntax.And() | syntax.Or():
+            op = "and" if isinstance(condition, syntax.And) else "or"
+            return Binary(op, expression(condition.left, other), expression(condition.right, other))
+    if other is None:
+        raise TypeError(f"not a condition without facts: {type(condition).__name__}")
+    return other(condition)
 
 
 def computes(condition: Expr) -> bool:
@@ -138,26 +139,18 @@ class Conditions:
             domain = self._domain(condition, name)
             union = tuple(sorted({*formula.variables, name}))
             formula = self.net.made(Known(formula.sort, formula.variables, union, domain), formula.sort, formula)
-        test = self._test(condition)
+        test = expression(condition, self._member)
         types = tuple(self.net.types[v] for v in formula.variables)
         node = Judged(formula.sort, formula.variables, types, test, self.name)
         return self.net.made(node, formula.sort, formula)
 
-    def _test(self, condition: Relation) -> Expr:
-        match condition:
-            case syntax.Comparison():
-                return condition.condition
-            case syntax.Not():
-                return Unary("not", self._test(condition.operand))
-            case syntax.And():
-                return Binary("and", self._test(condition.left), self._test(condition.right))
-            case syntax.Or():
-                return Binary("or", self._test(condition.left), self._test(condition.right))
+    def _member(self, condition: Relation) -> Expr:
+        """A fact, or a projection, as an expression."""
         if (atom := _fact(condition)) is not None:
             kept = variables(condition)
             return Member(self._fact_rows(atom, kept)) if kept else Literal(self.facts.any(atom), Type.BOOL)
         assert isinstance(condition, Project)
-        test = self._test(condition.operand)
+        test = expression(condition.operand, self._member)
         joined = [
             self._fact_rows(atom, variables(part))
             for part in parts(condition.operand)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Expr
+from occurs.languages.complaints import missing_unit
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon, SortsOf
 from occurs.languages.phenesthe.checks.scope import Project, finite, inverse, sort, unscoped, variables
@@ -358,11 +359,7 @@ class Formulas:
         """A duration in whole ticks."""
         exact = self.kind.convert(duration)
         if exact is None:
-            if self.kind.timestamp:
-                message, hint = "a duration needs a unit if times are timestamps", "write a unit: `5 min`, `300 s`"
-            else:
-                message = "a duration needs the unit of the integer time column"
-                hint = "set it with `--time-unit s` (or us, ms, min, h, d), in Python `time_unit='s'`"
+            message, hint = missing_unit(self.kind)
             raise self._problem("missing-unit", message, node, hint)
         if exact <= 0 or exact.denominator != 1:
             raise self._problem("bad-duration", "the duration is not a positive whole number of ticks", node)

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
-from occurs.expr.parsing import lark_of
 from occurs.expr.text import Text
-from occurs.languages.expressions import Refused
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.complaints import explain
 from occurs.languages.phenesthe.parser.tree import Builder
+from occurs.languages.statements import Piece, Token, parse_statements, tokens_of
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
@@ -28,41 +24,25 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     Statements with a syntax problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``
     and, for what Phenesthe's own files may hold, ``unsupported`` and ``ambiguous-chain``.
     """
-    lark, source = lark_of("occurs.languages.phenesthe", "grammar.lark"), Text(text, file)
-    statements: list[syntax.Statement] = []
-    unread: set[str] = set()
-    for piece in _pieces(text):
-        words = text[piece.start : piece.end]
-        try:
-            tree = lark.parse(words)
-            if not piece.ended:
-                hint = "end the statement with a full stop: `event alarm : fire.`"
-                source.report("syntax", "the statement ends without `.`", source.span(piece.end, piece.end + 1), hint)
-            statements += Builder(source, piece.start).statements(tree, words)
-        except UnexpectedInput as error:
-            source.problems.append(explain(error, words, piece.start, source))
-            unread |= _names(words)
-        except Refused:  # its problem is among source.problems
-            unread |= _names(words)
-    tree_of_all = syntax.File(tuple(statements), file, text, frozenset(unread))
-    return tree_of_all, sorted(source.problems, key=Problem.sort_key)
+    source = Text(text, file)
+    statements, unread = parse_statements(
+        "occurs.languages.phenesthe",
+        _pieces(text),
+        source,
+        lambda p, tree: Builder(source, p.start).statements(tree, p.words),
+        explain,
+        _names,
+        (".", "end the statement with a full stop: `event alarm : fire.`"),
+    )
+    return syntax.File(statements, file, text, unread), sorted(source.problems, key=Problem.sort_key)
 
 
 def _names(words: str) -> set[str]:
     """What a statement that cannot be read was to define or declare; of declarations, every name in it."""
-    first, *rest = [t for t in _tokens(words) if t[0] in ("word", "name")] or [(None, "", 0, 0)]
+    first, *rest = [t for t in tokens_of(_TOKEN, words) if t[0] in ("word", "name")] or [(None, "", 0, 0)]
     if first[1] not in ("input", "input_phenomenon"):
         rest = rest[:1]
     return {t[1].strip("`") for t in rest}
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """``text[start:end]`` is a statement without its full stop; ``ended``: there is one."""
-
-    start: int
-    end: int
-    ended: bool
 
 
 #: what the search for the ends of statements must pass over whole, and the tokens it looks at
@@ -72,43 +52,38 @@ _TOKEN = re.compile(
     r"""|(?P<rest>\.\.\.)|(?P<stop>\.)|(?P<other>.)"""
 )
 _STARTS = frozenset((*syntax.SORTS, *(f"{s}_phenomenon" for s in syntax.SORTS), "input", "input_phenomenon", "fact"))
-_Token = tuple[str | None, str, int, int]
 
 
-def _tokens(text: str) -> list[_Token]:
-    return [(m.lastgroup, m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
+def _pieces(text: str) -> Iterator[Piece]:
     """The statements of a text, blanks and comments around them left out."""
-    tokens = _tokens(text)
+    tokens = tokens_of(_TOKEN, text)
     begin: int | None = None
     depth = 0
     for i, (kind, word, start, end) in enumerate(tokens):
         depth = 0 if begin is None else max(0, depth + (word == "(") - (word == ")"))
         if kind == "stop" and not _in_number(tokens, i) and not (depth and _in_path(tokens, i)):
             if begin is None:
-                yield _Piece(start, end, True)  # a full stop alone
+                yield Piece(start, text[start:end])  # a full stop alone
             else:
-                yield _Piece(begin, tokens[i - 1][3], True)
+                yield Piece(begin, text[begin : tokens[i - 1][3]])
             begin = None
         elif begin is None:
             begin = start
         elif _begins(text, tokens, i):
-            yield _Piece(begin, tokens[i - 1][3], False)
+            yield Piece(begin, text[begin : tokens[i - 1][3]], False)
             begin = start
     if begin is not None:
-        yield _Piece(begin, tokens[-1][3], False)
+        yield Piece(begin, text[begin : tokens[-1][3]], False)
 
 
-def _in_number(tokens: list[_Token], i: int) -> bool:
+def _in_number(tokens: list[Token], i: int) -> bool:
     """Whether the full stop was meant to begin a number, as in `X > .5`: no statement can end before it."""
     if i == 0 or i + 1 == len(tokens) or tokens[i + 1][0] != "number" or tokens[i + 1][2] != tokens[i][3]:
         return False
     return tokens[i - 1][0] == "other" and tokens[i - 1][1] != ")"
 
 
-def _in_path(tokens: list[_Token], i: int) -> bool:
+def _in_path(tokens: list[Token], i: int) -> bool:
     """Whether the full stop stands in a name, as in `user.id`: directly between two names."""
     if i == 0 or i + 1 == len(tokens):
         return False
@@ -116,7 +91,7 @@ def _in_path(tokens: list[_Token], i: int) -> bool:
     return {before[0], after[0]} <= {"word", "name"} and before[3] == tokens[i][2] and tokens[i][3] == after[2]
 
 
-def _begins(text: str, tokens: list[_Token], i: int) -> bool:
+def _begins(text: str, tokens: list[Token], i: int) -> bool:
     """Whether a statement begins at token ``i`` though the one before has no full stop."""
     kind, word, start, _ = tokens[i]
     if kind != "word" or word not in _STARTS or text[text.rfind("\n", 0, start) + 1 : start].strip():

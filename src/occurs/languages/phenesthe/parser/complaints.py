@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from lark.exceptions import UnexpectedInput
@@ -10,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, listed
+from occurs.languages.complaints import LOOK_BACK, in_words, meant
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.tree import UNIT_WORDS
 
@@ -53,16 +52,8 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
 
 
 def words(expected: set[str]) -> str:
-    """Terminals as a list in words: `a formula`, `a comparison` instead of all that can begin one."""
-    left, parts = set(expected), []
-    for group, name in _GROUPS:
-        if group <= left:
-            left -= group
-            parts.append(name)
-    parts = [word for name, word in _WORDS.items() if name in left] + parts
-    if "$END" in left:
-        parts.append("`.`")
-    return listed(parts, "or") or "something else"
+    """Terminals as a list in words."""
+    return in_words(expected, _WORDS, [(group, group, name) for group, name in _GROUPS], "`.`")
 
 
 Special = tuple[str, str | None, str | None]
@@ -98,14 +89,12 @@ def _special(text: str, before: str, expected: set[str], rest: str) -> Special |
     elif text == ";":
         hint = "end the statement with a full stop"
     elif not before and re.match(r"\w", text):
-        near = difflib.get_close_matches(text.lower(), _STATEMENT, 1, 0.6)
-        hint = f"did you mean `{near[0]}`?" if near else None
+        hint = meant(text, _STATEMENT)
     elif re.match(r"~>|↣", text) and re.search(r"~>|↣", before):
         hint = "a range takes two operands: write parentheses, as in `a ~> end(b ~> c)`"
     elif "UNIT" in expected and re.fullmatch(r"[^\W\d]\w*", text) and re.search(r"\d$", before):
         hint = "write a duration as one number with one unit: `90 min`"
     elif re.match(r"\w", text) and text not in syntax.KEYWORDS:
         known = [w for w in _INFIX if "RELATION" in expected or w in ("and", "or")]
-        near = difflib.get_close_matches(text.lower(), known, 1, 0.7)
-        hint = f"did you mean `{near[0]}`?" if near and {"_AND", "RELATION"} & expected else None
+        hint = meant(text, known, 0.7) if {"_AND", "RELATION"} & expected else None
     return ("syntax", None, hint) if hint else None

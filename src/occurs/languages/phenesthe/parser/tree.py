@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from lark import Token
 
@@ -20,8 +20,6 @@ from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import TYPE_NAMES, Type
 
 _SUFFIX = "_phenomenon"
-_COMPARISONS = {"==": "=", "=:=": "=", "<>": "!=", "≠": "!=", "=\\=": "!=", "\\==": "!=", "\\=": "!=",
-                "≤": "<=", "=<": "<=", "≥": ">="}  # fmt: skip
 #: lark's name of an operator with two operands to the node it makes
 _BINARY: dict[str, Callable[..., Relation]] = {
     "union": syntax.Union, "intersection": syntax.Intersection, "complement": syntax.Complement,
@@ -36,6 +34,11 @@ UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d
 
 class Builder(TypedBuilder):
     """Builds one statement; ``self.offset`` is where it begins in the text."""
+
+    signs: ClassVar = {
+        "==": "=", "=:=": "=", "<>": "!=", "≠": "!=", "=\\=": "!=", "\\==": "!=", "\\=": "!=", "≤": "<=", "=<": "<=",
+        "≥": ">=",
+    }  # fmt: skip
 
     def statements(self, tree: Node, text: str) -> Sequence[syntax.Statement]:
         """What the statement says: one, or several declarations; raises Refused after reporting what cannot stand."""
@@ -303,11 +306,6 @@ class Builder(TypedBuilder):
         if self._is_variable(token):
             return core.Ref(None, str(token), span=span)
         return core.Literal(str(token), Type.STRING, span=span)
-
-    def x_compare(self, tree: Node) -> Expr:
-        left, op, right = tree.children
-        sign = str(op.children[0])
-        return core.Binary(_COMPARISONS.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
 
     def x_member(self, tree: Node) -> Expr:
         term, *constants = tree.children

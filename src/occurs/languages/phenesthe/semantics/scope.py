@@ -130,18 +130,12 @@ def negated(node: syntax.Relation) -> syntax.Relation:
 
 def unguarded(node: syntax.Relation) -> DefinitionProblem:
     """The error of a formula that would have infinitely many instants; the checks find it first."""
-    problem = DefinitionProblem.of("unguarded-negation", "true at infinitely many instants", span=_span(node))
-    assert isinstance(problem, DefinitionProblem)
-    return problem
+    return DefinitionProblem.of("unguarded-negation", "true at infinitely many instants", span=_span(node))
 
 
 def unbound(names: frozenset[str], node: syntax.Relation) -> DefinitionProblem:
     """The error of variables that nothing binds; the checks find it first."""
-    problem = DefinitionProblem.of(
-        "unbound-variable", f"unbound variables: {', '.join(sorted(names))}", span=_span(node)
-    )
-    assert isinstance(problem, DefinitionProblem)
-    return problem
+    return DefinitionProblem.of("unbound-variable", f"unbound variables: {', '.join(sorted(names))}", span=_span(node))
 
 
 def _span(node: syntax.Relation) -> Any:

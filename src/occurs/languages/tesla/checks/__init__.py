@@ -9,6 +9,7 @@ from itertools import pairwise
 from occurs.errors import Place, Problem
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Expr, Param, Ref
+from occurs.languages.complaints import warn_also_in_input
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks.names import RuleChecks, check_type
@@ -77,7 +78,7 @@ def analyse(
         RuleChecks(rule, source, catalogue, unplaced).check()
         warn_rule(rule, source)
     check_cycles(rules)
-    warn_external(rules, catalogue)
+    warn_also_in_input([(r.type.text, s, r.type.span) for s, r in rules], catalogue.inputs, "rules")
     _infer([RuleTypes(r, s, catalogue, kind) for s, r in rules], catalogue)
     subscriptions = tuple(
         _subscription(s, t, catalogue, kind) for s, t in statements if isinstance(t, syntax.Subscription)
@@ -231,19 +232,6 @@ def _cycle(types: list[str], edges: dict[str, dict[str, tuple[Text, syntax.Rule]
     message = f"the terminators form a cycle: {' from '.join(f'`{t}`' for t in ring)}"
     hint = "a rule may select its own type with `each`, `first`, `last` or `not`, but not use it as its terminator"
     source.report("cycle", message, rule.terminator.type.span, hint, "error", places)
-
-
-def warn_external(rules: Sequence[tuple[Text, syntax.Rule]], catalogue: Catalogue) -> None:
-    """Types that are both defined and in the data."""
-    seen: set[str] = set()
-    for source, rule in rules:
-        name = rule.type.text
-        if name in seen or catalogue.inputs is None or name not in catalogue.inputs:
-            continue
-        seen.add(name)
-        message = f"`{name}` is defined here and is also in the input: "
-        message += "rules read those rows, but they are not reported as detections"
-        source.warn("external-input", message, rule.type.span)
 
 
 def warn_rule(rule: syntax.Rule, source: Text) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from occurs.errors import Place, Span, did_you_mean, nearest
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param, Ref
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.complaints import LASTING_HINT, lasting_text
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks.plain import bindings
@@ -220,7 +220,7 @@ def check_type(name: syntax.Name, catalogue: Catalogue, source: Text, timer: boo
         return
     known = catalogue.get(name.text)
     if known is not None and known.lasting:
-        message = f"`{name}` has intervals (rows with an `end`), but TESLA reads events"
+        message = lasting_text(str(name), "TESLA reads")
         source.report("not-an-event", message, name.span, LASTING_HINT)
     elif known is None and catalogue.inputs is not None:
         hint = did_you_mean(name.text, [*catalogue.types], "types")

@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lark.exceptions import UnexpectedInput
-
 from occurs.errors import Problem
-from occurs.expr.parsing import lark_of
 from occurs.expr.text import Text
-from occurs.languages.expressions import Refused
+from occurs.languages.statements import Piece, Token, parse_statements, tokens_of
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.parser.complaints import explain
 from occurs.languages.tesla.parser.tree import Builder
@@ -26,20 +23,12 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     Statements with a syntax problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``
     and (a misspelt aggregate) ``unknown-function``.
     """
-    lark, source = lark_of("occurs.languages.tesla", "grammar.lark"), Text(text, file)
-    statements: list[syntax.Statement] = []
-    for start, end in _statements(text):
-        piece = text[start:end]
-        try:
-            tree = lark.parse(piece)
-        except UnexpectedInput as error:
-            source.problems.append(explain(error, piece, start, source))
-            continue
-        try:
-            statements.append(Builder(source, start).statement(tree))
-        except Refused:
-            continue  # its problem is among source.problems
-    return syntax.File(tuple(statements), file, text), sorted(source.problems, key=Problem.sort_key)
+    source = Text(text, file)
+    pieces = (Piece(start, text[start:end]) for start, end in _statements(text))
+    statements, _ = parse_statements(
+        "occurs.languages.tesla", pieces, source, lambda p, tree: [Builder(source, p.start).statement(tree)], explain
+    )
+    return syntax.File(statements, file, text), sorted(source.problems, key=Problem.sort_key)
 
 
 #: what the search for statements must pass over whole, and the tokens it looks at
@@ -56,7 +45,7 @@ _STARTS = frozenset(("define", "rule", "event", "subscribe", "assign"))
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:
     """Where each statement begins and ends, blanks and comments around it left out."""
-    tokens = [(m.lastgroup, m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+    tokens = tokens_of(_TOKEN, text)
     begin: int | None = None
     for i, (kind, word, start, _) in enumerate(tokens):
         if word == ";" and kind == "other":
@@ -72,7 +61,7 @@ def _statements(text: str) -> Iterator[tuple[int, int]]:
         yield begin, tokens[-1][3]
 
 
-def _begins(tokens: list[tuple[str | None, str, int, int]], i: int) -> bool:
+def _begins(tokens: list[Token], i: int) -> bool:
     """Whether the word at ``i`` begins a statement: told by what follows it, and by what stands before it."""
     kinds = [t[0] for t in tokens[i + 1 : i + 3]] + [None, None]
     words = [t[1] for t in tokens[i + 1 : i + 3]] + ["", ""]

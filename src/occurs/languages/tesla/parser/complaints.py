@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from lark.exceptions import UnexpectedInput
@@ -10,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem, did_you_mean
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, listed, not_closed, unclosed
+from occurs.languages.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.tesla.parser.absence import BEGIN_LAST, rewritten
 from occurs.model.types import TYPE_NAMES
@@ -31,13 +30,26 @@ _WORDS = {
 _VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "_TRUE", "_FALSE", "_NULL", "_TIMESTAMP", "_LPAR", "_LSQB",
           "MINUS"}  # fmt: skip
 _COMPARISON = {"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}
+_COMPARED = _COMPARISON | {"_IN", "_LIKE", "_BETWEEN", "_NOT", "_IS"}
 _ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
+#: groups of terminals that are named together, if all are expected
+_GROUPS: Groups = (
+    ({"NUMBER", "STRING", "PARAM", "_NOT"}, _VALUE, "a condition"),
+    ({"NUMBER", "STRING", "PARAM", "_EACH"}, _VALUE, "a condition"),
+    ({"NUMBER", "STRING", "PARAM"}, _VALUE, "a value"),
+    (_COMPARISON | _ARITHMETIC, _COMPARED | _ARITHMETIC, "a comparison (`=`, `<`, `>=` ...)"),
+    (_COMPARISON, _COMPARED, "a comparison (`=`, `<`, `>=` ...)"),
+    (_ARITHMETIC, _ARITHMETIC | {"_IS"}, "an operator"),
+)
 
 #: words behind a value that make a condition of it
 _BOOLEAN = ("or", "is", "not", "in", "like", "between")
 _POLICIES = ("each", "first", "last", "not")
 _STATEMENTS = ("define", "rule", "event", "subscribe", "assign")
 
+_STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+#: strings and comments
+_TEXTS = re.compile(rf"{_STRINGS.pattern}|(?:#|--)[^\n]*")
 CURLY_QUOTES = ("\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u201a")
 CASE = "`case when A.V > 1 then 1 else 2 end`"
 BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
@@ -57,30 +69,15 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     else:
         kind, message, hint = "syntax", f"{found}: expected {words(expected)}", None
     related: tuple[Place, ...] = ()
-    opening = unclosed(_blanked(piece[:start]))
+    opening = unclosed(blanked(_TEXTS, piece[:start]))
     if opening is not None and "_RPAR" in expected and (hint is None or special is None):
         hint, related = not_closed(piece, opening, source, offset)
     return source.problem(kind, message, source.span(offset + start, offset + end), hint, related=related)
 
 
 def words(expected: set[str]) -> str:
-    """Terminals as a list in words: `a value`, `a comparison` instead of all that can begin one."""
-    left, parts = set(expected), []
-    if {"NUMBER", "STRING", "PARAM"} <= left:
-        condition = "_NOT" in left or "_EACH" in left
-        left -= _VALUE
-        parts.append("a condition" if condition else "a value")
-    if left >= _COMPARISON:
-        left -= _COMPARISON | {"_IN", "_LIKE", "_BETWEEN", "_NOT", "_IS"}
-        parts.append("a comparison (`=`, `<`, `>=` ...)")
-    if left >= _ARITHMETIC:
-        left -= _ARITHMETIC | {"_IS"}
-        if not parts:
-            parts.append("an operator")
-    parts = [word for name, word in _WORDS.items() if name in left] + parts
-    if "$END" in left:
-        parts.append("the end of the statement")
-    return listed(parts, "or") or "something else"
+    """Terminals as a list in words."""
+    return in_words(expected, _WORDS, _GROUPS, "the end of the statement")
 
 
 Special = tuple[str, str, str | None, tuple[int, int]]
@@ -91,7 +88,7 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     text, before = piece[start:end], _without_comments(piece[:start]).rstrip()[-LOOK_BACK:]
     here = (start, end)
     message = f"{found}: expected {words(expected)}"
-    when = re.search(r"(?i)\bwhen\b", _without_strings(piece[: max(end, 40)]))
+    when = re.search(r"(?i)\bwhen\b", blanked(_STRINGS, piece[: max(end, 40)]))
     if when and ("_DEFINE" in expected or when.start() == start):
         return "syntax", "a rule cannot be written as `when ... and`", (
             "write `define C() from A() and not B() within 5 min from A`"), when.span()  # fmt: skip
@@ -110,7 +107,7 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
         return "syntax", message, "write strings in straight quotes: `\"kitchen\"` or `'kitchen'`", here
     if text == "!":
         return "syntax", message, "write `not`: `A(not V)`", here
-    if text == ")" and unclosed(_blanked(piece[:start])) is None:
+    if text == ")" and unclosed(blanked(_TEXTS, piece[:start])) is None:
         return "syntax", message, "remove it: no parenthesis is open here", here
     if text in ("&", "|") and piece[start : start + 2] == text * 2:
         return "syntax", message, "write `and`, `or`, `not`", (start, start + 2)
@@ -183,21 +180,12 @@ def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
     keywords = {_WORDS[name].strip("`").lower() for name in expected if name in _WORDS and name.startswith("_")}
     keywords = {k for k in keywords if k.isalpha()}
     keywords |= set(_STATEMENTS) if "$END" in expected else set()
-    near = [] if text.lower() in _POLICIES else difflib.get_close_matches(text.lower(), sorted(keywords), 1, 0.6)
+    hint = None if text.lower() in _POLICIES else meant(text, sorted(keywords))
     word = re.search(r"(?i)\band\s+(\w+)$", before)
-    if not near and word is not None and word[1].lower() not in _POLICIES:
-        near = difflib.get_close_matches(word[1].lower(), _POLICIES, 1, 0.6)
-    return f"did you mean `{near[0]}`?" if near else None
+    if hint is None and word is not None and word[1].lower() not in _POLICIES:
+        return meant(word[1], _POLICIES)
+    return hint
 
 
 def _without_comments(text: str) -> str:
     return re.sub(r"(?:#|--)[^\n]*", "", text)
-
-
-def _blanked(text: str) -> str:
-    """Blanks instead of comments and texts: every other character stays where it is."""
-    return re.sub(r"\"[^\"\n]*\"|'[^'\n]*'|(?:#|--)[^\n]*", lambda m: " " * len(m.group()), text)
-
-
-def _without_strings(text: str) -> str:
-    return re.sub(r"\"[^\"\n]*\"|'[^'\n]*'", lambda m: " " * len(m.group()), text)

@@ -13,7 +13,8 @@ from typing import Any
 
 from occurs.errors import InputProblem, Problem
 from occurs.languages.reference_aggregates import AGGREGATES, percentile
-from occurs.languages.reference_expressions import OVERFLOW, Undecided, clean, conjunction
+from occurs.languages.reference_expressions import OVERFLOW, Undecided, conjunction
+from occurs.languages.reference_rows import as_declared, place
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.semantics.expressions import evaluate as value_of
 from occurs.languages.tesla.semantics.expressions import ticks
@@ -64,7 +65,7 @@ class Run:
         self.strict = strict_types(rules)
         self.order = evaluation_order(rules)
         inside = [e for e in history if (start is None or e.time >= start) and (until is None or e.time <= until)]
-        self.given = [replace(e, label=("row", n), attributes=_as_declared(e, schemas)) for n, e in enumerate(inside)]
+        self.given = [replace(e, label=("row", n), attributes=as_declared(e, schemas)) for n, e in enumerate(inside)]
         self.start = min((e.time for e in inside), default=None) if start is None else start
         self.until = max((e.time for e in inside), default=None) if until is None else until
         self.derived: list[Occurrence] = []
@@ -78,8 +79,7 @@ class Run:
     def key(self, event: Occurrence) -> tuple[Any, ...]:
         """The place of an event in the total order: external events, then timers, then derived ones by rule."""
         if event.label[0] == "row":
-            values = tuple(_ascending(event.attributes[name]) for name in sorted(event.attributes))
-            return (event.time, 0, _ascending(event.sequence), event.type, values, event.label[1])
+            return (event.time, 0, *place(event), event.label[1])
         if event.label[0] == TIMER:
             return (event.time, 1)
         return (event.time, 2, self.order.index(event.label[0]), tuple(self.key(c) for c in event.constituents))
@@ -258,15 +258,18 @@ class Place:
         return self.run.kind
 
     def attribute(self, scope: str | None, name: str) -> Any:
+        """The value of an attribute of a role, or (None) of the event at hand."""
         event = self.own if scope is None or self.rule is None else self.bound[self.rule.number(scope)]
         return _value(event, name)
 
     def parameter(self, name: str) -> Any:
+        """The value that ``$name`` stands for."""
         assert self.rule is not None
         role, attribute = self.rule.parameters[name]
         return _value(self.bound[role], attribute)
 
     def type_of(self, scope: str | None, name: str) -> Type | None:
+        """The type of an attribute of a role, or (None) of the event at hand."""
         event = self.own if scope is None or self.rule is None else self.bound[self.rule.number(scope)]
         return None if event is None else self.declared(event.type, name)
 
@@ -307,32 +310,6 @@ class Place:
 def _value(event: Occurrence | None, name: str) -> Any:
     assert event is not None
     return event.time if name == "time" else event.attributes.get(name)
-
-
-def _ascending(value: Any) -> tuple[Any, ...]:
-    """Null least, then by value."""
-    return () if value is None else (value,)
-
-
-def _as_declared(event: Occurrence, schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """The attributes of an input event as its schema has them: missing ones null, NaN null, whole numbers cast."""
-    schema = schemas.get(event.type)
-    if schema is None:
-        return {n: clean(v) for n, v in event.attributes.items()}
-    return {n: _cast(event, n, clean(event.attributes.get(n)), t) for n, t in schema.attributes}
-
-
-def _cast(event: Occurrence, name: str, value: Any, type_: Type) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and type_ in (Type.INT, Type.FLOAT):
-        try:
-            cast = int(value) if type_ is Type.INT else float(value)
-        except (OverflowError, ValueError):  # an infinite or too great number
-            cast = None
-        if cast != value:
-            raise InputProblem.of("bad-value", f"{event.type}.{name}: {value} is not a valid {type_}", value=value)
-        return cast
-    return value
 
 
 def _widened(value: Any, type_: Type | None) -> Any:

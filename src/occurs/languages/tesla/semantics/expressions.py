@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
@@ -14,31 +14,8 @@ from occurs.languages.tesla import syntax
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 
-
-class Scope(Protocol):
-    """Where an expression is evaluated."""
-
-    @property
-    def kind(self) -> TimeKind:
-        """What times count."""
-
-    def attribute(self, scope: str | None, name: str) -> Any:
-        """The value of an attribute of a role, or (None) of the event at hand."""
-
-    def parameter(self, name: str) -> Any:
-        """The value that ``$name`` stands for."""
-
-    def aggregate(self, node: syntax.Aggregate) -> Any:
-        """The value of an aggregate."""
-
-    def type_of(self, scope: str | None, name: str) -> Type | None:
-        """The type of an attribute of a role, or (None) of the event at hand."""
-
-    def type_of_parameter(self, name: str) -> Type | None:
-        """The type of what ``$name`` stands for."""
-
-    def type_of_aggregated(self, node: syntax.Aggregate) -> Type | None:
-        """The type of the attribute that is aggregated."""
+if TYPE_CHECKING:
+    from occurs.languages.tesla.semantics import Place
 
 
 def ticks(duration: Duration, kind: TimeKind) -> Fraction:
@@ -49,7 +26,7 @@ def ticks(duration: Duration, kind: TimeKind) -> Fraction:
     return exact
 
 
-def evaluate(node: tree.Expr, scope: Scope) -> Any:
+def evaluate(node: tree.Expr, scope: Place) -> Any:
     """The value of an expression; None is null, Undecided an overflow that matters."""
     match node:
         case tree.DurationLiteral():
@@ -65,7 +42,7 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
     return evaluate_shared(node, lambda part: evaluate(part, scope), lambda part: static_type(part, scope))
 
 
-def static_type(node: tree.Expr, scope: Scope) -> Type | None:
+def static_type(node: tree.Expr, scope: Place) -> Type | None:
     """FLOAT and TIMESTAMP where the type is one; anything else is of no consequence here."""
     match node:
         case tree.Ref():

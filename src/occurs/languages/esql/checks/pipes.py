@@ -1,0 +1,791 @@
+"""Builds the graphs of processors of an eSQL program from its trees (pipes.md, 2.2, sections 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from occurs.errors import Place, Span, did_you_mean
+from occurs.expr import tree as core
+from occurs.expr.functions_text import regexp_problem
+from occurs.expr.text import Name, Text
+from occurs.expr.tree import Expr, Param
+from occurs.languages.complaints import LASTING_HINT, lasting_text
+from occurs.languages.esql import syntax
+from occurs.languages.esql.checks.functions import TEMPORAL, Argument, Functions, Level, Scope
+from occurs.model.time import Duration
+from occurs.model.types import Schema, Type
+from occurs.operators.process import tree
+from occurs.operators.process.kinds import TUPLE, of_schema
+
+#: what joins formulas, and everything else
+_LOGIC = ("->", "AND", "OR")
+_ONE = {"NOT": tree.Not, "G": tree.Globally, "F": tree.Eventually, "X": tree.Next, "ALWAYS": tree.Globally,
+        "SOMETIME": tree.Eventually, "AFTER": tree.Next}  # fmt: skip
+_TWO = {"->": tree.Implies, "AND": tree.And, "OR": tree.Or, "U": tree.Until, "UPTO": tree.Until}
+_TROOLEAN = {"U": False, "UPTO": True, "FOR ALL": False, "EXISTS": False, "EVERY": True, "SOME": True, **TEMPORAL}
+_PLOTS = {"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}
+#: the forms that say nothing but their processor and the pipes that it reads
+_PLAIN: dict[str, tuple[Callable[[], tree.Processor], tuple[str, ...]]] = {
+    "freeze": (tree.Freeze, ("pipe",)), "last": (tree.Last, ("pipe",)), "unpack": (tree.Unpack, ("pipe",)),
+    "print": (tree.Print, ("pipe",)), "filter": (tree.Filter, ("pipe", "guard")),
+    "pack": (tree.Pack, ("pipe", "guard")), "repeat_by": (tree.RepeatBy, ("pipe", "counts")),
+    "collect_map": (tree.CollectMap, ("keys", "values")),
+}  # fmt: skip
+#: the greatest width and height of a picture, in pixels
+_LARGEST = 10_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A LET or a definition with the text in which it stands."""
+
+    source: Text
+    statement: syntax.Let | syntax.Definition
+
+    @property
+    def name(self) -> str:
+        s = self.statement
+        return s.name.text if isinstance(s, syntax.Let) else s.output
+
+
+class Builder(Functions):
+    """The pipes of files that make one program.
+
+    ``inputs``: the event types that are known.  ``closed``: there are no others; else every name that nobody defines
+    is one.  What is wrong is among the problems of the ``sources``.
+
+    ``at_end``: what the statement being built says of the ends of its formulas.
+    """
+
+    at_end = "nothing"
+
+    def __init__(self, files: Sequence[syntax.File], inputs: Mapping[str, Schema], closed: bool) -> None:
+        super().__init__()
+        #: the scope of every node of the graph, by the node's identity
+        self.scope_of: dict[int, Scope] = {}
+        #: the pipes that are lifted by the operators that are being built
+        self._lifted: list[tree.Pipe] | None = None
+        self.inputs = inputs
+        self.closed = closed
+        self.sources = [Text(f.text, f.name) for f in files]
+        self.unread = frozenset[str]().union(*(f.unread for f in files))
+        self.entries: dict[str, Entry] = {}
+        self._made: dict[str, tree.Pipe] = {}
+        self._making: list[str] = []
+        self._events: dict[str, tree.Pipe] = {}
+        for source, file in zip(self.sources, files):
+            for statement in file.statements:
+                if isinstance(statement, syntax.Phrase):
+                    self.phrase_source[id(statement)] = source
+                else:
+                    self._enter(Entry(source, statement))
+
+    def _enter(self, entry: Entry) -> None:
+        known = self.entries.get(entry.name)
+        if known is None:
+            self.entries[entry.name] = entry
+            return
+        s = entry.statement
+        nameless = isinstance(s, syntax.Definition) and s.name is None
+        message = "two queries have no name" if nameless else f"`{entry.name}` is defined twice"
+        hint = "name one of them: `DEFINE name AS ..`" if nameless else None
+        first = Place("the first is here", known.source.file, _place(known.statement))
+        entry.source.report("duplicate-definition", message, _place(s), hint, related=(first,))
+
+    # --- definitions -------------------------------------------------------------------------------------------------
+
+    def definitions(self) -> list[tree.Definition]:
+        """All definitions in the order of the texts; LETs that nobody uses are built too, for what is wrong in them."""
+        for name in self.entries:
+            self.made(name)
+        out = []
+        for name, entry in self.entries.items():
+            s = entry.statement
+            if isinstance(s, syntax.Definition):
+                out.append(tree.Definition(name, self._made[name], s.about, entry.source.file, s.span))
+        return out
+
+    def made(self, name: str) -> tree.Pipe:
+        """The pipe of a LET or a definition."""
+        if name not in self._made:
+            entry = self.entries[name]
+            scope = Scope(entry.source)
+            self._making.append(name)
+            before, self.at_end = self.at_end, getattr(entry.statement, "at_end", None) or "nothing"
+            self.at_end = self.at_end.lower()
+            try:
+                self._made[name] = self.pipe(entry.statement.pipe, scope)
+            finally:
+                self.at_end = before
+                self._making.pop()
+        return self._made[name]
+
+    def named(self, node: syntax.Named, scope: Scope) -> tree.Pipe:
+        if scope.level is not None:
+            return self.outer(f"`{node.name}`", node, scope)
+        if node.name not in self.entries:
+            return self._event(node, scope)
+        if node.name in self._making:
+            path = [*self._making[self._making.index(node.name) :], node.name]
+            places = tuple(
+                Place(f"`{n}`", self.entries[n].source.file, _place(self.entries[n].statement)) for n in path[:-1]
+            )
+            message = "the definitions form a cycle: " + " -> ".join(path)
+            scope.source.report("cycle", message, scope.span(node), None, related=places)
+            return self._unknown(node, scope)
+        return self.made(node.name)
+
+    def _unknown(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        return self.node(tree.Events(("",), tree.Kind("any")), (), node, scope)
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def _event(self, node: syntax.Named, scope: Scope) -> tree.Pipe:
+        """The events of one type: one node for all who read them."""
+        if not self._is_type(Name(node.name, scope.span(node)), scope):
+            return self._unknown(node, scope)
+        if node.name not in self._events:
+            kind = of_schema(self.inputs[node.name]) if node.name in self.inputs else TUPLE
+            self._events[node.name] = self.node(tree.Events((node.name,), kind), (), node, scope)
+        return self._events[node.name]
+
+    def _is_type(self, name: Name, scope: Scope) -> bool:
+        if name.text in self.inputs:
+            if not self.inputs[name.text].lasting:
+                return True
+            scope.source.report("not-an-event", lasting_text(name.text, "pipes read"), name.span, LASTING_HINT)
+            return False
+        if not self.closed:
+            return True
+        if name.text not in self.unread:
+            hint = did_you_mean(name.text, [*self.entries, *self.inputs], "definitions and event types")
+            message = f"there is no definition or event type `{name.text}`"
+            scope.source.report("unknown-name", message, name.span, hint)
+        return False
+
+    def form_events(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        if scope.level is not None:
+            return self.outer("events", node, scope)
+        names: list[Name] = node["types"]
+        for k, name in enumerate(names):
+            place = scope.place or name.span
+            if name.text in self.entries:
+                message = f"EVENTS OF takes event types, but `{name.text}` is a definition"
+                self.report("sort", message, scope, place, "merge pipes with MERGE")
+            elif name.text in [n.text for n in names[:k]]:
+                self.report("duplicate-name", f"`{name.text}` is listed twice", scope, place)
+            elif not self._is_type(Name(name.text, place), scope):
+                return self._unknown(node, scope)
+        if any(n.text in self.entries for n in names):
+            return self._unknown(node, scope)
+        return self.node(tree.Events(tuple(n.text for n in names)), (), node, scope)
+
+    # --- pipes -------------------------------------------------------------------------------------------------------
+
+    def node(
+        self, processor: tree.Processor, inputs: Sequence[tree.Pipe], node: syntax.Node, scope: Scope
+    ) -> tree.Pipe:
+        """The first output of a new node of the graph."""
+        span, text = scope.span(node), scope.source
+        line = None if span is None else text.line(span.line)
+        made = tree.Node(processor, tuple(inputs), span=span, file=text.file, source=line)
+        self.scope_of[id(made)] = scope
+        return made.out()
+
+    def broken(self, kind: str, message: str, node: syntax.Node, scope: Scope, hint: str | None = None) -> tree.Pipe:
+        """Report a problem; a pipe of which nothing is known stands for what cannot be built."""
+        self.report(kind, message, scope, scope.span(node), hint)
+        return self.node(tree.Events(("",), tree.Kind("any")), (), node, scope)
+
+    def pipe(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        """A pipe."""
+        match node:
+            case syntax.Named():
+                return self.named(node, scope)
+            case syntax.Star():
+                return self._star(node, scope)
+            case syntax.Form(kind="constant"):
+                return self._constant(node, scope)
+            case syntax.Form():
+                return self.form(node, scope)
+            case syntax.Machine():
+                return self.machine(node, scope)
+            case syntax.Where():
+                return self._where(node, scope)
+            case syntax.Parameter():
+                return self._argument(scope.arguments[node.name], node, scope)
+            case syntax.Use():
+                if node.phrase.body is None:
+                    return self.prelude(node, scope)
+                return self.pipe(node.phrase.body, self.body(node, scope))
+        return self.formula(node, scope) if self.is_formula(node, scope) else self._lift(node, scope)
+
+    def _star(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        if scope.level is None:
+            hint = "`*` is the input of the processor inside a window, a slice, a quantifier, RUN or RESET"
+            return self.broken("sort", "`*` is only allowed in an inner processor", node, scope, hint)
+        return scope.level.star
+
+    def _constant(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        hint = "repeat it for every event of a pipe: `SELECT 1 FROM p`"
+        return self.broken("sort", "a constant has no events of its own", node, scope, hint)
+
+    def _argument(self, argument: Argument, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        found = self.pipe(argument.node, self.of_argument(argument, scope))
+        if argument.scope.level is not scope.level:
+            return self.outer(f"`@{node.name}`" if isinstance(node, syntax.Parameter) else "a pipe", node, scope)
+        return found
+
+    def outer(self, what: str, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        """An inner processor uses a pipe from outside of it."""
+        inside = scope.level.what if scope.level is not None else "a pipe"
+        hint = "it can only use `*`, `$variables` and constants"
+        return self.broken("sort", f"{inside} uses {what} from outside", node, scope, hint)
+
+    def _where(self, node: syntax.Where, scope: Scope) -> tree.Pipe:
+        pipe = self.pipe(node.pipe, scope)
+        if node.word == "THRESHOLD":
+            limit = self.function(node.condition, scope.function(0))
+            value = getattr(limit, "value", 0)
+            return self.node(tree.Threshold(value if isinstance(value, (int, float)) else 0), (pipe,), node, scope)
+        condition = self.function(node.condition, scope.function(1))
+        build = tree.Where if node.word == "WHERE" else tree.StopWhen
+        return self.node(build(condition), (pipe,), node, scope)
+
+    def inner(self, node: syntax.Node, what: str, scope: Scope) -> tree.Inner:
+        """An inner processor of one input."""
+        level = Level(what)
+        return tree.Inner(1, (self.pipe(node, scope.inner(level)),))
+
+    # --- lifted operators --------------------------------------------------------------------------------------------
+
+    def _lift(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        """Operators and calls over pipes: one processor for all that hang together."""
+        function, inputs = self.lifted(node, scope)
+        if not inputs:
+            return self._constant(node, scope)
+        if function == tree.Input(0):
+            return inputs[0]
+        return self.node(tree.Lift((function,)), inputs, node, scope)
+
+    def lifted(self, node: syntax.Node, scope: Scope) -> tuple[Expr, list[tree.Pipe]]:
+        """A function of pipes, and the pipes; none, if it is a constant."""
+        before, self._lifted = self._lifted, []
+        try:
+            function = self.part(node, scope)
+            return function, self._lifted
+        finally:
+            self._lifted = before
+
+    def part(self, node: syntax.Node, scope: Scope) -> Expr:
+        if scope.inputs is not None:
+            return self.function(node, scope)
+        match node:
+            case syntax.Form(kind="constant"):
+                return self.part(node["value"], scope)
+            case syntax.Parameter():
+                argument = scope.arguments[node.name]
+                if argument.scope.level is scope.level or self.is_constant(argument.node, argument.scope):
+                    return self.part(argument.node, argument.scope)
+            case syntax.Use() if node.phrase.body is not None:
+                return self.part(node.phrase.body, self.body(node, scope))
+            case syntax.Unary(op="NOT") | syntax.Binary(op="->" | "AND" | "OR"):
+                if not self.is_formula(node, scope):
+                    return self.operator(node, scope)
+            case syntax.Unary(op="-") | syntax.Binary() if not self.is_formula(node, scope):
+                return self.operator(node, scope)
+            case (
+                syntax.Number() | syntax.Text() | syntax.Time() | syntax.Constant() | syntax.Variable()
+                | syntax.Access() | syntax.Element() | syntax.Items() | syntax.IsNull() | syntax.Call()
+            ):  # fmt: skip
+                return self.operator(node, scope)
+        pipe = self.pipe(node, scope)
+        assert self._lifted is not None
+        if pipe not in self._lifted:
+            self._lifted.append(pipe)
+        return tree.Input(self._lifted.index(pipe), span=scope.span(node))
+
+    def is_constant(self, node: syntax.Node, scope: Scope) -> bool:
+        """Whether there are only constants and variables."""
+        if isinstance(node, syntax.Parameter):
+            argument = scope.arguments[node.name]
+            return self.is_constant(argument.node, argument.scope)
+        pipes = (syntax.Named, syntax.Star, syntax.Machine, syntax.Use, syntax.Where, syntax.Quantifier)
+        return not any(
+            isinstance(n, pipes) or (isinstance(n, syntax.Form) and n.kind != "constant")
+            or (isinstance(n, syntax.Parameter) and not self.is_constant(n, scope))
+            for n in node.walk()
+        )  # fmt: skip
+
+    # --- formulas ----------------------------------------------------------------------------------------------------
+
+    def is_formula(self, node: syntax.Node, scope: Scope) -> bool:
+        """Whether operators of logic join something temporal, or a quantifier."""
+        match node:
+            case syntax.Quantifier() | syntax.Binary(op="U" | "UPTO"):
+                return True
+            case syntax.Unary(op=op) if op in TEMPORAL:
+                return True
+            case syntax.Unary(op="NOT"):
+                return self.is_formula(node.operand, scope)
+            case syntax.Binary(op=op) if op in _LOGIC:
+                return self.is_formula(node.left, scope) or self.is_formula(node.right, scope)
+            case syntax.Use() if node.phrase.body is not None:
+                return self.is_formula(node.phrase.body, self.body(node, scope))
+            case syntax.Parameter():
+                argument = scope.arguments[node.name]
+                return self.is_formula(argument.node, argument.scope)
+        return False
+
+    def formula(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
+        flavours = _Flavours()
+        troolean = self._flavour(node, scope)
+        out = self._formula(node, scope, troolean, flavours)
+        if len(flavours.seen) == 2:
+            (word, span, at), (other, there, _) = flavours.seen[troolean], flavours.seen[not troolean]
+            names = ("Boolean", "Troolean") if not troolean else ("Troolean", "Boolean")
+            message = (
+                f"one formula cannot have both the {names[0]} operator `{word}` and the {names[1]} operator `{other}`"
+            )
+            hint = (
+                "the Boolean operators are G F X U FOR ALL EXISTS; "
+                "the Troolean ones are ALWAYS SOMETIME AFTER UPTO EVERY SOME"
+            )
+            place = Place(f"`{other}`", at.source.file, there)
+            at.source.report("sort", message, span, hint, related=(place,))
+        return out
+
+    def _flavour(self, node: syntax.Node, scope: Scope) -> bool:
+        """The flavour of the first operator that has one."""
+        match node:
+            case syntax.Quantifier():
+                return _TROOLEAN[node.word]
+            case syntax.Unary(op=op) if op in TEMPORAL:
+                return _TROOLEAN[op]
+            case syntax.Binary(op="U" | "UPTO"):
+                return _TROOLEAN[node.op]
+            case syntax.Unary():
+                return self._flavour(node.operand, scope)
+            case syntax.Binary():
+                left = self.is_formula(node.left, scope)
+                return self._flavour(node.left if left else node.right, scope)
+            case syntax.Use():
+                assert node.phrase.body is not None
+                return self._flavour(node.phrase.body, self.body(node, scope))
+            case syntax.Parameter():
+                argument = scope.arguments[node.name]
+                return self._flavour(argument.node, argument.scope)
+        raise TypeError(f"not a formula: {node!r}")
+
+    def _formula(self, node: syntax.Node, scope: Scope, troolean: bool, flavours: _Flavours) -> tree.Pipe:
+        parts = _Parts()
+        root = self._part(node, scope, parts, flavours, troolean)
+        return self.node(tree.Formula(root, troolean, self.at_end), parts.inputs, node, scope)
+
+    def _part(self, node: syntax.Node, scope: Scope, parts: _Parts, flavours: _Flavours, troolean: bool) -> tree.Part:
+        match node:
+            case syntax.Unary(op=op) if op in _ONE:
+                if op in TEMPORAL:
+                    flavours.note(op, node, scope)
+                return _ONE[op](self._part(node.operand, scope, parts, flavours, troolean))
+            case syntax.Binary(op=op) if op in _TWO:
+                if op in _TROOLEAN:
+                    flavours.note(op, node, scope)
+                left = self._part(node.left, scope, parts, flavours, troolean)
+                return _TWO[op](left, self._part(node.right, scope, parts, flavours, troolean))
+            case syntax.Quantifier():
+                return self._quantified(node, scope, parts, flavours, troolean)
+            case syntax.Use() if node.phrase.body is not None and self._logic(node, scope):
+                return self._part(node.phrase.body, self.body(node, scope), parts, flavours, troolean)
+            case syntax.Parameter() if self._logic(node, scope):
+                argument = scope.arguments[node.name]
+                if argument.scope.level is scope.level:
+                    return self._part(argument.node, argument.scope, parts, flavours, troolean)
+        function, inputs = self.lifted(node, scope)
+        if not inputs:
+            return tree.Given(function)
+        if function == tree.Input(0):
+            return tree.Atom(parts.index(inputs[0]))
+        return tree.Atom(parts.index(self.node(tree.Lift((function,)), inputs, node, scope)))
+
+    def _logic(self, node: syntax.Node, scope: Scope) -> bool:
+        """Whether a phrase or what stands for a parameter is an operator of formulas."""
+        if isinstance(node, syntax.Parameter):
+            argument = scope.arguments[node.name]
+            return self._logic(argument.node, argument.scope)
+        if isinstance(node, syntax.Use) and node.phrase.body is not None:
+            return self._logic(node.phrase.body, self.body(node, scope))
+        return (
+            isinstance(node, syntax.Quantifier)
+            or (isinstance(node, syntax.Unary) and node.op in _ONE)
+            or (isinstance(node, syntax.Binary) and node.op in _TWO)
+        )
+
+    def _quantified(
+        self, node: syntax.Quantifier, scope: Scope, parts: _Parts, flavours: _Flavours, troolean: bool
+    ) -> tree.Part:
+        flavours.note(node.word, node, scope)
+        if node.on is not None:
+            on = self.pipe(node.on, scope)
+        elif scope.level is not None:
+            on = scope.level.star
+        else:
+            hint = f"name its pipe: `{node.word} ${node.variable} IN .. ON p : ..`"
+            on = self.broken("sort", f"{node.word} needs a pipe outside an inner processor", node, scope, hint)
+        domain = self.function(node.domain, scope.function(1))
+        name = scope.fresh(node.variable)
+        level = Level(f"the body of {node.word} ${node.variable}")
+        within = scope.inner(level).binds({node.variable: Param(name)})
+        if self.is_formula(node.body, within):
+            body = self._formula(node.body, within, troolean, flavours)
+        else:
+            body = self.pipe(node.body, within)
+        universal = node.word in ("FOR ALL", "EVERY")
+        return tree.Quantified(universal, name, domain, parts.index(on), tree.Inner(1, (body,)))
+
+    # --- prefix forms and the phrases of the prelude -----------------------------------------------------------------
+
+    def form(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        if node.kind in _PLAIN:
+            processor, parts = _PLAIN[node.kind]
+            return self.node(processor(), [self.pipe(node[part], scope) for part in parts], node, scope)
+        build: Callable[[syntax.Form, Scope], tree.Pipe] = getattr(self, f"form_{node.kind}")
+        return build(node, scope)
+
+    def prelude(self, node: syntax.Use, scope: Scope) -> tree.Pipe:
+        """A phrase that every text knows."""
+        pipe = self.pipe(node.args[-1], scope)
+        word = node.phrase.pattern[1]
+        processor: tree.Processor
+        if word == "COUNT":
+            processor = tree.Count()
+        elif word == "AVERAGE":
+            processor = tree.Moment(1)
+        elif word == "MOMENT":
+            processor = tree.Moment(self.count(node.args[0], scope, 0, "THE MOMENT"))
+        elif word == "STANDARD":
+            processor = tree.Deviation()
+        else:
+            processor = tree.Cumulate({"SUM": "addition"}.get(word, word.lower()))
+        return self.node(processor, (pipe,), node, scope)
+
+    def _over(self, processor: tree.Processor, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        """A processor over the part that is called ``pipe``."""
+        return self.node(processor, (self.pipe(node["pipe"], scope),), node, scope)
+
+    # --- numbers -----------------------------------------------------------------------------------------------------
+
+    def count(self, node: syntax.Node, scope: Scope, least: int, what: str) -> int:
+        """A whole number of at least ``least``."""
+        value = getattr(self.function(node, scope.function(0)), "value", None)
+        if isinstance(value, bool) or not isinstance(value, int):
+            message = f"{what} counts items and needs a whole number"
+        elif value < least:
+            message = f"{what} needs a number of at least {least}, not {value}"
+        elif value >= 2**31:
+            message = f"{what} needs a number of less than 2**31 items"
+        else:
+            return value
+        self.report("bad-bound", message, scope, scope.span(node))
+        return max(1, least)
+
+    def width(self, node: syntax.Node, scope: Scope, what: str) -> int | Duration:
+        """A positive number of items, or a positive time."""
+        if not isinstance(node, syntax.Length):
+            return self.count(node, scope, 1, what)
+        if node.duration.amount <= 0:
+            self.report("bad-duration", f"{what} needs a positive time", scope, scope.span(node))
+            return 1
+        return node.duration
+
+    # --- processors of the paper -------------------------------------------------------------------------------------
+
+    def form_trim(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        return self._over(tree.Trim(self.count(node["n"], scope, 0, "TRIM")), node, scope)
+
+    def form_decimate(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        return self._over(tree.Decimate(self.count(node["n"], scope, 1, "EVERY"), bool(node["last"])), node, scope)
+
+    def form_combine(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        pipe = self.pipe(node["pipe"], scope)
+        name: Name = node["function"]
+        word = name.text.lower()
+        if word not in tree.CUMULATIVE or word.upper() != name.text:
+            known = [w.upper() for w in tree.CUMULATIVE]
+            hint = did_you_mean(name.text.upper(), known, "COMBINE functions")
+            self.report("unknown-function", f"there is no COMBINE function `{name.text}`", scope,
+                        scope.place or name.span, hint)  # fmt: skip
+            return pipe
+        start = self.function(node["start"], scope.function(0)) if node["start"] is not None else None
+        return self.node(tree.Cumulate(word, start), (pipe,), node, scope)
+
+    def form_window(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        width = self.width(node["width"], scope, "WINDOW")
+        pipe = self.pipe(node["pipe"], scope)
+        return self.node(tree.Window(width, self.inner(node["inner"], "a window", scope)), (pipe,), node, scope)
+
+    def form_slice(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        pipe = self.pipe(node["pipe"], scope)
+        key = self.function(node["key"], scope.function(1))
+        # the name is the processor's own, so it is not made unique
+        within = scope.binds({"slice": core.Param("slice")})
+        inner = tree.Inner(1, (self.pipe(node["inner"], within.inner(Level("a slice"))),))
+        until = self.function(node["until"], within.function(1)) if node["until"] is not None else None
+        form = node["form"].lower() if node["form"] else "map"
+        return self.node(tree.Slice(key, inner, form, bool(node["exploded"]), until), (pipe,), node, scope)
+
+    def form_apply(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        sources: tuple[syntax.Source, ...] = node["sources"]
+        inputs = [self.pipe(s.pipe, scope) for s in sources]
+        within = scope.function(len(inputs))
+        for k, s in enumerate(sources):
+            if s.name is None:
+                continue
+            if s.name in [t.name for t in sources[:k]]:
+                self.report("duplicate-name", f"two inputs are called `${s.name}`", scope, scope.span(s))
+            within = within.binds({s.name: tree.Input(k)})
+        function = self.function(node["function"], within)
+        return self.node(tree.Lift((function,), early=bool(node["early"])), inputs, node, scope)
+
+    def form_select(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        sources: tuple[syntax.Source, ...] = node["sources"]
+        columns: tuple[syntax.Column, ...] = node["columns"]
+        aliases: dict[str, int] = {}
+        for k, s in enumerate(sources):
+            if s.name is not None and s.name in aliases:
+                self.report("duplicate-name", f"two inputs are called `{s.name}`", scope, scope.span(s))
+            elif s.name is not None:
+                aliases[s.name] = k
+        inputs = [self.pipe(s.pipe, scope) for s in sources]
+        within = scope.function(len(inputs), aliases)
+        values = self.functions([c.value for c in columns], within)
+        where = self.function(node["where"], within) if node["where"] is not None else None
+        function: Expr = values[0]
+        if len(columns) > 1 or columns[0].name is not None:
+            function = tree.TupleOf(self._names(columns, scope), values, span=scope.span(node))
+        return self.node(tree.Lift((function,), where), inputs, node, scope)
+
+    def _names(self, columns: tuple[syntax.Column, ...], scope: Scope) -> tuple[str, ...]:
+        names: list[str] = []
+        for k, column in enumerate(columns):
+            value = column.value
+            plain = value.name if isinstance(value, (syntax.Named, syntax.Access)) else f"c{k}"
+            name = column.name or plain
+            if name in names:
+                self.report("duplicate-name", f"two columns are called `{name}`", scope, scope.span(column),
+                            f"rename one: `AS {name}2`")  # fmt: skip
+            names.append(name)
+        return tuple(names)
+
+    # --- processors beyond the paper ---------------------------------------------------------------------------------
+
+    def form_first(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        return self._over(tree.First(self.count(node["n"], scope, 0, "THE FIRST")), node, scope)
+
+    def form_every(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        width = self.width(node["width"], scope, "EVERY")
+        return self._over(tree.Every(width if isinstance(width, Duration) else node["width"].duration), node, scope)
+
+    def form_merge(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        return self.node(tree.Merge(), [self.pipe(p, scope) for p in node["pipes"]], node, scope)
+
+    def form_insert(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        n = self.count(node["n"], scope, 0, "PUT")
+        value = self.function(node["value"], scope.function(0))
+        return self._over(tree.Insert(n, value), node, scope)
+
+    def form_repeat(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        return self._over(tree.Repeat(self.count(node["n"], scope, 0, "REPEAT")), node, scope)
+
+    def form_run(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        pipe = self.pipe(node["pipe"], scope)
+        return self.node(tree.Each(self.inner(node["inner"], "RUN", scope)), (pipe,), node, scope)
+
+    def form_reset(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        inner = self.inner(node["inner"], "RESET", scope)
+        inputs = self.pipe(node["pipe"], scope), self.pipe(node["guard"], scope)
+        return self.node(tree.Reset(inner), inputs, node, scope)
+
+    def form_collect(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        return self._over(tree.Collect(node["into"].lower()), node, scope)
+
+    def form_peak(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        word = f"THE {node['what']} .. WITHIN"
+        if node["what"] == "PEAK":
+            reach = self.count(node["n"], scope, 1, word) if node["n"] is not None else 1
+            return self._over(tree.Peaks(reach), node, scope)
+        if node["n"] is None:
+            return self.broken(
+                "bad-bound", "a plateau needs a number of items", node, scope, "write for example `WITHIN 5`"
+            )
+        return self._over(tree.Plateaus(self.count(node["n"], scope, 1, word)), node, scope)
+
+    # --- documents, plots, printing ----------------------------------------------------------------------------------
+
+    def form_read(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        made: dict[str, tree.Processor] = {"TUPLES": tree.Tuples(), "XML": tree.Xml(), "JSON": tree.Json()}
+        return self._over(made[node["what"]], node, scope)
+
+    def form_xpath(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        call = syntax.Call("xpath", (node["path"], syntax.Variable("0", span=node.span)), span=node.span)
+        return self._over(tree.Lift((self.function(call, scope.function(1)),)), node, scope)
+
+    def text(self, node: syntax.Node, scope: Scope) -> str:
+        """A constant text."""
+        found = self.function(node, scope.function(0))
+        return str(found.value) if isinstance(found, core.Literal) and found.type is Type.STRING else ""
+
+    def form_regex(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        pattern = self.text(node["pattern"], scope)
+        wrong = regexp_problem(pattern)
+        if wrong:
+            self.report("type-mismatch", f"not a regular expression: {wrong}", scope, scope.span(node["pattern"]))
+        names = tuple(n.text for n in node["names"])
+        for k, name in enumerate(node["names"]):
+            if name.text in names[:k]:
+                message = f"two groups are called `{name.text}`"
+                self.report("duplicate-name", message, scope, scope.place or name.span)
+        return self._over(tree.Regex(pattern, names), node, scope)
+
+    def form_plot(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        title = self.text(node["title"], scope) if node["title"] is not None else ""
+        size = (640, 480)
+        if node["width"] is not None:
+            sizes = [self.count(node[side], scope, 1, "SIZED") for side in ("width", "height")]
+            if max(sizes) > _LARGEST:
+                message = f"a picture can be at most {_LARGEST} pixels wide and high"
+                self.report("bad-bound", message, scope, scope.span(node["width"]))
+            size = (sizes[0], sizes[1])
+        return self._over(tree.Plot(_PLOTS[node["what"]], title, size), node, scope)
+
+    def form_gnuplot(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        """The plots are drawn already: what drew them in the old language passes them through."""
+        pipe = self.pipe(node["pipe"], scope)
+        if not isinstance(pipe.node.processor, tree.Plot):
+            hint = "write for example `GNUPLOT ON THE SCATTERPLOT OF p`"
+            return self.broken("type-mismatch", "GNUPLOT needs a plot as its operand", node, scope, hint)
+        return pipe
+
+    def form_file(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
+        if scope.level is not None:
+            return self.outer("a file", node, scope)
+        return self.node(tree.Lines(self.text(node["path"], scope), scope.source.file), (), node, scope)
+
+    # --- Moore machines ----------------------------------------------------------------------------------------------
+
+    def machine(self, node: syntax.Machine, scope: Scope) -> tree.Pipe:
+        inputs = [self.pipe(i, scope) for i in node.inputs]
+        within = scope.function(len(inputs))
+        registers = []
+        names: dict[str, str] = {}
+        for r in node.registers:
+            if r.name in names:
+                self.report("duplicate-name", f"the register `${r.name}` is declared twice", scope, scope.span(r))
+                continue
+            start = self.function(r.value, scope.function(0))
+            names[r.name] = within.fresh(r.name)
+            within = within.binds({r.name: Param(names[r.name])})
+            registers.append((names[r.name], start))
+        self._check_states(node, scope)
+        states = tuple(self._state(s, names, within) for s in node.states)
+        processor = tree.Machine(node.start.text, states, tuple(registers))
+        return self.node(processor, inputs, node, scope)
+
+    def _state(self, state: syntax.State, names: dict[str, str], scope: Scope) -> tree.State:
+        output = self.function(state.output, scope) if state.output is not None else None
+        transitions = tuple(self._transition(t, names, scope) for t in state.transitions)
+        return tree.State(state.name.text, output, transitions, scope.span(state))
+
+    def _transition(self, node: syntax.Transition, names: dict[str, str], scope: Scope) -> tree.Transition:
+        condition = self.function(node.condition, scope) if node.condition is not None else None
+        sets = []
+        for r in node.sets:
+            value = self.function(r.value, scope)
+            if r.name in names:
+                sets.append((names[r.name], value))
+                continue
+            hint = "declare it: `MACHINE ON p WITH $n := 0 START ..`"
+            hint = did_you_mean(r.name, names, "registers") if names else hint
+            self.report("unknown-name", f"there is no register `${r.name}`", scope, scope.span(r), hint)
+        return tree.Transition(condition, node.target.text, tuple(sets), scope.span(node))
+
+    # --- states ------------------------------------------------------------------------------------------------------
+
+    def _check_states(self, node: syntax.Machine, scope: Scope) -> None:
+        known: dict[str, syntax.State] = {}
+        for s in node.states:
+            if s.name.text in known:
+                first = Place("the first is here", scope.source.file, scope.place or known[s.name.text].name.span)
+                scope.source.report("duplicate-name", f"two states are called `{s.name}`",
+                                    scope.place or s.name.span, None, related=(first,))  # fmt: skip
+            known.setdefault(s.name.text, s)
+        self._known(node.start, "START", known, scope)
+        for s in node.states:
+            for t in s.transitions:
+                self._known(t.target, "GO TO", known, scope)
+            self._check_order(s, scope)
+        for s in _unreachable(node, known):
+            message = f"the state `{s.name}` is never reached"
+            scope.source.warn("unreachable", message, scope.place or s.name.span)
+
+    def _known(self, name: Name, word: str, known: dict[str, syntax.State], scope: Scope) -> None:
+        if name.text not in known:
+            message = f"{word}: there is no state `{name.text}`"
+            hint = did_you_mean(name.text, known, "states")
+            self.report("unknown-name", message, scope, scope.place or name.span, hint)
+
+    def _check_order(self, state: syntax.State, scope: Scope) -> None:
+        """Transitions that are never taken: behind OTHERWISE, or with the guard of an earlier one."""
+        seen: list[syntax.Node] = []
+        otherwise: syntax.Transition | None = None
+        for t in state.transitions:
+            if t.condition is None:
+                if otherwise is not None:
+                    scope.source.warn("unreachable", "a second OTHERWISE is never taken", scope.span(t))
+                otherwise = otherwise or t
+            elif otherwise is not None:
+                hint = "WHEN is always tested before OTHERWISE; write OTHERWISE last"
+                scope.source.warn("unreachable", "this transition is written after OTHERWISE", scope.span(t), hint)
+            if t.condition is not None and t.condition in seen:
+                message = "this transition is never taken: an earlier one has the same guard"
+                scope.source.warn("unreachable", message, scope.span(t))
+            elif t.condition is not None:
+                seen.append(t.condition)
+
+
+def _place(statement: syntax.Let | syntax.Definition) -> syntax.Span | None:
+    return statement.name.span if statement.name is not None else statement.span
+
+
+@dataclass
+class _Flavours:
+    """The first operator of each flavour, with its place and scope: False Boolean, True Troolean."""
+
+    seen: dict[bool, tuple[str, Span | None, Scope]] = field(default_factory=dict)
+
+    def note(self, word: str, node: syntax.Node, scope: Scope) -> None:
+        self.seen.setdefault(_TROOLEAN[word], (word, scope.span(node), scope))
+
+
+@dataclass
+class _Parts:
+    """The pipes of one processor."""
+
+    inputs: list[tree.Pipe] = field(default_factory=list)
+
+    def index(self, pipe: tree.Pipe) -> int:
+        if pipe not in self.inputs:
+            self.inputs.append(pipe)
+        return self.inputs.index(pipe)
+
+
+def _unreachable(machine: syntax.Machine, known: dict[str, syntax.State]) -> list[syntax.State]:
+    reached: set[str] = set()
+    waiting = [machine.start.text]
+    while waiting:
+        name = waiting.pop()
+        if name in known and name not in reached:
+            reached.add(name)
+            waiting += [t.target.text for t in known[name].transitions]
+    return [s for n, s in known.items() if n not in reached] if machine.start.text in known else []

@@ -1,0 +1,71 @@
+"""Texts cut into statements, each of which is parsed by itself, so that every wrong one is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from lark.exceptions import UnexpectedInput
+
+from occurs.errors import Problem
+from occurs.expr.parsing import lark_of
+from occurs.expr.text import Text
+from occurs.languages.expressions import Node, Refused
+
+T = TypeVar("T")
+#: its kind (the name of a group of a pattern), its text, its start and its end
+Token = tuple[str | None, str, int, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The statement ``words``, which begins at ``start``, without the sign behind it.
+
+    ``ended``: the sign is there, or need not be.  ``broken``: it cannot be read, which has been reported.
+    """
+
+    start: int
+    words: str
+    ended: bool = True
+    broken: bool = False
+
+
+def tokens_of(pattern: re.Pattern[str], text: str) -> list[Token]:
+    """The tokens of a text; ``pattern`` names the groups, and those called ``skip`` are left out."""
+    return [(m.lastgroup, m.group(), m.start(), m.end()) for m in pattern.finditer(text) if m.lastgroup != "skip"]
+
+
+def parse_statements(
+    package: str,
+    pieces: Iterable[Piece],
+    source: Text,
+    build: Callable[[Piece, Node], Sequence[T]],
+    explain: Callable[[UnexpectedInput, str, int, Text], Problem],
+    made: Callable[[str], set[str]] = lambda words: set(),
+    unended: tuple[str, str] = ("", ""),
+) -> tuple[tuple[T, ...], frozenset[str]]:
+    """The statements that could be read with the grammar of a language, and what the others were to define.
+
+    ``build`` makes statements of a tree, ``explain`` a problem of a piece that has none, ``made`` the names that a
+    piece defines.  ``unended``: the sign that ends a statement, and the hint where it is missing.
+    """
+    lark = lark_of(package, "grammar.lark")
+    statements: list[T] = []
+    unread: set[str] = set()
+    for piece in pieces:
+        try:
+            if piece.broken:
+                raise Refused
+            tree: Any = lark.parse(piece.words)
+            if not piece.ended:
+                (sign, hint), end = unended, piece.start + len(piece.words)
+                source.report("syntax", f"the statement ends without `{sign}`", source.span(end, end + 1), hint)
+            statements += build(piece, tree)
+        except UnexpectedInput as error:
+            source.problems.append(explain(error, piece.words, piece.start, source))
+            unread |= made(piece.words)
+        except Refused:  # its problem is among source.problems
+            unread |= made(piece.words)
+    return tuple(statements), frozenset(unread)
