@@ -64,7 +64,7 @@ class Rows:
     def take(self, rows: np.ndarray, new: int = 0) -> Rows:
         return self._only(rows, {n: c.take(rows) for n, c in self.columns.items()}, new)
 
-    def _only(self, at: slice | np.ndarray, columns: Mapping[str, Column], new: int) -> Rows:
+    def _only(self, at: Any, columns: Mapping[str, Column], new: int) -> Rows:
         serial, derived, place = (None if a is None else a[at] for a in (self.serial, self.derived, self.at))
         labels = None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at])
         return Rows(self.type, self.time[at], columns, new, serial, labels, derived, place)
@@ -77,7 +77,7 @@ class _Asked(Mapping[str, V]):
     _names: Collection[str]
     _made: dict[str, V] | None
 
-    def _make(self, name: str) -> V:
+    def _value(self, name: str) -> V:
         raise NotImplementedError
 
     def __getitem__(self, name: str) -> V:
@@ -85,7 +85,7 @@ class _Asked(Mapping[str, V]):
             self._made = {}
         found = self._made.get(name)
         if found is None:
-            found = self._made[name] = self._make(name)
+            found = self._made[name] = self._value(name)
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -107,7 +107,7 @@ class Window(_Asked[Column]):
         self.of, self.start, self.stop = of, start, stop
         self._names, self._made = of.columns, None
 
-    def _make(self, name: str) -> Column:
+    def _value(self, name: str) -> Column:
         return self.of.columns[name].slice(self.start, self.stop)
 
 
@@ -124,7 +124,7 @@ class Part(_Asked[Rows]):
         self.of, self._made = of, None
         self._names = self.spans = spans
 
-    def _make(self, type: str) -> Rows:
+    def _value(self, type: str) -> Rows:
         return self.of[type].view(*self.spans[type])
 
     def span(self, type: str) -> tuple[Rows | None, int, int]:

@@ -51,10 +51,8 @@ def _doubled(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     size = len(times)
     more_times = np.empty(2 * size, np.int64)
     more_values = np.empty((values.shape[0], 2 * size), np.int64)
-    for i in range(size):
-        more_times[i] = times[i]
-        for w in range(values.shape[0]):
-            more_values[w, i] = values[w, i]
+    more_times[:size] = times
+    more_values[:, :size] = values
     return more_times, more_values
 
 

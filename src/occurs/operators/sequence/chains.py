@@ -26,7 +26,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
-from occurs.operators.frame import own_column
+from occurs.operators.frame import passing
 from occurs.operators.kernels.row_index import find_ranges, first_after, group_rows, in_order, spread
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
@@ -684,7 +684,9 @@ def _apart(state: State, rules: int) -> list[State]:
 
 
 # -- the events of a call: candidates grouped by key, codes of values; shared by many rules ----------------------------
-Own, Given, Made = TypeVar("Own"), ParamSpec("Given"), TypeVar("Made")
+Own = TypeVar("Own")
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
 
 def once(method: Callable[Concatenate[Own, Given], Made]) -> Callable[Concatenate[Own, Given], Made]:
@@ -753,7 +755,7 @@ class Events:
             of, rows = self.places(t), self.rows(t)
             joint = conjunction(list(own))
             if joint is not None and len(rows):
-                passed, undecided = _passing(rows, joint, self._kind)
+                passed, undecided = passing(rows, joint, self._kind, EPL)
                 if undecided is not None:
                     doubtful.append(of[undecided])
                     passed = passed.copy()
@@ -805,16 +807,6 @@ class Events:
             parts.append(self._values(t, attribute))
             n += len(self.rows(t))
         return Column.widened(parts).take(base[self.stream.type[at]] + self.stream.row[at])
-
-
-def _passing(rows: Rows, condition: Expr, kind: TimeKind) -> tuple[np.ndarray, np.ndarray | None]:
-    """As :func:`select`, once per condition and call."""
-    name = ("passing", EPL.name, condition)
-    found = rows.cache.get(name)
-    if found is None:
-        found = select(condition, lambda leaf: own_column(rows, leaf), len(rows), kind=kind, dialect=EPL)
-        rows.cache[name] = found
-    return found
 
 
 def _merged(parts: Many[np.ndarray]) -> np.ndarray:

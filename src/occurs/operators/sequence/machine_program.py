@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.expr.dialect import EPL
-from occurs.expr.evaluate import evaluate, select
+from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Ref, conjunction, conjuncts, rewrite
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.frame import own_column, passing
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels import stackcode
 from occurs.operators.kernels.pattern_machine import ALLOWED, DAY, DOUBTFUL, HOUR, MINUTE, MONTH, SECOND, WEEKDAY
@@ -629,15 +630,9 @@ def _masks(stream: Stream, atoms: list[Atom]) -> tuple[list[np.ndarray], np.ndar
 
 
 def _passed(stream: Stream, type: str, conditions: tuple[Expr, ...]) -> np.ndarray:
-    rows = stream.rows[type]
     whole = conjunction(list(conditions))
     assert whole is not None
-
-    def column(leaf: Expr) -> pa.Array:
-        assert isinstance(leaf, Ref)
-        return rows.column(leaf.name).arrow
-
-    passed, undecided = select(whole, column, len(rows), kind=stream.kind, dialect=EPL)
+    passed, undecided = passing(stream.rows[type], whole, stream.kind, EPL)
     out = passed.astype(np.uint8)
     if undecided is not None:
         out[undecided] = DOUBTFUL
@@ -703,9 +698,7 @@ def _word(rows: Rows, word: Word, at: np.ndarray, stream: Stream) -> tuple[Colum
         return (column if whole else column.take(at)), False
 
     def given(leaf: Expr) -> pa.Array:
-        assert isinstance(leaf, Ref)
-        found = rows.column(leaf.name)
-        return (found if whole else found.take(at)).arrow
+        return own_column(rows, leaf) if whole else own_column(rows, leaf).take(pa.array(at))
 
     made = evaluate(word.expr, given, len(at), kind=stream.kind, dialect=EPL)
     return Column.of(made.values, word.type), made.overflow is not None
