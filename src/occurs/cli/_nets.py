@@ -66,6 +66,14 @@ def sink_exits(command: Any) -> Any:
     return click.option("--sink-exits", is_flag=True, help=text)(command)
 
 
+def max_events(command: Any) -> Any:
+    text = "Maximum number of events."
+    option = click.option(
+        "--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N", help=text
+    )
+    return option(command)
+
+
 def load(
     sources: Sequence[str],
     given: _options.Input,

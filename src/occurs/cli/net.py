@@ -29,14 +29,7 @@ _FORMATS = (".cpn", ".net.json", ".svg")
 @click.option("--compact", is_flag=True, help="Draw one transition per pattern operator, without inscriptions (.svg).")
 @_options.first
 @_nets.sink_exits
-@click.option(
-    "--max-events",
-    type=click.IntRange(1),
-    default=100_000,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of events.",
-)
+@_nets.max_events
 def command(
     given: _options.Input,
     sources: tuple[str, ...],

@@ -36,14 +36,7 @@ from occurs.nets.net import Marking, Net
     "--out", "-o", metavar="PATH", help="Write the detections to a .jsonl, .csv or .parquet file, or a directory."
 )
 @_options.overwrite
-@click.option(
-    "--max-events",
-    type=click.IntRange(1),
-    default=100_000,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of events.",
-)
+@_nets.max_events
 @click.option("--space", is_flag=True, help="Explore the state space and print a report like that of CPN Tools.")
 @click.option(
     "--random", "random_file", metavar="FILE",

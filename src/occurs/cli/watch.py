@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -14,8 +14,8 @@ from occurs.cli import _input, _options
 from occurs.cli._output import counted, detections
 from occurs.connect.changes.feed import Feed, open_feed
 from occurs.connect.changes.model import Watched
-from occurs.connect.places import user_path
-from occurs.errors import ResourceProblem, UsageProblem
+from occurs.connect.whole import Appended
+from occurs.errors import UsageProblem
 from occurs.follow.figures import Line
 from occurs.follow.loop import stopped_by_signals
 from occurs.languages.language import suffixes
@@ -200,27 +200,16 @@ class _Out:
     """Detections as JSON lines on stdout, or appended to a file."""
 
     def __init__(self, path: str | None, label: bool) -> None:
-        self._label, self._file = label, None
-        self._option = f"--out {path}"
-        if path is not None and path != "-":
-            try:
-                self._file = open(user_path(path, "--out"), "a", encoding="utf-8")  # noqa: SIM115  it stays open
-            except OSError as error:
-                raise ResourceProblem.of("cannot-write", f"{self._option}: {error.strerror or error}") from error
-
-    _file: IO[str] | None
+        self._label = label
+        self._file = None if path is None or path == "-" else Appended(path, "--out")
 
     def write(self, event: Mapping[str, Any]) -> None:
         """One detection, on the disk or the pipe when this returns."""
         text = dumps({n: v for n, v in event.items() if n != "label" or self._label})
         if self._file is None:
             click.echo(text)
-            return
-        try:
-            self._file.write(text + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise ResourceProblem.of("cannot-write", f"{self._option}: {error.strerror or error}") from error
+        else:
+            self._file.write(text)
 
     def __enter__(self) -> _Out:
         return self

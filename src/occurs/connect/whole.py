@@ -6,13 +6,13 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from occurs.connect.places import user_path
-from occurs.errors import ResourceProblem, UsageProblem
+from occurs.errors import OccursError, ResourceProblem, UsageProblem
 from occurs.model.nesting import read_json
 
 
@@ -110,11 +110,40 @@ def new_file(text: str, option: str, overwrite: bool) -> Path:
 def write_whole(path: Path, data: bytes, named: str) -> None:
     """Write a file that is there whole or not at all; ``named``: its path as messages show it.  Raises
     ResourceProblem."""
+    with writing(named), Whole(path) as out:
+        out.write(data)
+
+
+@contextmanager
+def writing(named: object, kind: str = "cannot-write") -> Iterator[None]:
+    """Errors of the disk in the body are a ResourceProblem of this ``kind``; ``named``: what is written, for its
+    message."""
     try:
-        with Whole(path) as out:
-            out.write(data)
+        yield
+    except OccursError:
+        raise
     except OSError as error:
-        raise ResourceProblem.of("cannot-write", f"{named}: {error.strerror or error}") from error
+        raise ResourceProblem.of(kind, f"{named}: {error.strerror or error}") from error
+
+
+class Appended:
+    """A file to which lines are appended; a line is on its way to the disk when :meth:`write` returns.
+
+    Raises ResourceProblem.  ``option``: what names the file.
+    """
+
+    def __init__(self, path: str, option: str):
+        self._named = f"{option} {path}"
+        with writing(self._named):
+            self._file = open(user_path(path, option), "a", encoding="utf-8")  # noqa: SIM115  it stays open
+
+    def write(self, line: str) -> None:
+        with writing(self._named):
+            self._file.write(line + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def durable(path: Path, *, stamp: float | None = None) -> AbstractContextManager[IO[bytes]]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.connect.places import format_of, user_path
-from occurs.connect.whole import Whole
+from occurs.connect.whole import Whole, writing
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.astext import json_text, plain_text
 from occurs.model.types import arrow_type, from_arrow, widen
@@ -67,7 +67,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
     check_target(path, option)
     target = user_path(path, option)
     kind = format_of(target)
-    try:
+    with writing(path):
         if kind is None:
             target.mkdir(exist_ok=True)
             for name, table in tables.items():
@@ -76,8 +76,6 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
             return
         with Whole(target) as file, _packed(file, target) as out:
             write_to(out, kind, tables)
-    except OSError as error:
-        raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
 
 
 def write_to(out: IO[bytes], kind: str, tables: Tables) -> None:
@@ -105,14 +103,12 @@ def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None
     target = user_path(path, option)
     table = pa.table({"reason": pa.array([], pa.string())}) if table is None else table
     kind = format_of(target)
-    try:
+    with writing(path):
         if kind is None:
             target.mkdir(exist_ok=True)
             target, kind = target / "rows.parquet", "parquet"
         with Whole(target) as file, _packed(file, target) as out:
             write_rows_to(out, kind, table)
-    except OSError as error:
-        raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
 
 
 def _put_parquet(table: pa.Table, out: IO[bytes]) -> None:

@@ -21,7 +21,7 @@ from typing import IO, Any
 from urllib.parse import unquote, urlparse
 
 from occurs.connect.places import user_path
-from occurs.connect.whole import durable, sealed, unsealed
+from occurs.connect.whole import durable, sealed, unsealed, writing
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
 from occurs.hosts.stream.state_migration import quoted
 
@@ -87,7 +87,7 @@ class Checkpoint:
     def __init__(self, path: str):
         self.path = user_path(path, "--checkpoint").absolute()
         self._lock: IO[str] | None = None
-        with _disk(self.path):
+        with writing(self.path, "disk"):
             if self.path.exists() and not self.path.is_dir():
                 raise UsageProblem.of("bad-option", f"--checkpoint {path} is a file, not a directory")
             if not self.path.parent.is_dir():
@@ -99,7 +99,7 @@ class Checkpoint:
         #: what the latest start was settled with; None: no start has come so far
         self.entry: dict[str, Any] | None = self._read()
         if self.entry is None:
-            with _disk(self.path):
+            with writing(self.path, "disk"):
                 for left in self.history.glob("*"):  # for rules that another start had
                     left.unlink()
         #: of this directory and no other
@@ -245,7 +245,7 @@ class Checkpoint:
             self._write(told, _CLOSING)
 
     def _write(self, path: Path, data: bytes) -> None:
-        with _disk(path), durable(path) as out:
+        with writing(path, "disk"), durable(path) as out:
             out.write(data)
 
 
@@ -283,20 +283,6 @@ _CALLED = {str: "text", int: "a whole number", bool: "true or false", list: "a l
 def _unlike(where: str, wanted: str, value: Any) -> str:
     place = f"`{where.removesuffix('.')}`" if where else "the content"
     return f"{place} is {json.dumps(value)[:40]}, not {wanted}"
-
-
-class _disk:
-    """Errors of the disk as ours."""
-
-    def __init__(self, path: Path):
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, OccursError):
-            raise ResourceProblem.of("disk", f"{self._path}: {error.strerror or error}") from error
 
 
 def _changes(old: Mapping[str, str], new: Mapping[str, str], learns: bool) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +13,6 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
-from occurs.connect.places import user_path
-from occurs.errors import ResourceProblem
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
 
@@ -105,30 +102,6 @@ def shown_span(ticks: int | None, kind: TimeKind) -> str:
     if kind.tick is None:
         return f"{ticks:,} ticks"
     return f"{ticks * kind.tick / 1_000_000:,.1f} s"
-
-
-class Metrics:
-    """``--metrics``: a JSON object a line per micro-batch, appended; two if it is done again after a crash.
-
-    Raises ResourceProblem.
-    """
-
-    def __init__(self, path: str):
-        self._path = path
-        try:
-            self._file = open(user_path(path, "--metrics"), "a", encoding="utf-8")  # noqa: SIM115  it stays open
-        except OSError as error:
-            raise ResourceProblem.of("cannot-write", f"--metrics {path}: {error.strerror or error}") from error
-
-    def add(self, figures: Mapping[str, Any]) -> None:
-        try:
-            self._file.write(json.dumps(figures) + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise ResourceProblem.of("cannot-write", f"--metrics {self._path}: {error.strerror or error}") from error
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class Line:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
+from occurs.connect.whole import Appended
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.figures import Metrics, Totals
+from occurs.follow.figures import Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
 from occurs.follow.sinks import Outputs
@@ -100,7 +101,7 @@ class Follower:
             self._told(checkpoint.compare(entry, learns=bool(asked.replay_from)))
             self._learn(checkpoint, entry, expected)
             sinks = outputs(checkpoint)
-            gauge = None if metrics is None else Metrics(metrics)
+            gauge = None if metrics is None else Appended(metrics, "--metrics")
             if gauge is not None:
                 stack.callback(gauge.close)
             session = session or session_of()
@@ -120,7 +121,7 @@ class Follower:
                     self._acts.do(done)
                 figures = self.totals.add(number, seconds, given)
                 if gauge is not None:
-                    gauge.add(figures)
+                    gauge.write(json.dumps(figures))
                 shown(self.totals.line(self.kind))
 
             loop = Loop(query, checkpoint.spark, take)

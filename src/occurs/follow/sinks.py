@@ -10,7 +10,6 @@ import io
 import json
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
@@ -20,7 +19,7 @@ import pyarrow as pa
 from rich.console import Console, RenderableType
 
 from occurs.connect.places import user_path
-from occurs.connect.whole import durable
+from occurs.connect.whole import durable, writing
 from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
@@ -73,7 +72,7 @@ class Files:
                 "bad-option", text, hint="use a name without a suffix; --out-format chooses jsonl, csv, .."
             )
         check_target(path, option)
-        with self._errors():
+        with writing(f"{option} {self.path}"):
             self.path.mkdir(exist_ok=True)
             self._claim(owner)
 
@@ -113,18 +112,8 @@ class Files:
             self._put(batch, lambda out: out.write(("\n".join(lines) + "\n").encode()))
 
     def _put(self, batch: int, body: Callable[[IO[bytes]], object]) -> None:
-        with self._errors(), durable(self.path / f"batch-{batch:012}.{self._suffix}") as out:
+        with writing(f"{self._option} {self.path}"), durable(self.path / f"batch-{batch:012}.{self._suffix}") as out:
             body(out)
-
-    @contextmanager
-    def _errors(self):  # type: ignore[no-untyped-def]
-        try:
-            yield
-        except (ResourceProblem, UsageProblem):
-            raise
-        except OSError as error:
-            text = f"{self._option} {self.path}: {error.strerror or error}"
-            raise ResourceProblem.of("cannot-write", text) from error
 
 
 class Lines:

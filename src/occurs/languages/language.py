@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -189,6 +190,14 @@ def derived_table(schema: Schema, found: Iterable[Occurrence]) -> pa.Table:
     """Events that a reference semantics derived as rows: int64 ``time``, and the attributes of their type."""
     fields = [("time", pa.int64()), *((n, schema.arrow_of(n, of)) for n, of in schema)]
     return pa.Table.from_pylist([{"time": e.time, **e.attributes} for e in found], pa.schema(fields))
+
+
+def input_tables(history: History) -> dict[str, pa.Table]:
+    """The rows of the input by their types: those of a history without what definitions made, which stand behind."""
+    made = Counter[str]()
+    for m in history.made:
+        made[m.type] += len(m.table)
+    return {t: table.slice(0, len(table) - made[t]) for t, table in history.tables.items()}
 
 
 @lru_cache(maxsize=1)

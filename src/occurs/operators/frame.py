@@ -112,6 +112,18 @@ class Frame:
         return out
 
 
+def passing(
+    rows: Rows, condition: Expr, kind: TimeKind, dialect: Dialect
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """As :func:`select` for a condition on the row itself, once per condition and call."""
+    name = ("passing", dialect.name, condition)
+    found = rows.cache.get(name)
+    if found is None:
+        found = select(condition, lambda leaf: own_column(rows, leaf), len(rows), kind=kind, dialect=dialect)
+        rows.cache[name] = found
+    return found
+
+
 def own_column(rows: Rows, leaf: Expr) -> pa.Array:
     """The column that a reference to the row itself names."""
     assert isinstance(leaf, Ref)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 
+V = TypeVar("V")
 #: the least tick that there is
 FIRST_TICK = -(2**63)
 
@@ -51,17 +52,8 @@ class Rows:
         return self.columns[name]
 
     def slice(self, start: int, stop: int | None = None, new: int = 0) -> Rows:
-        part = slice(start, stop)
-        return Rows(
-            self.type,
-            self.time[part],
-            {n: c.slice(start, stop) for n, c in self.columns.items()},
-            new,
-            None if self.serial is None else self.serial[part],
-            None if self.labels is None else self.labels.take(np.arange(len(self.time))[part]),
-            None if self.derived is None else self.derived[part],
-            None if self.at is None else self.at[part],
-        )
+        columns = {n: c.slice(start, stop) for n, c in self.columns.items()}
+        return self._only(slice(start, stop), columns, new)
 
     def view(self, start: int, stop: int) -> Rows:
         """Rows ``start`` to before ``stop``; columns are cut when they are asked for."""
@@ -70,75 +62,74 @@ class Rows:
         return Rows(self.type, self.time[start:stop], Window(self, start, stop))
 
     def take(self, rows: np.ndarray, new: int = 0) -> Rows:
-        return Rows(
-            self.type,
-            self.time[rows],
-            {n: c.take(rows) for n, c in self.columns.items()},
-            new,
-            None if self.serial is None else self.serial[rows],
-            None if self.labels is None else self.labels.take(rows),
-            None if self.derived is None else self.derived[rows],
-            None if self.at is None else self.at[rows],
-        )
+        return self._only(rows, {n: c.take(rows) for n, c in self.columns.items()}, new)
+
+    def _only(self, at: Any, columns: Mapping[str, Column], new: int) -> Rows:
+        serial, derived, place = (None if a is None else a[at] for a in (self.serial, self.derived, self.at))
+        labels = None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at])
+        return Rows(self.type, self.time[at], columns, new, serial, labels, derived, place)
 
 
-class Window(Mapping[str, Column]):
+class _Asked(Mapping[str, V]):
+    """A mapping of which each value is made when it is asked for first."""
+
+    __slots__ = ("_made", "_names")
+    _names: Collection[str]
+    _made: dict[str, V] | None
+
+    def _value(self, name: str) -> V:
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> V:
+        if self._made is None:
+            self._made = {}
+        found = self._made.get(name)
+        if found is None:
+            found = self._made[name] = self._value(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Window(_Asked[Column]):
     """The columns of some of the rows ``of`` others, from ``start`` to before ``stop``."""
 
-    __slots__ = ("_cut", "of", "start", "stop")
+    __slots__ = ("of", "start", "stop")
 
     def __init__(self, of: Rows, start: int, stop: int) -> None:
         self.of, self.start, self.stop = of, start, stop
-        self._cut: dict[str, Column] | None = None
+        self._names, self._made = of.columns, None
 
-    def __getitem__(self, name: str) -> Column:
-        if self._cut is None:
-            self._cut = {}
-        found = self._cut.get(name)
-        if found is None:
-            found = self._cut[name] = self.of.columns[name].slice(self.start, self.stop)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.of.columns)
-
-    def __len__(self) -> int:
-        return len(self.of.columns)
+    def _value(self, name: str) -> Column:
+        return self.of.columns[name].slice(self.start, self.stop)
 
 
-class Part(Mapping[str, Rows]):
+class Part(_Asked[Rows]):
     """Some rows of several types, made when they are asked for.
 
     ``of``: all rows of every type, none of the past; ``spans``: per type that has rows here, the first of these and the
     one behind them.
     """
 
-    __slots__ = ("_made", "of", "spans")
+    __slots__ = ("of", "spans")
 
     def __init__(self, of: Mapping[str, Rows], spans: Mapping[str, tuple[int, int]]) -> None:
-        self.of, self.spans = of, spans
-        self._made: dict[str, Rows] | None = None
+        self.of, self._made = of, None
+        self._names = self.spans = spans
 
-    def __getitem__(self, type: str) -> Rows:
-        if self._made is None:
-            self._made = {}
-        found = self._made.get(type)
-        if found is None:
-            found = self._made[type] = self.of[type].view(*self.spans[type])
-        return found
+    def _value(self, type: str) -> Rows:
+        return self.of[type].view(*self.spans[type])
 
     def span(self, type: str) -> tuple[Rows | None, int, int]:
         """The rows among which those of ``type`` are, from where to before where."""
         return self.of.get(type), *self.spans.get(type, (0, 0))
-
-    def __contains__(self, type: object) -> bool:
-        return type in self.spans
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.spans)
-
-    def __len__(self) -> int:
-        return len(self.spans)
 
 
 class Since(Mapping[str, Rows]):

@@ -15,7 +15,7 @@ from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retent
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
-from occurs.languages.language import Given, Known, Part, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind, duration
@@ -169,11 +169,7 @@ def _kept(q: ResolvedQuery, kind: TimeKind) -> tuple[str, ...]:
 def _given(history: History) -> list[Occurrence]:
     """The rows that the reference semantics takes: those of the input, and behind them in every instant what other
     languages have derived."""
-    made: dict[str, int] = {}
-    for m in history.made:
-        made[m.type] = made.get(m.type, 0) + len(m.table)
-    tables = {t: table.slice(0, len(table) - made.get(t, 0)) for t, table in history.tables.items()}
-    out = occurrences(tables)
+    out = occurrences(input_tables(history))
     last = max((e.sequence for e in out if e.sequence is not None), default=0)
     others = sorted((m for m in history.made if m.language != LANGUAGE), key=lambda m: m.place)
     for e in (e for m in others for e in occurrences({m.type: m.table})):

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table
+from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table, input_tables
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (
@@ -179,11 +179,5 @@ class Logic(Part):
 
 def _given(history: History) -> tuple[list[Occurrence], list[Occurrence]]:
     """The rows of the input, and what definitions have made, in their order."""
-    count: dict[str, int] = {}
-    for m in history.made:
-        count[m.type] = count.get(m.type, 0) + len(m.table)
-    rows: list[Occurrence] = []
-    for t, table in history.tables.items():
-        rows += occurrences({t: table.slice(0, len(table) - count.get(t, 0))})
     made = [(e.time, m.place, n, e) for m in history.made for n, e in enumerate(occurrences({m.type: m.table}))]
-    return rows, [e for *_, e in sorted(made, key=lambda e: e[:3])]
+    return occurrences(input_tables(history)), [e for *_, e in sorted(made, key=lambda e: e[:3])]

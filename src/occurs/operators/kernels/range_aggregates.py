@@ -67,7 +67,7 @@ def _add_exact(partials: np.ndarray, used: int, x: float) -> int:
 
 
 @kernel
-def _round_exact(partials: np.ndarray, used: int) -> float:
+def round_exact(partials: np.ndarray, used: int) -> float:
     """The sum of ``partials``, rounded half to even once."""
     if used == 0:
         return 0.0
@@ -100,7 +100,7 @@ def float_sums(values: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.nda
         for p in range(lo[i], hi[i]):
             if valid[p]:
                 used = _add_exact(partials, used, values[p])
-        out[i] = _round_exact(partials, used)
+        out[i] = round_exact(partials, used)
     return out
 
 

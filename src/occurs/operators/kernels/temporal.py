@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from occurs.kernel import kernel
+from occurs.operators.kernels.range_aggregates import round_exact
 
 _GREATEST = 2**63 - 1
 #: no time yet
@@ -50,10 +51,8 @@ def _doubled(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     size = len(times)
     more_times = np.empty(2 * size, np.int64)
     more_values = np.empty((values.shape[0], 2 * size), np.int64)
-    for i in range(size):
-        more_times[i] = times[i]
-        for w in range(values.shape[0]):
-            more_values[w, i] = values[w, i]
+    more_times[:size] = times
+    more_values[:, :size] = values
     return more_times, more_values
 
 
@@ -476,29 +475,6 @@ def grown(parts: np.ndarray, count: int, x: float) -> int:
 
 
 @kernel
-def rounded(parts: np.ndarray, count: int) -> float:
-    """The float nearest to an expansion, halves to even."""
-    if count == 0:
-        return 0.0
-    at = count - 1
-    high = parts[at]
-    low = 0.0
-    while at > 0:
-        at -= 1
-        x = high
-        high = x + parts[at]
-        low = parts[at] - (high - x)
-        if low != 0.0:
-            break
-    if at > 0 and ((low < 0.0 and parts[at - 1] < 0.0) or (low > 0.0 and parts[at - 1] > 0.0)):
-        y = low * 2.0
-        x = high + y
-        if y == x - high:
-            high = x
-    return high
-
-
-@kernel
 def _product(a: float, b: float) -> tuple[float, float]:
     """``a * b`` and what rounding has taken from it (Dekker)."""
     p = a * b
@@ -528,7 +504,7 @@ def _less(parts: np.ndarray, count: int, q: float, half: float, n: float) -> int
 @kernel
 def mean(parts: np.ndarray, count: int, n: int) -> float:
     """The float nearest to an expansion divided by ``n`` (exactly representable), halves to even."""
-    q = rounded(parts, count) / n
+    q = round_exact(parts, count) / n
     if q == 0.0 or math.isinf(q):
         return q
     for _ in range(4):
@@ -660,7 +636,7 @@ def aggregated(
     parts = values[q + 1].view(np.float64)[0]
     if op == AVG:
         return key_of(mean(parts, tail[q + 1], mine[3])), True, False
-    return key_of(rounded(parts, tail[q + 1])), True, False
+    return key_of(round_exact(parts, tail[q + 1])), True, False
 
 
 # -- which rows the states of instances see; rows and states are sorted by (code, time) --------------------------------

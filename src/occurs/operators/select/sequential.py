@@ -248,16 +248,8 @@ class Waves:
 
         They are number ``positions`` of the results of rule ``place``, or of the outside rows (-1).
         """
-        old = self.tables[type]
-        n = len(old)
-        columns = {name: Column.concat([c, rows.columns[name]]) for name, c in old.columns.items()}
-        labels = None
-        if old.labels is not None and rows.labels is not None:
-            labels = Labels.concat([old.labels, rows.labels])
-        # rows of this call have no serial number yet: what they are consumed by is found by their position
-        known = old.serial if old.serial is not None else np.zeros(0, np.int64)
-        serial = np.concatenate([known, np.full(len(rows), -1)])
-        self.tables[type] = Rows(type, np.concatenate([old.time, rows.time]), columns, old.new, serial, labels)
+        n = len(self.tables[type])
+        self.tables[type] = _behind(self.tables[type], rows)
         for (rule, t), free in self.free.items():
             if t == type:
                 self.free[(rule, t)] = np.concatenate([free, np.ones(len(rows), np.bool_)])
@@ -605,15 +597,22 @@ class MachineRun:
         columns = {}
         for at, name in enumerate(region.names):
             made = self.pool.column(region.type(name), values[derived, at], known[derived, at])
-            columns[name] = Column.concat([old.columns[name], Column.concat([outside.columns[name], made]).take(order)])
-        past = old.serial if old.serial is not None else np.zeros(0, np.int64)
-        serial = np.concatenate([past, np.full(len(fresh), -1)])
-        labels = None
-        if pool is not None and old.labels is not None:
-            labels = Labels.concat([old.labels, pool.take(fresh[order])])
-        times = np.concatenate([old.time, time[fresh[order]]])
-        self.waves.tables[type] = Rows(type, times, columns, old.new, serial, labels)
+            columns[name] = Column.concat([outside.columns[name], made]).take(order)
+        labels = None if pool is None else pool.take(fresh[order])
+        self.waves.tables[type] = _behind(old, Rows(type, time[fresh[order]], columns, labels=labels))
         self.waves.origin[type].append((local[region.came], -1, np.arange(len(outside))))
+
+
+def _behind(old: Rows, rows: Rows) -> Rows:
+    """Rows behind those of a fed-back type; of its columns those that both have."""
+    columns = {n: Column.concat([c, rows.columns[n]]) for n, c in old.columns.items() if n in rows.columns}
+    labels = None
+    if old.labels is not None and rows.labels is not None:
+        labels = Labels.concat([old.labels, rows.labels])
+    # rows of this call have no serial number yet: what they are consumed by is found by their position
+    known = old.serial if old.serial is not None else np.zeros(0, np.int64)
+    serial = np.concatenate([known, np.full(len(rows), -1)])
+    return Rows(old.type, np.concatenate([old.time, rows.time]), columns, old.new, serial, labels)
 
 
 def _columns(p: Pattern, type: str) -> list[str]:

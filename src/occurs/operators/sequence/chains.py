@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
-from occurs.operators.frame import own_column
+from occurs.operators.frame import passing
 from occurs.operators.kernels.row_index import find_ranges, first_after, group_rows, in_order, spread
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
@@ -683,6 +684,25 @@ def _apart(state: State, rules: int) -> list[State]:
 
 
 # -- the events of a call: candidates grouped by key, codes of values; shared by many rules ----------------------------
+Own = TypeVar("Own")
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+def once(method: Callable[Concatenate[Own, Given], Made]) -> Callable[Concatenate[Own, Given], Made]:
+    """A method that is run once per object and arguments; what it returned is returned again."""
+
+    @wraps(method)
+    def found(self: Own, *given: Given.args, **named: Given.kwargs) -> Made:
+        made: dict[object, Made] = self.__dict__.setdefault("_made", {})
+        name = (method.__name__, *given, *named.items())
+        if name not in made:
+            made[name] = method(self, *given, **named)
+        return made[name]
+
+    return found
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Events that may fit a filter: ``at``, their places in the stream, group by group (``start``: groups + 1) and
@@ -702,10 +722,6 @@ class Events:
         self._domains = domains
         self._kind = kind
         self._numbers = {name: n for n, name in enumerate(stream.types)}
-        self._places: dict[str, np.ndarray] = {}
-        self._coded: dict[tuple[str, str], np.ndarray] = {}
-        self._fitting: dict[object, tuple[np.ndarray, np.ndarray]] = {}
-        self._candidates: dict[object, Candidates] = {}
 
     def number(self, type: str) -> int:
         """The number of a type in the stream; -1 if it has none."""
@@ -718,53 +734,42 @@ class Events:
         return self._domains.get((type, attribute), f"{type}.{attribute}")
 
     # -- which events ------------------------------------------------------------------------------------------------
+    @once
     def candidates(self, types: tuple[str, ...], own: tuple[Expr, ...], by: tuple[str, ...]) -> Candidates:
         """The events of these types that pass their own conditions, grouped by the codes of the attributes ``by``."""
-        name = (types, own, by)
-        found = self._candidates.get(name)
-        if found is None:
-            at, doubtful = self._fit(types, own)
-            if by:
-                domains = [self.domain(types[0], a) for a in by]
-                code = self.codes.join(domains, [self.code(types, a, at) for a in by], len(at))
-                order, start = group_rows(code, self.codes.size(domains), _ALL)
-                found = Candidates(at[order], start, doubtful)
-            else:
-                found = Candidates(at, np.array([0, len(at)], np.int64), doubtful)
-            self._candidates[name] = found
-        return found
+        at, doubtful = self._fit(types, own)
+        if not by:
+            return Candidates(at, np.array([0, len(at)], np.int64), doubtful)
+        domains = [self.domain(types[0], a) for a in by]
+        code = self.codes.join(domains, [self.code(types, a, at) for a in by], len(at))
+        order, start = group_rows(code, self.codes.size(domains), _ALL)
+        return Candidates(at[order], start, doubtful)
 
+    @once
     def _fit(self, types: tuple[str, ...], own: tuple[Expr, ...]) -> tuple[np.ndarray, np.ndarray]:
         """The places of the events that pass, ascending, those in doubt among them; and those in doubt."""
-        name = (types, own)
-        found = self._fitting.get(name)
-        if found is None:
-            places, doubtful = [], []
-            for t in types:
-                if self.number(t) < 0:
-                    continue
-                of, rows = self.places(t), self.rows(t)
-                joint = conjunction(list(own))
-                if joint is not None and len(rows):
-                    passed, undecided = _passing(rows, joint, self._kind)
-                    if undecided is not None:
-                        doubtful.append(of[undecided])
-                        passed = passed.copy()
-                        passed[undecided] = True
-                    of = of[passed]
-                places.append(of)
-            found = (_merged(places), _merged(doubtful))
-            self._fitting[name] = found
-        return found
+        places, doubtful = [], []
+        for t in types:
+            if self.number(t) < 0:
+                continue
+            of, rows = self.places(t), self.rows(t)
+            joint = conjunction(list(own))
+            if joint is not None and len(rows):
+                passed, undecided = passing(rows, joint, self._kind, EPL)
+                if undecided is not None:
+                    doubtful.append(of[undecided])
+                    passed = passed.copy()
+                    passed[undecided] = True
+                of = of[passed]
+            places.append(of)
+        return _merged(places), _merged(doubtful)
 
+    @once
     def places(self, type: str) -> np.ndarray:
         """int64: by row of a type its place in the stream."""
-        found = self._places.get(type)
-        if found is None:
-            at = np.flatnonzero(self.stream.type == self.number(type))
-            found = np.empty(len(self.rows(type)), np.int64)
-            found[self.stream.row[at]] = at
-            self._places[type] = found
+        at = np.flatnonzero(self.stream.type == self.number(type))
+        found = np.empty(len(self.rows(type)), np.int64)
+        found[self.stream.row[at]] = at
         return found
 
     # -- their values ------------------------------------------------------------------------------------------------
@@ -779,13 +784,9 @@ class Events:
             out[here] = self._code_of(t, attribute)[self.stream.row[at[here]]]
         return out
 
+    @once
     def _code_of(self, type: str, attribute: str) -> np.ndarray:
-        name = (type, attribute)
-        found = self._coded.get(name)
-        if found is None:
-            found = self.codes.encode(self.domain(type, attribute), self.rows(type).column(attribute))
-            self._coded[name] = found
-        return found
+        return self.codes.encode(self.domain(type, attribute), self.rows(type).column(attribute))
 
     def _values(self, type: str, attribute: str) -> Column:
         """An attribute of all events of a type; nulls if only types that inherit from it have it."""
@@ -806,16 +807,6 @@ class Events:
             parts.append(self._values(t, attribute))
             n += len(self.rows(t))
         return Column.widened(parts).take(base[self.stream.type[at]] + self.stream.row[at])
-
-
-def _passing(rows: Rows, condition: Expr, kind: TimeKind) -> tuple[np.ndarray, np.ndarray | None]:
-    """As :func:`select`, once per condition and call."""
-    name = ("passing", EPL.name, condition)
-    found = rows.cache.get(name)
-    if found is None:
-        found = select(condition, lambda leaf: own_column(rows, leaf), len(rows), kind=kind, dialect=EPL)
-        rows.cache[name] = found
-    return found
 
 
 def _merged(parts: Many[np.ndarray]) -> np.ndarray:
@@ -915,7 +906,6 @@ class Bindings:
         self.seen = int(state["seen"].column("events")[0].as_py()) if "seen" in state else 0
         self.past = [Past() for _ in types]
         self.waiting: list[Tokens | None] = []
-        self._cache: dict[object, np.ndarray | Column] = {}
         for k in range(len(types)):
             table = state.get(f"step{k}")
             self.waiting.append(self._loaded(table, k, covering[k]) if table is not None and len(table) else None)
@@ -952,39 +942,30 @@ class Bindings:
     def _numbers(self, step: int, refs: np.ndarray, name: str, new: np.ndarray) -> np.ndarray:
         return _looked_up(refs, lambda: self._kept_numbers(step, name), lambda at: new[at])
 
+    @once
     def _kept_numbers(self, step: int, name: str) -> np.ndarray:
-        found = self._cache.get((step, name))
-        if found is None:
-            array = self.past[step].array(f"{step}.{name}")
-            found = np.zeros(self.past[step].n, np.int64) if array is None else array
-            self._cache[(step, name)] = found
-        assert isinstance(found, np.ndarray)
-        return found
+        array = self.past[step].array(f"{step}.{name}")
+        return np.zeros(self.past[step].n, np.int64) if array is None else array
 
     def code(self, step: int, attribute: str, refs: np.ndarray) -> np.ndarray:
         """int64: codes of an attribute, -1 for null."""
         types = self.types[step]
         assert types is not None
 
-        def kept() -> np.ndarray:
-            found = self._cache.get((step, "code", attribute))
-            if found is None:
-                column = self._kept_column(step, attribute)
-                found = self.events.codes.encode(self.events.domain(types[0], attribute), column)
-                self._cache[(step, "code", attribute)] = found
-            assert isinstance(found, np.ndarray)
-            return found
-
+        kept = lambda: self._kept_code(step, attribute)  # noqa: E731
         return _looked_up(refs, kept, lambda at: self.events.code(types, attribute, at))
 
+    @once
+    def _kept_code(self, step: int, attribute: str) -> np.ndarray:
+        types = self.types[step]
+        assert types is not None
+        return self.events.codes.encode(self.events.domain(types[0], attribute), self._kept_column(step, attribute))
+
+    @once
     def _kept_column(self, step: int, attribute: str) -> Column:
         if attribute == "time":
             return Column(Type.TIMESTAMP, self._kept_numbers(step, "time"), None)
-        found = self._cache.get((step, "column", attribute))
-        if found is None:
-            found = self._cache[(step, "column", attribute)] = self.past[step].column(f"{step}:{attribute}")
-        assert isinstance(found, Column)
-        return found
+        return self.past[step].column(f"{step}:{attribute}")
 
     def column(self, step: int, attribute: str, refs: np.ndarray) -> Column:
         """The values of an attribute of bound events."""

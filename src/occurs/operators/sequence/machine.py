@@ -19,8 +19,7 @@ from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_machine import event_of, next_instant, run
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
-from occurs.operators.sequence.machine_events import Events, events_of, fill_words
-from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules
+from occurs.operators.sequence.machine_program import EMPTY, Asked, Events, Layout, Rules, events_of, fill_words
 from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.tree import Atom, Sequence
 

@@ -17,8 +17,7 @@ from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_machine import chain_keys, collect_garbage, relink, restore_trues, stored_trues
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.machine_events import Events
-from occurs.operators.sequence.machine_program import Layout
+from occurs.operators.sequence.machine_program import Events, Layout
 from occurs.operators.sequence.match_rows import State
 
 #: what of an instance outlives a call, by the name of its column

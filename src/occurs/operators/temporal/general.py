@@ -619,19 +619,17 @@ class Kept:
         number = 0
         while f"instances {number}" in tables:
             for one in lines(f"instances {number}"):
-                kept._restore(*one)
+                kept._restore(one)
             number += 1
         kept.dirty.clear()
         kept._saved = dict(tables)
         return kept
 
-    def _restore(
-        self, generics: Any, variables: Any, past: Any, records: Any, residual: Any, since: Any, last: Any, over: Any,
-        next_tick: Any, trails: Any,
-    ) -> None:  # fmt: skip
+    def _restore(self, saved: tuple[Any, ...]) -> None:
+        generics, variables, past, records, *others, trails = saved
         i = self._made(generics)
-        i.variables = dict(zip(i.variables, variables, strict=True))
-        i.past, i.residual, i.since, i.last, i.over, i.next_tick = list(past), residual, since, last, over, next_tick
+        i.variables, i.past = dict(zip(i.variables, variables, strict=True)), list(past)
+        i.residual, i.since, i.last, i.over, i.next_tick = others
         i.trails = None if trails is None else Trails(dict(trails))
         for time, values in records:
             i.records.append(Record(time, list(values), i.records[-1] if i.records else None))

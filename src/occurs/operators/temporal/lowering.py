@@ -231,6 +231,14 @@ class Scope:
     delay: int = 0
     source: int | None = None
 
+    @property
+    def clock(self) -> Expr:
+        """The time of the state of the values."""
+        time: Expr = Time()
+        for _ in range(self.delay):
+            time = Before(time)
+        return time
+
     def of(self, node: Expr) -> Scope:
         """Of the variables that are free in ``node`` only."""
         names = free(node)
@@ -401,9 +409,7 @@ class Ways:
 
     def __init__(self, scope: Scope, kind: TimeKind, past: bool) -> None:
         self.scope, self.kind, self.past = scope, kind, past
-        self.clock: Expr = Time()
-        for _ in range(scope.delay):
-            self.clock = Before(self.clock)
+        self.clock = scope.clock
 
     def of(self, f: tree.Formula, hold: bool) -> list[Way]:
         """All ways; :class:`Unsuited` if there is something that none of them can have."""
@@ -798,8 +804,5 @@ class Formulas:
             return -1
         if bound:
             raise Unsuited("ages from two states")
-        time: Expr = Time()
-        for _ in range(scope.delay):
-            time = Before(time)
-        at = self.b.plain.setdefault(time, len(self.b.plain))
+        at = self.b.plain.setdefault(scope.clock, len(self.b.plain))
         return self.b.numbers.setdefault((-1, at), len(self.b.numbers))

@@ -119,7 +119,8 @@ class Database:
         self._insert(name, rows)
 
     def _insert(self, name: str, rows: Sequence[tuple[int, Row]]) -> None:
-        self._many(self.inserts[name], [(n, *map(plain, row)) for n, row in rows])
+        if rows:
+            self._write(self.inserts[name], *[(n, *map(plain, row)) for n, row in rows])
 
     def _follow(self, table: Table) -> None:
         """Do what has happened to a table since the last time."""
@@ -146,19 +147,15 @@ class Database:
         head = ", ".join([*(f"{quoted(n)} as (select * from {quoted(table)})" for n, table in held), *views])
         return f"with {head} select * from ({sql}\n)" if head else f"select * from ({sql}\n)"
 
-    def _write(self, text: str, values: Sequence[Any] = ()) -> None:
+    def _write(self, text: str, *rows: Sequence[Any]) -> None:
+        """A statement, once per row of values; once if there are none."""
         assert self.connection is not None
         self.writing = True
         try:
-            self.connection.execute(text, values)
-        finally:
-            self.writing = False
-
-    def _many(self, text: str, rows: Sequence[Sequence[Any]]) -> None:
-        assert self.connection is not None
-        self.writing = True
-        try:
-            self.connection.executemany(text, rows)
+            if len(rows) > 1:
+                self.connection.executemany(text, rows)
+            else:
+                self.connection.execute(text, *rows)
         finally:
             self.writing = False
 

@@ -386,53 +386,44 @@ BACK = (Lasttime, Since)
 _TRUE = Truth(True)
 
 
-@dataclass(frozen=True)
-class Number:
-    """Gives variables of bounds their names."""
-
-    numbers: Iterator[int]
-
-    def __call__(self) -> str:
-        return f"#{next(self.numbers)}"
-
-
 def lowered(formula: Formula) -> Formula:
     """The same formula with not, and, or, assignment, nexttime, until without bound, lasttime, since and atoms only."""
-    return _lower(formula, Number(count(1)))
+    # variables of bounds are called `#1`, `#2` ..
+    return _lower(formula, (f"#{n}" for n in count(1)))
 
 
-def _lower(f: Formula, name: Number) -> Formula:
+def _lower(f: Formula, names: Iterator[str]) -> Formula:
     match f:
         case Implies():
-            return Or((Not(_lower(f.left, name)), _lower(f.right, name)))
+            return Or((Not(_lower(f.left, names)), _lower(f.right, names)))
         case Eventually():
-            return _until(_TRUE, _lower(f.operand, name), f.bound, name)
+            return _until(_TRUE, _lower(f.operand, names), f.bound, names)
         case Always():
-            return Not(_until(_TRUE, Not(_lower(f.operand, name)), f.bound, name))
+            return Not(_until(_TRUE, Not(_lower(f.operand, names)), f.bound, names))
         case Until():
-            return _until(_lower(f.left, name), _lower(f.right, name), f.bound, name)
+            return _until(_lower(f.left, names), _lower(f.right, names), f.bound, names)
         case Release():
-            return Not(_until(Not(_lower(f.left, name)), Not(_lower(f.right, name)), f.bound, name))
+            return Not(_until(Not(_lower(f.left, names)), Not(_lower(f.right, names)), f.bound, names))
         case WeakUntil():
-            left = _lower(f.left, name)
-            return Or((Until(left, _lower(f.right, name)), Not(Until(_TRUE, Not(left)))))
+            left = _lower(f.left, names)
+            return Or((Until(left, _lower(f.right, names)), Not(Until(_TRUE, Not(left)))))
         case Previously():
-            return Since(_TRUE, _lower(f.operand, name), f.bound)
+            return Since(_TRUE, _lower(f.operand, names), f.bound)
         case Throughout():
-            return Not(Since(_TRUE, Not(_lower(f.operand, name)), f.bound))
+            return Not(Since(_TRUE, Not(_lower(f.operand, names)), f.bound))
         case Since():
-            return Since(_lower(f.left, name), _lower(f.right, name), f.bound)
+            return Since(_lower(f.left, names), _lower(f.right, names), f.bound)
         case Not() | Assign() | Nexttime() | Lasttime():
-            return replace(f, operand=_lower(f.operand, name))
+            return replace(f, operand=_lower(f.operand, names))
         case And() | Or():
-            return replace(f, operands=tuple(_lower(p, name) for p in f.operands))
+            return replace(f, operands=tuple(_lower(p, names) for p in f.operands))
     return f
 
 
-def _until(left: Formula, right: Formula, bound: Bound | None, name: Number) -> Formula:
+def _until(left: Formula, right: Formula, bound: Bound | None, names: Iterator[str]) -> Formula:
     if bound is None:
         return Until(left, right)
-    start = name()
+    start = next(names)
     here = Global(start, Type.TIMESTAMP, True)
 
     def test(op: str, duration: DurationLiteral) -> Formula:

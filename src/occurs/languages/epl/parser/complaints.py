@@ -49,22 +49,18 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
     expected = expected_terminals(error)
     start, end, found = found_at(error, piece)
+    wanted = in_words(expected, _WORDS, _GROUPS, "`;`")
     here = (start, end)
     special = unsupported(piece, start, end, expected) or _special(piece, start, end, expected)
     kind, message, hint = "syntax", None, None
     if special is not None:
         kind, message, hint, here = special
-    message = message or f"{found}: expected {words(expected)}"
+    message = message or f"{found}: expected {wanted}"
     related: tuple[Place, ...] = ()
     opening = unclosed(blanked(_STRINGS, piece[:start]))
     if hint is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
         hint, related = not_closed(piece, opening, source, offset)
     return source.problem(kind, message, source.span(offset + here[0], offset + here[1]), hint, related=related)
-
-
-def words(expected: set[str]) -> str:
-    """Terminals as a list in words."""
-    return in_words(expected, _WORDS, _GROUPS, "`;`")
 
 
 def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | None:

@@ -7,7 +7,6 @@ statement is read by itself, so that each wrong one is reported.  Phrases are kn
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from occurs.errors import DefinitionProblem, Problem, raise_problems
@@ -34,24 +33,24 @@ def parse(
     sizes = Sizes()
     for piece in _pieces(text):
         before = len(source.problems)
-        reader = Reader(piece.tokens, source, known)
+        reader = Reader(piece, source, known)
         try:
             statement = reader.statement()
         except Backtrack:
             source.problems.append(_with_nearest(reader, known))
-            unread |= _names(piece.tokens)
+            unread |= _names(piece)
             continue
         # a phrase stands for its body wherever it is used, a definition for its own pipe
         root = statement.body if isinstance(statement, syntax.Phrase) else statement.pipe
         problem = sizes.of(root).problem if root is not None else None
         if problem is not None:
             hint = "name a pipe that is used several times: `LET a BE ..`"
-            source.report("syntax", problem, source.span(piece.tokens[0].start, piece.tokens[-1].end), hint)
+            source.report("syntax", problem, source.span(piece[0].start, piece[-1].end), hint)
         if len(source.problems) > before:
-            unread |= _names(piece.tokens)
+            unread |= _names(piece)
             continue
-        if not piece.ended:
-            last = piece.tokens[-2].end
+        if piece[-1].kind == "end":
+            last = piece[-2].end
             hint = "end the statement with a full stop: `DEFINE Out AS THE SUM OF x.`"
             source.report("syntax", "the statement ends without `.`", source.span(last, last + 1), hint)
         statements.append(statement)
@@ -100,24 +99,17 @@ def _names(piece: Sequence[Token]) -> set[str]:
     return {piece[1].word.strip("`")} if piece[1].kind in ("word", "name") else set()
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """The tokens of a statement; the last one is the full stop, or of kind ``end`` if there is none."""
-
-    tokens: tuple[Token, ...]
-    ended: bool
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
+def _pieces(text: str) -> Iterator[tuple[Token, ...]]:
+    """The tokens of every statement; the last one is the full stop, or of kind ``end`` if there is none."""
     piece: list[Token] = []
     for token in tokens(text):
         if token.kind == "stop":
-            yield _Piece((*piece, token), True)
+            yield (*piece, token)
             piece = []
             continue
         if piece and token.word in ("LET", "DEFINE") and token.kind == "word" and piece[-1].kind != "access":
-            yield _Piece((*piece, Token("end", "", piece[-1].end, piece[-1].end)), False)
+            yield (*piece, Token("end", "", piece[-1].end, piece[-1].end))
             piece = []
         piece.append(token)
     if piece:
-        yield _Piece((*piece, Token("end", "", piece[-1].end, piece[-1].end)), False)
+        yield (*piece, Token("end", "", piece[-1].end, piece[-1].end))

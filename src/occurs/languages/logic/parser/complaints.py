@@ -66,11 +66,12 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     """The problem that stopped the parser in ``piece``, a definition that begins at ``offset`` of ``source``."""
     expected = expected_terminals(error)
     start, end, found = found_at(error, piece)
+    wanted = in_words(expected, _WORDS, _GROUPS, "`;`")
     special = _special(piece, start, end, expected)
     here: tuple[int, int] = (start, end)
     hint = special[2] if special is not None else None
     related: tuple[Place, ...] = ()
-    kind, message = "syntax", f"{found.replace('statement', 'definition')}: expected {words(expected)}"
+    kind, message = "syntax", f"{found.replace('statement', 'definition')}: expected {wanted}"
     if special is not None:
         kind, here = special[0], special[3]
         message = special[1] or message
@@ -81,11 +82,6 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
         hint, related = not_closed(piece, opening, source, offset)
     span = source.span(offset + here[0], offset + here[1])
     return source.problem(kind, message.replace("\0", "."), span, hint, "error", related)
-
-
-def words(expected: set[str]) -> str:
-    """Terminals as a list in words."""
-    return in_words(expected, _WORDS, _GROUPS, "`;`")
 
 
 _STRINGS = re.compile(r""""(?:[^"\n]|"")*"|'(?:[^'\n]|'')*'""")

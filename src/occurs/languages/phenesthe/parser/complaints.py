@@ -42,18 +42,14 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
     expected = expected_terminals(error)
     start, end, found = found_at(error, piece)
-    kind, message, hint = "syntax", f"{found}: expected {words(expected)}", None
+    wanted = in_words(expected, _WORDS, [(group, group, name) for group, name in _GROUPS], "`.`")
+    kind, message, hint = "syntax", f"{found}: expected {wanted}", None
     before = re.sub(r"(?:#|%|--)[^\n]*", "", piece[:start]).rstrip()[-LOOK_BACK:]
     special = _unsupported(piece, start, before) or _special(piece[start:end], before, expected, piece[start:])
     if special is not None:
         kind, other, hint = special
         message = other or message
     return source.problem(kind, message, source.span(offset + start, offset + end), hint)
-
-
-def words(expected: set[str]) -> str:
-    """Terminals as a list in words."""
-    return in_words(expected, _WORDS, [(group, group, name) for group, name in _GROUPS], "`.`")
 
 
 Special = tuple[str, str | None, str | None]

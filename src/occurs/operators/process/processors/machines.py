@@ -698,7 +698,7 @@ class Coder(bytecode.Coder):
         (-1: there is none).  Raises Unsupported."""
         if node is None:
             return -1, -1, -1
-        every = expressions.conjuncts(node)
+        every = list(expressions.conjuncts(node))
         free = [p for p in every if not _sees(p, self.registers) and not isinstance(p, expressions.Literal)]
         first = self.guarding(free[0]) if free else -1
         rest = expressions.conjunction([p for p in every if not free or p is not free[0]])
