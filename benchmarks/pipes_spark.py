@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import occurs
 from benchmarks import pipes_work, sparkjob
 from benchmarks.report import Report
 from benchmarks.timing import alternate
@@ -64,7 +63,7 @@ def report(spark: SparkSession, path: Path, repetitions: int) -> Report:
 
     n = pq.read_metadata(path).num_rows
     x = pipes.source("X", type={"x": int}).x
-    program = occurs.from_pipes(x.slice_each(fn("$0 MOD 1000"), lambda p: p.cumulate(fn.add)).named("Sums"))
+    program = pipes.program(x.slice_each(fn("$0 MOD 1000"), lambda p: p.cumulate(fn.add)).named("Sums"))
 
     def local() -> Any:
         return program.detect({"X": pq.read_table(path)}, time_unit="s")["Sums"]

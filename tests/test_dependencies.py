@@ -24,7 +24,6 @@ MAY_IMPORT = {
     "operators": "errors kernels model expr",
     "nets": "errors model expr",
     "languages": "errors model expr operators nets",
-    "pipes": "errors model expr operators languages",
     "connect": "errors model",
     "plan": "errors model expr operators",
     "engine": "errors model expr operators plan",
@@ -35,8 +34,9 @@ MAY_IMPORT = {
     "hosts": "errors kernels model expr operators connect plan engine plot notebook options checked",
     "verify": "errors model languages nets hosts checked",
     "program": (
-        "errors progress model operators languages pipes connect plan engine notebook options checked hosts verify"
+        "errors progress model operators languages connect plan engine notebook options checked hosts verify"
     ),
+    "pipes": "errors model expr operators languages checked program",
     "occurs": "errors connect notebook hosts program",
     "testing": "errors model operators languages",
     "watch": "errors model expr operators languages connect engine checked",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from occurs.hosts.detections import Detections
     from occurs.hosts.live import Live
-    from occurs.loading import from_pipes, load, parse
+    from occurs.loading import load, parse
     from occurs.program import Program
 
 __version__ = "0.1.0"
@@ -45,7 +45,6 @@ __all__ = [
     "UsageProblem",
     "__version__",
     "changes",
-    "from_pipes",
     "load",
     "parse",
 ]
@@ -55,7 +54,6 @@ _WHERE = {
     "Live": "occurs.hosts.live",
     "Program": "occurs.program",
     "changes": "occurs.connect.feed",
-    "from_pipes": "occurs.loading",
     "load": "occurs.loading",
     "parse": "occurs.loading",
 }

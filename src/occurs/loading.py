@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from occurs.connect.places import user_path
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.languages.language import names, suffixes
 from occurs.program import Program
-
-if TYPE_CHECKING:
-    from occurs.pipes.pipe import Pipe
-    from occurs.pipes.programs import Named
 
 
 def load(*paths: str | Path, language: str | None = None, max_formula: int | None = None) -> Program:
@@ -89,18 +84,6 @@ def parse(text: str, language: str = "tesla", *, name: str | None = None, max_fo
     """
     _prepare_notebook()
     return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula)
-
-
-def from_pipes(*pipes: Pipe | Named) -> Program:
-    """Make a program from pipes, which runs like any other program in this process and on Spark.
-
-    An event is a tuple of its attributes.  The items of a pipe without a name are rows of the type ``Result``.
-    """
-    from occurs.checked_texts import Read
-    from occurs.languages.language import Texts
-    from occurs.pipes.programs import definitions
-
-    return Program(Read({"pipes": Texts(definitions(*pipes), ())}, {"pipes": (0,)}))
 
 
 def _prepare_notebook() -> None:

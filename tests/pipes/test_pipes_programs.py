@@ -19,7 +19,7 @@ def rows(found, name):
 
 def test_a_program_of_pipes():
     x = pipes.source("X0").v
-    program = occurs.from_pipes(
+    program = pipes.program(
         (x + x.decimate(4)).named("Out"),
         ltl.F(x > 6).named("High", about=True),
         x.slice(fn("$0 MOD 2"), lambda p: p.cumulate(fn.add)).named("Sums"),
@@ -35,7 +35,7 @@ def test_a_program_of_pipes():
 
 def test_it_gives_what_the_same_text_gives():
     x = pipes.source("X0").v
-    program = occurs.from_pipes((x.window(3, lambda p: p.cumulate(fn.maximum)) - x).named("Out"))
+    program = pipes.program((x.window(3, lambda p: p.cumulate(fn.maximum)) - x).named("Out"))
     text = "LET x BE X0.v. DEFINE Out AS (GET (THE MAXIMUM OF *) FROM x ON A WINDOW OF 3) - x."
     expected = occurs.parse(text, language="esql").detect(EVENTS, time_unit="s")["Out"]
     assert program.detect(EVENTS, time_unit="s")["Out"].equals(expected)
@@ -44,7 +44,7 @@ def test_it_gives_what_the_same_text_gives():
 
 def test_an_open_history():
     x = pipes.source("X0").v
-    program = occurs.from_pipes(x.last().named("Last"), ltl.G(x >= 0).at_end("finite").named("All"))
+    program = pipes.program(x.last().named("Last"), ltl.G(x >= 0).at_end("finite").named("All"))
     assert [t.num_rows for t in program.detect(EVENTS, time_unit="s", ended=False).values()] == [0, 0]
     assert [t.num_rows for t in program.detect(EVENTS, time_unit="s").values()] == [1, 9]
 
@@ -62,13 +62,13 @@ def test_an_open_history():
 )
 def test_what_the_data_show(make, kind):
     with pytest.raises(DefinitionProblem) as problem:
-        occurs.from_pipes(make()).detect(EVENTS, time_unit="s")
+        pipes.program(make()).detect(EVENTS, time_unit="s")
     assert problem.value.kind == kind
 
 
 def test_names():
     x = pipes.source("X0").v
     with pytest.raises(DefinitionProblem, match="two pipes have no name"):
-        occurs.from_pipes(x, x + 1)
+        pipes.program(x, x + 1)
     with pytest.raises(DefinitionProblem, match="`Out` is defined twice"):
-        occurs.from_pipes(x.named("Out"), (x + 1).named("Out"))
+        pipes.program(x.named("Out"), (x + 1).named("Out"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-import occurs
 from occurs import pipes
 from occurs.pipes import fn, ltl
 
@@ -19,7 +18,7 @@ def test_pipes_give_the_same_on_spark(spark):
         return a * 2
 
     x = pipes.source("X0").v
-    program = occurs.from_pipes(
+    program = pipes.program(
         twice(x + x.decimate(4)).named("Out"),
         x.slice_each(fn("$0 MOD 2"), lambda p: p.cumulate(fn.add)).named("Sums"),
         ltl.F(x > 6).at_end("finite").named("High", about=True),

@@ -84,6 +84,7 @@ from occurs.pipes.operators import window as window
 from occurs.pipes.pipe import Constant as Constant
 from occurs.pipes.pipe import Pipe as Pipe
 from occurs.pipes.programs import Named as Named
+from occurs.pipes.programs import program as program
 from occurs.pipes.running import END as END
 from occurs.pipes.running import MAYBE as MAYBE
 from occurs.pipes.running import NO as NO

@@ -1,4 +1,4 @@
-"""Pipes as definitions of programs (pipes.md, 2.3); :func:`occurs.from_pipes` makes a program of them."""
+"""Pipes as definitions of programs (pipes.md, 2.3)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from occurs.operators.process.tree import Definition
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
+    from occurs.program import Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,18 @@ class Named:
                 raise DefinitionProblem.of("reserved-name", message)
         (pipe,) = fused([self.pipe.graph])
         return Definition(self.name, pipe, self.about)
+
+
+def program(*pipes: Pipe | Named) -> Program:
+    """Make a program from pipes, which runs like any other program in this process and on Spark.
+
+    An event is a tuple of its attributes.  The items of a pipe without a name are rows of the type ``Result``.
+    """
+    from occurs.checked_texts import Read
+    from occurs.languages.language import Texts
+    from occurs.program import Program
+
+    return Program(Read({"pipes": Texts(definitions(*pipes), ())}, {"pipes": (0,)}))
 
 
 def definitions(*pipes: Pipe | Named) -> tuple[Definition, ...]:

@@ -18,5 +18,5 @@ def test_what_is_kept_and_what_an_item_costs():
 def test_functions_that_are_called_row_by_row():
     half = pipes.function(inputs=(float,), outputs=(float,), vectorised=False)(lambda a: a / 2)
     trades = pipes.source("Trade", type={"price": float})
-    found = occurs.from_pipes(half(trades["price"]).named("Half")).explain()
+    found = pipes.program(half(trades["price"]).named("Half")).explain()
     assert "vectorised, except `<lambda>`, which runs row by row" in found

@@ -25,7 +25,7 @@ __all__ = ["LISTS", "PythonPipes", "check", "read"]
 
 
 def read(texts: Sequence[Given]) -> Texts[tree.Definition]:
-    """There is no text to read: pipes are given by :func:`occurs.from_pipes`."""
+    """There is no text to read: pipes are given by :func:`occurs.pipes.program`."""
     return Texts((), ())
 
 
