@@ -204,6 +204,9 @@ def test_like_and_in() -> None:
     text = ["a%b", "axb", "a\nb", "ab", None]
     assert values(Like(x, lit("a_b")), x=text) == [True, True, True, False, None]
     assert values(Like(x, lit("a\\%b")), x=text) == [True, False, False, False, None]
+    for pattern, expected in (("\\", True), ("\\\\", True), ("%\\\\", True), ("\\%", False)):
+        assert values(Like(x, lit(pattern)), x=["\\"]) == [expected]
+    assert values(Like(x, y), x=["\\", "ab c"], y=["_\\", "a\\b\\ %"]) == [False, True]
     assert values(Like(x, y), x=["ab", "ab", None], y=["a%", None, "a"]) == [True, None, None]
     assert values(In(x, (lit(1), lit(None))), x=[1, 2, None]) == [True, None, None]
     assert values(In(x, (lit(1), lit(2), lit(3), lit(None)), True), x=[1, 5, None]) == [False, None, None]

@@ -7,6 +7,7 @@ checked first, and only if that fails the rows that overflow are looked for.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -380,7 +381,7 @@ class Compiler:
             return constant(None, Type.BOOL)
         if pattern.scalar is not None:
             text = pattern.value
-            return coded(operation(Type.BOOL, lambda x: pc.match_like(x, text), [arg]), arg, pattern)
+            return coded(operation(Type.BOOL, lambda x: match_like(x, text), [arg]), arg, pattern)
         return operation(Type.BOOL, like_each, [arg, pattern])
 
     def annotated(self, node: Annotated) -> Node:
@@ -742,10 +743,20 @@ def is_in(x: Any, wanted: pa.Array, missing: pa.Scalar) -> Any:
     return pc.if_else(x.is_valid(), found, pa.scalar(None, pa.bool_())) if x.null_count else found
 
 
+def match_like(x: Any, pattern: str) -> Any:
+    """``x like pattern``: ``%`` is any text, ``_`` one character, and a backslash makes the next character itself."""
+    if "\\" not in pattern:
+        return pc.match_like(x, pattern)
+    # Arrow takes a backslash for itself where the rest of the pattern is a plain beginning or end
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    return pc.match_substring_regex(x, "(?s)^(?:" + "".join(wild.get(p, re.escape(p[-1])) for p in parts) + r")\z")
+
+
 def like_each(x: Any, pattern: Any) -> Any:
     scalar = isinstance(x, pa.Scalar) and isinstance(pattern, pa.Scalar)
     n = 1 if scalar else len(pattern if isinstance(x, pa.Scalar) else x)
-    run = by_groups(pc.match_like, [spread(x, n), spread(pattern, n)], frozenset((1,)), pa.bool_())
+    run = by_groups(match_like, [spread(x, n), spread(pattern, n)], frozenset((1,)), pa.bool_())
     return run[0] if scalar else run
 
 
