@@ -18,10 +18,10 @@ MAY_IMPORT = {
     "errors": "",
     "progress": "",
     "cachefolder": "",
-    "kernels": "errors cachefolder",
-    "model": "errors kernels",
+    "kernel": "errors cachefolder",
+    "model": "errors kernel",
     "expr": "errors cachefolder model",
-    "operators": "errors kernels model expr",
+    "operators": "errors kernel model expr",
     "nets": "errors model expr",
     "languages": "errors model expr operators nets",
     "connect": "errors model",
@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "notebook": "errors model connect",
     "options": "errors model connect",
     "checked": "errors model operators languages connect plan options",
-    "hosts": "errors kernels model expr operators connect plan engine plot notebook options checked",
+    "hosts": "errors kernel model expr operators connect plan engine plot notebook options checked",
     "verify": "errors model languages nets hosts checked",
     "program": (
         "errors progress model operators languages connect plan engine notebook options checked hosts verify"
@@ -42,15 +42,12 @@ MAY_IMPORT = {
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
-        "errors kernels model expr languages nets connect plan plot options checked hosts verify program occurs watch"
+        "errors kernel model expr languages nets connect plan plot options checked hosts verify program occurs watch"
         " follow"
     ),
 }
 #: modules beside the folders that are one row of the table
 BESIDE = {
-    "kernel": "kernels",
-    "kernelcache": "kernels",
-    "kernelwork": "kernels",
     "checked_texts": "checked",
     "checked_program": "checked",
     "explanation": "program",

@@ -18,10 +18,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from occurs import cachefolder, kernelcache, kernelwork
+from occurs import cachefolder
 from occurs import kernel as kernels
 from occurs.errors import ResourceProblem
 from occurs.kernel import Kernel
+from occurs.kernel import cache as kernelcache
+from occurs.kernel import work as kernelwork
 
 INNER = """
 from occurs.kernel import kernel
@@ -405,7 +407,7 @@ def test_warm_tells_of_a_kernel_that_cannot_be_kept(made: Make, cache: Path) -> 
     assert kernelcache.folder() == cache
     lines = [kernelwork.line(module.slow, [np.ones(2)])]
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); import signal; " \
-           "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from occurs.kernelwork import main; main(True)"  # fmt: skip
+           "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from occurs.kernel.work import main; main(True)"  # fmt: skip
     with pytest.MonkeyPatch.context() as small:
         small.setattr(kernelwork, "_COMMAND", [sys.executable, "-c", code])
         with pytest.raises(ResourceProblem, match="slow was not compiled: a compiled kernel could not be stored"):

@@ -16,7 +16,12 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-NEEDED = ("occurs/py.typed", "occurs/languages/tesla/grammar.lark", "occurs/kernels.txt", "occurs/plot/page.html")
+NEEDED = (
+    "occurs/py.typed",
+    "occurs/languages/tesla/grammar.lark",
+    "occurs/kernel/kernels.txt",
+    "occurs/plot/page.html",
+)
 
 
 def main() -> None:

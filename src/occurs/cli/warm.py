@@ -6,9 +6,9 @@ import os
 
 import click
 
-from occurs import kernelcache
 from occurs.cli._progress import counting
 from occurs.errors import ResourceProblem
+from occurs.kernel import cache
 
 
 @click.command("warm")
@@ -23,9 +23,9 @@ def command(processes: int) -> None:
      Compiled kernels are stored in the folder OCCURS_CACHE, or in `occurs` in
     the cache folder of the user.
     """
-    from occurs.kernelwork import all_lines, warm
+    from occurs.kernel.work import all_lines, warm
 
-    place = kernelcache.folder()
+    place = cache.folder()
     if place is None:
         raise ResourceProblem.of(
             "cannot-write", "there is no folder for compiled kernels", hint="set OCCURS_CACHE to a writable folder"
@@ -33,6 +33,6 @@ def command(processes: int) -> None:
     lines = all_lines()
     with counting("compiling", len(lines)) as told:
         warm(lines, processes, told)
-    files = [file for file in place.iterdir() if file.name.endswith(kernelcache.versions())]
+    files = [file for file in place.iterdir() if file.name.endswith(cache.versions())]
     size = sum(file.stat().st_size for file in files) / 1e6
     click.echo(f"{len(lines)} kernels compiled: {len(files)} files, {size:.0f} MB, in {place}", err=True)

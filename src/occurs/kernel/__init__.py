@@ -3,7 +3,7 @@
 A module that defines kernels imports this one in place of Numba.  To import Numba and read a compiled kernel takes some
 tenths of a second, to compile one takes seconds; over a few thousand rows the same function in plain Python is done
 before.  So a kernel runs as plain Python while its work is small, and Numba is neither imported nor asked until it is
-not.  While a kernel that has to be compiled runs often, another process compiles it (:mod:`occurs.kernelwork`).
+not.  While a kernel that has to be compiled runs often, another process compiles it (:mod:`occurs.kernel.work`).
 :data:`types` stands for ``numba.types`` and :data:`List` for ``numba.typed.List`` in signatures and in kernels.
 """
 
@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from occurs import kernelcache
 from occurs.errors import UsageProblem
+from occurs.kernel import cache
 
 #: ``plain`` or ``compiled`` for all kernels, or by the work that they have (``OCCURS_KERNELS``)
 MODE = os.environ.get("OCCURS_KERNELS") or "auto"
@@ -126,7 +126,7 @@ List: Any = Later(partial(_of_numba, "List"), _Lists, text="List")
 class Arrays:
     """A list of arrays of one kind that kernels read and change in place, in the form that they need.
 
-    ``kind``: as :mod:`occurs.kernelwork` writes it.
+    ``kind``: as :mod:`occurs.kernel.work` writes it.
     """
 
     def __init__(self, kind: str, arrays: Iterable[np.ndarray]) -> None:
@@ -150,7 +150,7 @@ class Arrays:
     def typed(self) -> Any:
         """For compiled kernels."""
         if isinstance(self._arrays, list):
-            from occurs.kernelwork import numba_type
+            from occurs.kernel.work import numba_type
 
             made = List.real().empty_list(numba_type(self.kind))
             for array in self._arrays:
@@ -199,7 +199,7 @@ class Kernel:
         if MODE != "auto":
             return MODE == "plain"
         work = self._work(*arguments)
-        if self in kernelcache.LISTING:
+        if self in cache.LISTING:
             if "numba" in sys.modules:
                 return self._spent <= READING and work < READ
             return _spent[0] <= PATIENCE and work < CACHED
@@ -207,7 +207,7 @@ class Kernel:
             return False
         if _spent[0] <= PATIENCE:
             return True
-        from occurs.kernelwork import BESIDE
+        from occurs.kernel.work import BESIDE
 
         return BESIDE.compiles(self, arguments)
 
@@ -240,7 +240,7 @@ class Kernel:
                 if self._compiled is None:
                     options: Any = {"nogil": True, **self.targetoptions}
                     made = njit(**options)(self.py_func)
-                    kernelcache.keep(made, self)
+                    cache.keep(made, self)
                     if self.signature is not None:
                         made.compile(real(self.signature))
                         made.disable_compile()
@@ -250,7 +250,7 @@ class Kernel:
     @cached_property
     def digest(self) -> str:
         """A hash of all that it is compiled from."""
-        return kernelcache.digest(self)
+        return cache.digest(self)
 
     @property
     def _numba_type_(self) -> Any:
@@ -270,7 +270,7 @@ _seen: set[str] = set()
 
 
 def _see(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
-    from occurs.kernelwork import line
+    from occurs.kernel.work import line
 
     found = line(kernel, arguments)
     if found not in _seen:

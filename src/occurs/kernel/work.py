@@ -1,6 +1,6 @@
 """Kernels are compiled beside the work: by another process, which leaves them in the cache.
 
-``python -m occurs.kernelwork`` reads a line per kernel and kinds of arguments (see :func:`line`), compiles what the
+``python -m occurs.kernel.work`` reads a line per kernel and kinds of arguments (see :func:`line`), compiles what the
 cache lacks, and ends with its input.  The words of a line are the module and name of a kernel and one word for each
 argument: ``<i8:1C`` is an array of int64 with one dimension, contiguous as in C.
 """
@@ -25,9 +25,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from occurs import kernelcache
 from occurs.errors import ResourceProblem
-from occurs.kernel import Arrays, Kernel
+from occurs.kernel import Arrays, Kernel, cache
 
 #: seconds between two looks whether the other process is done
 EVERY = 0.25
@@ -107,7 +106,7 @@ def kernel_of(text: str) -> Kernel:
 @contextmanager
 def _alone() -> Iterator[None]:
     """One process of a machine compiles at a time: the next one finds what it has left."""
-    place = kernelcache.folder()
+    place = cache.folder()
     if place is None:
         yield
         return
@@ -126,8 +125,8 @@ def main(answer: bool) -> None:
         with nullcontext() if answer else _alone():
             compile_line(text)
         if answer:
-            kernelcache.LISTING.again()
-            if kernel_of(text) not in kernelcache.LISTING:
+            cache.LISTING.again()
+            if kernel_of(text) not in cache.LISTING:
                 raise SystemExit("its file could not be written")
             print("done", flush=True)
 
@@ -146,7 +145,7 @@ class Beside:
         """Is it at work on this kernel?  It is asked to, if it was not.  If not, it has to be compiled here."""
         with self._lock:
             self._look()
-            if self._useless or kernel in kernelcache.LISTING:
+            if self._useless or kernel in cache.LISTING:
                 return False
             wanted = line(kernel, arguments)
             asked = self._waiting.setdefault(kernel, set())
@@ -161,15 +160,15 @@ class Beside:
         if self._process is None or now < self._looked + EVERY:
             return
         self._looked = now
-        kernelcache.LISTING.again()
-        self._waiting = {kernel: asked for kernel, asked in self._waiting.items() if kernel not in kernelcache.LISTING}
+        cache.LISTING.again()
+        self._waiting = {kernel: asked for kernel, asked in self._waiting.items() if kernel not in cache.LISTING}
         if self._process.poll() is not None:  # it has failed; its log says why
             self._useless = True
         elif not self._waiting:
             self._end()
 
     def _send(self, wanted: str) -> None:
-        place = kernelcache.folder()
+        place = cache.folder()
         if place is None:  # nothing could be handed over
             self._useless = True
             return
@@ -180,7 +179,7 @@ class Beside:
             self._input().write(wanted + "\n")
             self._input().flush()
         except OSError as problem:
-            kernelcache.log.warning("kernels cannot be compiled in the background: %s", problem)
+            cache.log.warning("kernels cannot be compiled in the background: %s", problem)
             self._useless = True
 
     def _input(self) -> IO[str]:
@@ -216,7 +215,7 @@ def _environment() -> dict[str, str]:
 
 
 #: without the current folder, whose files may have the names of modules
-_COMMAND = [sys.executable, "-P", "-m", "occurs.kernelwork"]
+_COMMAND = [sys.executable, "-P", "-m", "occurs.kernel.work"]
 
 
 def _begun(log: Path) -> subprocess.Popen[str]:
@@ -236,7 +235,7 @@ if hasattr(os, "register_at_fork"):
 # -- all of them -------------------------------------------------------------------------------------------------------
 def all_lines() -> list[str]:
     """The kernels that ordinary code calls, with the kinds of arguments that the tests of Occurs have seen."""
-    text = importlib.resources.files("occurs").joinpath("kernels.txt").read_text()
+    text = importlib.resources.files("occurs.kernel").joinpath("kernels.txt").read_text()
     return [one for one in text.splitlines() if one and not one.startswith("#")]
 
 
