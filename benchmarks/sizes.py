@@ -23,7 +23,7 @@ from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import FOUND, Record, batch, to_blob
 from occurs.model.history import InputOptions
 from occurs.plan.lanes import lanes
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 
 #: language, text, types of the input, their columns beside key and value
 Grown = tuple[str, str, int, int]

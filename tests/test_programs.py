@@ -13,7 +13,7 @@ import pytest
 import occurs
 from cutting import answer
 from occurs.engine.engine import Engine
-from occurs.engine.ledger import Ledger
+from occurs.engine.saved_pieces import Ledger
 from occurs.errors import CheckpointProblem, DefinitionProblem, InputProblem, OccursError, UsageProblem
 from occurs.hosts.local import history_rows
 from occurs.languages.language import names, suffixes
@@ -21,8 +21,8 @@ from occurs.languages.phenesthe.define import Phenesthe
 from occurs.model.history import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.plan.partitioning import groups
 from occurs.plan.segments import segments
-from occurs.plan.spread import groups
 from occurs.program import Program
 
 TESLA = """

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from occurs.connect.feed import changes
+    from occurs.connect.debezium import changes
     from occurs.errors import (
         CheckpointProblem,
         ConnectionProblem,
@@ -53,7 +53,7 @@ _WHERE = {
     "Detections": "occurs.hosts.detections",
     "Live": "occurs.hosts.live",
     "Program": "occurs.program",
-    "changes": "occurs.connect.feed",
+    "changes": "occurs.connect.debezium",
     "load": "occurs.loading",
     "parse": "occurs.loading",
 }

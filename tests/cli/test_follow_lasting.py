@@ -14,7 +14,7 @@ import occurs as occurs_package
 from occurs.cli.follow import _summary
 from occurs.connect.files import read_sources
 from occurs.errors import InputProblem
-from occurs.follow.figures import Totals
+from occurs.follow.metrics import Totals
 from occurs.follow.wide import Expected, Pinned, wide
 from occurs.model.history import InputOptions
 

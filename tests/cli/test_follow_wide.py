@@ -11,7 +11,7 @@ import pytest
 import occurs
 from occurs.connect.files import read_sources
 from occurs.errors import InputProblem
-from occurs.follow.figures import Totals, shown_span, shown_time
+from occurs.follow.metrics import Totals, shown_span, shown_time
 from occurs.follow.wide import Expected, Pinned, wide
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.history import InputOptions

@@ -21,14 +21,14 @@ import pyarrow.compute as pc
 import occurs
 from occurs.checked_program import CheckedProgram
 from occurs.connect.sparkerrors import translate
-from occurs.engine.ledger import pieces
+from occurs.engine.saved_pieces import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.read import OTHERS
 from occurs.hosts.spark.wide import arrow_of
 from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
-from occurs.hosts.stream.crossing import make_packer, make_unpacker
+from occurs.hosts.stream.bucket_rows import make_packer, make_unpacker
 from occurs.hosts.stream.detect import _handed, lay_out
 from occurs.hosts.stream.layout import Path
 from occurs.hosts.stream.records import NAMES, Record, batch, records
@@ -37,7 +37,7 @@ from occurs.model.history import InputOptions, Source
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.options import named
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 from occurs.verify.compare import occurrences_of
 
 

@@ -19,7 +19,7 @@ from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 from occurs.verify.compare import difference, occurrences_of
 
 pytestmark = pytest.mark.spark

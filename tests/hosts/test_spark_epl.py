@@ -14,7 +14,7 @@ from tests.textcases.epl import EplCase
 
 import occurs
 from occurs.model.occurrence import Occurrence
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 from occurs.program import Program
 from occurs.verify.compare import occurrences_of
 

@@ -13,7 +13,7 @@ from tests.textcases.phenesthe import LastingCase, Loaded
 import occurs
 from occurs.errors import InputProblem
 from occurs.model.source import InputOptions
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 from occurs.program import Program
 
 pytestmark = pytest.mark.spark

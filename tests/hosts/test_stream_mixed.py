@@ -16,8 +16,8 @@ from occurs.errors import CheckpointProblem
 from occurs.model.history import InputOptions
 from occurs.plan.describe import describe
 from occurs.plan.explain import printed
+from occurs.plan.partitioning import groups
 from occurs.plan.segments import segments
-from occurs.plan.spread import groups
 from occurs.program import Program
 
 #: `only` and what is made of it is known a tick later, `quick` when a later event decides

@@ -12,8 +12,8 @@ from streamprograms import EVERYTHING, events
 from tests.generators.histories import split_by_type
 
 import occurs
-from occurs.engine import ledger
-from occurs.hosts.stream import bucket, crossing
+from occurs.engine import saved_pieces
+from occurs.hosts.stream import bucket, bucket_rows
 from occurs.model.history import InputOptions
 
 MS = InputOptions(time_unit="ms")
@@ -30,7 +30,7 @@ def check(rules: str, tables: dict[str, pa.Table], how: How) -> InStream:
 def test_few_rows_at_once(monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
     """Engines that are called several times in a micro-batch, tasks that pack rows piece by piece."""
     monkeypatch.setattr(bucket, "BUDGET", 4)
-    monkeypatch.setattr(crossing, "CHUNK", 3)
+    monkeypatch.setattr(bucket_rows, "CHUNK", 3)
     for seed in range(3):
         tables = split_by_type(events(60, seed))
         check(EVERYTHING, tables, How(3, 25, 10, shuffled=True, memory=memory, seed=seed))
@@ -67,7 +67,7 @@ define Once(V) from A(V > 2) and first B() within 500 ms from A where V = B.V co
 @pytest.mark.parametrize("most", [2, 16])
 def test_many_pieces(monkeypatch: pytest.MonkeyPatch, memory: str, most: int) -> None:
     """A long past and a long wait, row by row: pieces are put together, and stay few."""
-    monkeypatch.setattr(ledger, "MOST", most)
+    monkeypatch.setattr(saved_pieces, "MOST", most)
     monkeypatch.setattr(bucket, "MOST", most)
     tables = split_by_type(events(150, 6, "AB", 1200))
     stream = check(LONG, tables, How(2, 1, 300, shuffled=True, memory=memory, apart=False))

@@ -12,8 +12,8 @@ from instream import How, InStream
 import occurs
 from counting import lines, superlinear
 from occurs.hosts.stream import batches as sink
-from occurs.hosts.stream import crossing
-from occurs.hosts.stream.crossing import Shown, make_reader
+from occurs.hosts.stream import bucket_rows
+from occurs.hosts.stream.bucket_rows import Shown, make_reader
 from occurs.hosts.stream.records import FOUND, SCHEMA, records
 from occurs.model.history import InputOptions
 
@@ -56,7 +56,7 @@ def test_a_sink_decodes_each_record_once(monkeypatch):
 def test_a_task_decodes_each_record_once(monkeypatch):
     made = stream(30)
     rows = given(made)
-    decoded = counted(monkeypatch, crossing)
+    decoded = counted(monkeypatch, bucket_rows)
     reader = make_reader(Shown.of(made.layout.paths, made.stage.reported, False, False))
     found = pa.Table.from_batches(list(reader(iter(rows.to_batches()))))
     assert len(set(found.column("type").to_pylist())) == 30

@@ -21,7 +21,7 @@ from occurs.loading import parse
 from occurs.model.history import History, InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.operators.rows import Rows
-from occurs.plan.spread import Group, groups
+from occurs.plan.partitioning import Group, groups
 from occurs.plan.stage import Stage
 from occurs.program import Program
 from occurs.testing.cases import Case

@@ -12,7 +12,7 @@ import pytest
 from tests.laws.contract import Subject, cutting, forgetting, meaning, restart, splitting
 
 from occurs.engine import engine as engines
-from occurs.engine.ledger import Ledger
+from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import State
 from occurs.operators.select.run import Run
 from occurs.testing.cases import Case, load_cases

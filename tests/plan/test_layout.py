@@ -10,7 +10,7 @@ import pytest
 from occurs.engine.engine import Engine
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions
-from occurs.operators.interval.connected import Connected
+from occurs.operators.interval.operator import Connected
 from occurs.program import Program
 from occurs.verify.reference import expected
 

@@ -14,9 +14,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from occurs.cli._group import hush_stdout
+from occurs.connect.atomic_files import refuse_existing
+from occurs.connect.because_text import has_reasons, reasons, shown
 from occurs.connect.places import split_type, user_path
-from occurs.connect.reasons import has_reasons, reasons, shown
-from occurs.connect.whole import refuse_existing
 from occurs.connect.writers import check_target, json_blocks, write
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.astext import plain_text

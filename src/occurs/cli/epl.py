@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from occurs.cli import _options
-from occurs.connect.whole import new_file, write_whole
+from occurs.connect.atomic_files import new_file, write_whole
 from occurs.errors import UsageProblem, raise_problems
 
 #: of graphical models

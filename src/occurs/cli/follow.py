@@ -18,8 +18,8 @@ from occurs.connect.places import split_type
 from occurs.connect.spark import need_pyspark
 from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
+from occurs.follow.metrics import Line, Totals
 from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Topic
 from occurs.follow.sources import source_of
 from occurs.follow.stream_actions import Acts, acting, definitions

@@ -6,7 +6,7 @@ import click
 
 from occurs.cli import _nets, _options
 from occurs.cli._output import counted
-from occurs.connect.whole import new_file, write_whole
+from occurs.connect.atomic_files import new_file, write_whole
 from occurs.errors import UsageProblem
 from occurs.nets.net import Net
 

@@ -12,12 +12,12 @@ import click
 
 from occurs.cli import _input, _options
 from occurs.cli._output import counted, detections
+from occurs.connect.atomic_files import Appended
 from occurs.connect.changes.feed import Feed, open_feed
 from occurs.connect.changes.model import Watched
-from occurs.connect.whole import Appended
 from occurs.errors import UsageProblem
-from occurs.follow.figures import Line
 from occurs.follow.loop import stopped_by_signals
+from occurs.follow.metrics import Line
 from occurs.languages.language import suffixes
 from occurs.loading import text_of
 from occurs.model.astext import dumps

@@ -13,7 +13,7 @@ import pyarrow.csv as csv
 
 from occurs.connect.places import Place, decodes
 from occurs.errors import InputProblem
-from occurs.model.natural import fit
+from occurs.model.attribute_types import fit
 from occurs.model.source import ENCODING, InputOptions, Source, is_utf8
 from occurs.model.types import Type
 

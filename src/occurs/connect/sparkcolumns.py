@@ -1,4 +1,4 @@
-"""Columns of Spark DataFrames in the types of Occurs: the same readings, and refusals, as :mod:`occurs.model.natural`.
+"""Columns of Spark DataFrames in the types of Occurs, as :mod:`occurs.model.attribute_types` reads and refuses them.
 
 Instants never depend on the session's time zone: a naive timestamp or date is read as UTC.
 """

@@ -13,8 +13,8 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.connect.atomic_files import Whole, writing
 from occurs.connect.places import format_of, user_path
-from occurs.connect.whole import Whole, writing
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.astext import json_text, plain_text
 from occurs.model.types import arrow_type, from_arrow, widen

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from occurs.engine.blocks import Detected, Part
 from occurs.engine.chain import Chain
-from occurs.engine.ledger import Ledger
 from occurs.engine.order import placed
 from occurs.engine.results import Parts, TypeRows, subscribed
+from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem

@@ -1,7 +1,7 @@
 """The state of an engine: what outlives a call, and its saved form.
 
 Saved as named pieces of Arrow IPC (never pickle: a checkpoint must not be able to run code); which ones, says
-:mod:`occurs.engine.ledger`.
+:mod:`occurs.engine.saved_pieces`.
 """
 
 from __future__ import annotations

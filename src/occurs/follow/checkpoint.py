@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlparse
 
+from occurs.connect.atomic_files import durable, sealed, unsealed, writing
 from occurs.connect.places import user_path
-from occurs.connect.whole import durable, sealed, unsealed, writing
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
 from occurs.hosts.stream.state_migration import quoted
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
-from occurs.connect.whole import Appended
+from occurs.connect.atomic_files import Appended
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.figures import Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
+from occurs.follow.metrics import Totals
 from occurs.follow.sinks import Outputs
 from occurs.follow.sources import Source, history, write_history
 from occurs.follow.stream_actions import Acts
@@ -32,7 +32,7 @@ from occurs.model.source import InputOptions
 from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
 from occurs.plan.lanes import lanes
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,12 +18,12 @@ import click
 import pyarrow as pa
 from rich.console import Console, RenderableType
 
+from occurs.connect.atomic_files import durable, writing
 from occurs.connect.places import user_path
-from occurs.connect.whole import durable, writing
 from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
-from occurs.follow.figures import Line
+from occurs.follow.metrics import Line
 from occurs.hosts.stream.batches import MicroBatch
 
 if TYPE_CHECKING:

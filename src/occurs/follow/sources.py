@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from occurs.checked_program import CheckedProgram
+from occurs.connect.atomic_files import durable
 from occurs.connect.files import read_sources
 from occurs.connect.places import split_type, user_path
-from occurs.connect.whole import durable
 from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.follow import folders
 from occurs.follow.checkpoint import Checkpoint

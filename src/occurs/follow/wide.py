@@ -27,7 +27,7 @@ from occurs.model.source import InputOptions, Intake, Source, input_problem
 from occurs.model.special import outside, take_in, time_kind
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 
 GOOD, OUTSIDE, BAD = 0, 1, 2
 _LASTING = "interval of a type that is declared as an event"

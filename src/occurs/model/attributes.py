@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import Problem, did_you_mean
+from occurs.model.attribute_types import clean, fit
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.lists import fit_lists, is_list, joint
-from occurs.model.natural import clean, fit
 from occurs.model.source import InputOptions, Intake, column_of
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
 from occurs.model.values import taken

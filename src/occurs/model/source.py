@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem, Problem, Span, UsageProblem, did_you_mean, nearest
-from occurs.model.natural import clean, fit
+from occurs.model.attribute_types import clean, fit
 from occurs.model.timeformat import TimeFormat
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.model.values import plain_layout, short

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem, UsageProblem
+from occurs.model.attribute_types import clean
 from occurs.model.badrows import MISFIT, SKIP, BadRows
 from occurs.model.lists import list_type
-from occurs.model.natural import clean
 from occurs.model.source import (
     InputOptions,
     Intake,

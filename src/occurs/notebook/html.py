@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from occurs.connect.reasons import Reason, has_reasons, reasons
+from occurs.connect.because_text import Reason, has_reasons, reasons
 from occurs.errors import Problem
 from occurs.model.astext import plain_text
 

@@ -13,7 +13,7 @@ from occurs.model.types import Type
 from occurs.operators.contract import Operator
 from occurs.operators.definition import Definition
 from occurs.plan.lanes import Lane, lanes
-from occurs.plan.spread import Group, connected, groups
+from occurs.plan.partitioning import Group, connected, groups
 from occurs.plan.stage import Stage
 
 #: buckets of a stream, if nobody says how many
@@ -115,7 +115,7 @@ def _state(stage: Stage) -> str:
 
 
 def _partitioned(group: Group) -> dict[str, Any]:
-    """How definitions that run together are partitioned on Spark, see :class:`occurs.plan.spread.Group`."""
+    """How definitions that run together are partitioned on Spark, see :class:`occurs.plan.partitioning.Group`."""
     stage = group.stage
     return {
         "types": list(stage.reported),

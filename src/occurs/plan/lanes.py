@@ -12,7 +12,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 from occurs.operators.definition import Definition
-from occurs.plan.spread import Group, connected, share
+from occurs.plan.partitioning import Group, connected, share
 from occurs.plan.stage import Stage, make_stage
 
 #: the key of ``Lane.stages`` of what every bucket runs alike

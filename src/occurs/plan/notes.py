@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from occurs.errors import Problem
-from occurs.plan.spread import groups
+from occurs.plan.partitioning import groups
 from occurs.plan.stage import Stage
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.connect.atomic_files import refuse_existing, write_whole
 from occurs.connect.places import user_path
-from occurs.connect.whole import refuse_existing, write_whole
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.source import InputOptions, Instant
 from occurs.model.ticks import instant, to_ticks
@@ -209,7 +209,7 @@ _SPECIAL = ("type", "time", "end", "label", "because", "final", "query", "sequen
 
 def split(stage: Stage) -> list[Stage]:
     """The definitions of a plan that run together, as plans with keys of their own."""
-    from occurs.plan.spread import groups
+    from occurs.plan.partitioning import groups
 
     return [group.stage for group in groups(stage.definitions, stage)]
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.connect.changes.model import ANEW, DELETE, INSERT, STATE, TRUNCATE, UPDATE, Change, Commit, Watched
 from occurs.engine.engine import Engine
-from occurs.engine.ledger import Ledger
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
+from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import VERSION, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.languages.language import names

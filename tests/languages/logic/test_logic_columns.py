@@ -24,9 +24,9 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import vectorised
-from occurs.operators.temporal.lowering import Unsuited, network_of
 from occurs.operators.temporal.network import Memory, Network, States, advance, restored, saved
 from occurs.operators.temporal.tree import Generic, Happens, Last, Time, Value, Variable
+from occurs.operators.temporal.vectorising import Unsuited, network_of
 
 Found = list[tuple[int, int, int]]
 _ARROW = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(), Type.STRING: pa.string()}

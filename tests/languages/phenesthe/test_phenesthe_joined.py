@@ -15,8 +15,8 @@ from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
-from occurs.operators.interval.connected import Connected
 from occurs.operators.interval.joining import Joined
+from occurs.operators.interval.operator import Connected
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 from occurs.verify.reference import expected

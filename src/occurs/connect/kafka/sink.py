@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from occurs.connect.atomic_files import durable, sealed, unsealed
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.connect.kafka.source import BROKEN, REASON
 from occurs.connect.sparkcolumns import PLACE
-from occurs.connect.whole import durable, sealed, unsealed
 from occurs.errors import CheckpointProblem, InputProblem, ResourceProblem, UsageProblem
 
 if TYPE_CHECKING:

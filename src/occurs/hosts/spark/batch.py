@@ -24,7 +24,7 @@ from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.operators.definition import Definition
 from occurs.options import Window
 from occurs.plan.notes import placed
-from occurs.plan.spread import Group, groups
+from occurs.plan.partitioning import Group, groups
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
 import occurs.hosts.spark.task
-import occurs.hosts.stream.operator  # noqa: F401
+import occurs.hosts.stream.stateful_processor  # noqa: F401
 from occurs import kernel
 
 if importlib.util.find_spec("pandas"):  # PySpark's worker imports it where it is

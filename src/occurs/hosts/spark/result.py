@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from occurs.connect.sparkcolumns import SPARK
 from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint_kinds
 from occurs.model.types import Schema, Type
-from occurs.plan.spread import Group
+from occurs.plan.partitioning import Group
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -16,7 +16,7 @@ from occurs.hosts.spark.task import Share, Tally, make_engine_task
 from occurs.hosts.spark.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
 from occurs.hosts.windows import Asked
 from occurs.model.types import Schema, Type
-from occurs.plan.spread import Group
+from occurs.plan.partitioning import Group
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
-from occurs.engine.ledger import Drop, Get, Ledger, Put
+from occurs.engine.saved_pieces import Drop, Get, Ledger, Put
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem
 from occurs.hosts.local import calls

@@ -20,7 +20,15 @@ from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.run import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.wide import MOST_NUMBERED, Wide
 from occurs.hosts.stream.batches import StreamQuery
-from occurs.hosts.stream.crossing import Handed, Shown, handed_ddl, late_data, make_packer, make_reader, make_unpacker
+from occurs.hosts.stream.bucket_rows import (
+    Handed,
+    Shown,
+    handed_ddl,
+    late_data,
+    make_packer,
+    make_reader,
+    make_unpacker,
+)
 from occurs.hosts.stream.layout import Layout, Path, depth_of
 from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, LATE, NAMES
 from occurs.hosts.stream.source import StreamSource, read_stream
@@ -28,7 +36,7 @@ from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.plan.lanes import Lane, lanes
-from occurs.plan.spread import Group, groups
+from occurs.plan.partitioning import Group, groups
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -352,7 +360,7 @@ def lay_out(
 
 def records_of(layout: Layout, source: StreamSource, control: DataFrame | None = None) -> DataFrame:
     """All records that a query gives.  ``control``: a stream of which a row says that nothing comes any more."""
-    from occurs.hosts.stream.operator import Operator
+    from occurs.hosts.stream.stateful_processor import Operator
 
     out: DataFrame | None = None
     for depth in range(layout.depth):

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.engine.engine import Engine
-from occurs.engine.ledger import pieces
+from occurs.engine.saved_pieces import pieces
 from occurs.engine.state import State
 from occurs.errors import CheckpointProblem, Problem
 from occurs.hosts.stream.layout import Layout, Path

@@ -1,6 +1,6 @@
 """Resolved triggers to definitions of the plan: what they read, how they can be split, which operator takes them.
 
-An operator over whole columns is offered by :func:`occurs.operators.temporal.lowering.over_columns` for those that
+An operator over whole columns is offered by :func:`occurs.operators.temporal.vectorising.over_columns` for those that
 have such a form; the general one takes everything.
 """
 
@@ -19,13 +19,13 @@ from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema
 from occurs.operators.definition import Choice
 from occurs.operators.temporal.general import General
-from occurs.operators.temporal.lowering import over_columns
 from occurs.operators.temporal.reach import remembered
 from occurs.operators.temporal.tables import Shape
 from occurs.operators.temporal.times import ticks
 from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Value, Variable, ViewOf
 from occurs.operators.temporal.trigger import Evaluator, Plain, Query, Reading, Rule, Sources, View
 from occurs.operators.temporal.vectorised import Columns
+from occurs.operators.temporal.vectorising import over_columns
 
 #: the type of rows that are states without declaration
 STATE = "state"

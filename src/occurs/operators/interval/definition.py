@@ -12,8 +12,8 @@ from occurs.operators.definition import Named, Options, Source
 
 if TYPE_CHECKING:
     from occurs.operators.interval.answers import Answer
-    from occurs.operators.interval.connected import Connected
     from occurs.operators.interval.network import Net
+    from occurs.operators.interval.operator import Connected
 
 _SORTS = {"event": "instants", "state": "disjoint intervals", "dynamic": "intervals that may overlap"}
 
@@ -39,7 +39,7 @@ class IntervalDefinition(Named):
         return "interval"
 
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Connected:
-        from occurs.operators.interval.connected import Connected, Formula  # with all kernels of the family
+        from occurs.operators.interval.operator import Connected, Formula  # with all kernels of the family
 
         reads = ", ".join(sorted(self.reads))
         words = f"{_SORTS[self.sort]}, from {reads}; vectorised"

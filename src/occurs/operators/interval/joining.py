@@ -32,7 +32,7 @@ from occurs.operators.kernels import network_step as kernel
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
-    from occurs.operators.interval.connected import Formula
+    from occurs.operators.interval.operator import Formula
 
 #: (definition, variable): what is the same in all definitions that read it
 _Variable = tuple[int, str]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from occurs.connect.tables import kind_of, like, to_arrow
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
-from occurs.model.natural import fit
+from occurs.model.attribute_types import fit
 from occurs.model.nesting import read_json
 from occurs.model.types import Schema, Type
 from occurs.model.values import short
