@@ -22,6 +22,8 @@ def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
 
     ``loose``: rows of one time and sequence stay as they came.
     """
+    if len(table) < 2:
+        return None
     time = table.column("time").combine_chunks()
     ticks = (time.chunk(0) if isinstance(time, pa.ChunkedArray) else time).to_numpy(zero_copy_only=False)
     order: np.ndarray | None = None

@@ -35,7 +35,7 @@ def no_reasons(n: int, kind: TimeKind) -> pa.Array:
 
 def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None) -> pa.Array:
     """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
-    array = pa.array(ticks) if null is None else pa.array(ticks, mask=null)
+    array = pa.array(ticks, pa.int64(), mask=null)
     return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -30,17 +29,15 @@ class Parts(Mapping[str, "list[Part]"]):
         self.found = found
         self._stage = stage
         self._types = types
+        #: the parts of the types that were asked for
+        self._cut: dict[str, list[Part]] = {}
+        self._blocks: dict[int, tuple[Detected, int]] | None = None
 
-    @cached_property
-    def _cut(self) -> dict[str, list[Part]]:
-        """The parts of the types that were asked for."""
-        return {}
-
-    @cached_property
-    def _blocks(self) -> list[tuple[Detected, int] | None]:
-        """Per output of the stage its block, and the number of the output there."""
-        made = {id(out): (f, number) for f in self.found for number, out in enumerate(f.block.outs)}
-        return [made.get(id(out)) for out in self._stage.outs]
+    def _block(self, at: int) -> tuple[Detected, int] | None:
+        """The block of an output of the stage, and the number of the output there."""
+        if self._blocks is None:
+            self._blocks = {id(out): (f, number) for f in self.found for number, out in enumerate(f.block.outs)}
+        return self._blocks.get(id(self._stage.outs[at]))
 
     def count(self, type: str) -> int:
         """How many rows of a type there are."""
@@ -52,7 +49,7 @@ class Parts(Mapping[str, "list[Part]"]):
 
     def _makers(self, type: str) -> list[tuple[Detected, int]]:
         """The blocks with rows of a type, and the number of the output in each."""
-        return [found for at in self._stage.makers.get(type, ()) if (found := self._blocks[at]) is not None]
+        return [found for at in self._stage.makers.get(type, ()) if (found := self._block(at)) is not None]
 
     def __getitem__(self, type: str) -> list[Part]:
         if type not in self._types:
@@ -67,7 +64,7 @@ class Parts(Mapping[str, "list[Part]"]):
     def alone(self, type: str) -> tuple[Detected, int] | None:
         """The block, and the number in it, of the one output that defines ``type``, if nobody filters its rows."""
         number = self._stage.sole.get(type)
-        return None if number is None or type not in self._types else self._blocks[number]
+        return None if number is None or type not in self._types else self._block(number)
 
     def _subscribed(self, type: str, part: Part) -> Part:
         chosen = subscribed(self._stage, type, part.rows())

@@ -18,6 +18,7 @@ _NUMPY = {
     Type.TIMESTAMP: np.dtype(np.int64),
     Type.DURATION: np.dtype(np.int64),
 }
+_ARROW = {type: pa.from_numpy_dtype(dtype) for type, dtype in _NUMPY.items()}
 
 
 class Column:
@@ -95,7 +96,7 @@ class Column:
         if self._arrow is None:
             assert self._values is not None
             mask = None if self._valid is None else ~self._valid
-            plain = pa.array(self._values, mask=mask)
+            plain = pa.array(self._values, _ARROW.get(self.type), mask=mask)
             self._arrow = plain.view(pa.timestamp("us")) if self.type is Type.TIMESTAMP else plain
         return self._arrow
 

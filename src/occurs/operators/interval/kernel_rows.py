@@ -220,6 +220,10 @@ class Reported(Block):
     def size_of(self, number: int) -> int:
         return int(self.counts[number])
 
+    def rows_of(self, number: int) -> slice:
+        start = int(self.counts[:number].sum())
+        return slice(start, start + int(self.counts[number]))
+
     def only(self, number: int) -> tuple[np.ndarray, Mapping[str, Column]]:
         if self._made is None:
             self._made = list(self._parts())
