@@ -20,7 +20,9 @@ CALLABLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("module", ["program", "hosts.detections", "loading", "errors", "connect.debezium", "hosts.live"])
+@pytest.mark.parametrize(
+    "module", ["program", "hosts.detections", "loading", "errors", "connect.debezium", "hosts.live"]
+)
 def test_examples_run(module):
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     done = doctest.testmod(importlib.import_module(f"occurs.{module}"), optionflags=flags)

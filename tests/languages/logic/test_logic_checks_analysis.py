@@ -13,7 +13,18 @@ from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.temporal.tree import Found, Global, Happens, Last, Rows, TableOf, Time, Value, Variable, ViewOf
+from occurs.operators.temporal.tree import (
+    Found,
+    Global,
+    Happens,
+    Last,
+    RelationType,
+    TableOf,
+    Time,
+    Value,
+    Variable,
+    ViewOf,
+)
 
 DECLARED = """table Traffic(link string key, load int) table Location(link string key, city string)
 table Pair(a int key, b int key, c float, d string) table Single(v int)
@@ -26,7 +37,7 @@ view total(c) as select sum(load) from Traffic where link = :c;
 constant limit = 10 constant start = timestamp "2024-01-05"
 """
 SECONDS, STAMPS = TimeKind(False, "s"), TimeKind()
-TRAFFIC = Rows((("link", Type.STRING), ("load", Type.INT)))
+TRAFFIC = RelationType((("link", Type.STRING), ("load", Type.INT)))
 
 
 def good(text: str, **known: Any) -> Analysis:
@@ -91,7 +102,7 @@ def test_global_variables() -> None:
     assert inner.term == TableOf("Traffic", TRAFFIC)
     last = inner.operand.parts[0]
     assert isinstance(last, s.Assign)
-    two = Rows((("link", Type.STRING), ("much", Type.INT)))
+    two = RelationType((("link", Type.STRING), ("much", Type.INT)))
     assert last.term == ViewOf("two", (), two)
     assert last.operand == s.And((s.Compare("!=", q, Global("r", two)), s.Compare(">", Time(), t)))
     # an inner assignment hides the outer one

@@ -12,7 +12,7 @@ from occurs.languages.phenesthe.compile import Compiled
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column
 from occurs.operators.interval.network import Source, State
-from occurs.operators.interval.signals import NEVER, Call, Signal
+from occurs.operators.interval.signals import NEVER, Instants, Signal
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 
@@ -29,7 +29,7 @@ class Running:
     def advance(self, rows: Mapping[str, Rows], frontier: int, closing: bool = False) -> dict[str, Rows]:
         """The rows of every definition that became final.  ``rows``: by input type those of the instants behind the
         last call's frontier, up to ``frontier``."""
-        call = Call(self.since, frontier, self.values, closing)
+        call = Instants(self.since, frontier, self.values, closing)
         sources: dict[str, Source] = dict(rows)
         signals: dict[str, Signal] = {}
         out = {}

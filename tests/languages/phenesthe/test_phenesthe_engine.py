@@ -11,7 +11,7 @@ from tests.textcases.phenesthe import LastingCase, Line, Loaded, load_lasting_ca
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.operators.interval.provisional import Begun
-from occurs.operators.interval.signals import NEVER, Call
+from occurs.operators.interval.signals import NEVER, Instants
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 
@@ -126,7 +126,7 @@ def test_open_rows_are_told_once_and_then_ended(name: str) -> None:
     assert case.expected is not None
     for frontier in [*range(int(rows.instants[0]), rows.now + 1), "closing"]:
         now = rows.now if frontier == "closing" else int(frontier)
-        call = Call(since, now, run.values, frontier == "closing")
+        call = Instants(since, now, run.values, frontier == "closing")
         net, given = definition.net.advance(net, rows.between(since, now), call)
         told, open = begun.advance(told, given.report, call)
         answer = definition.answer

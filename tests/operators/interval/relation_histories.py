@@ -17,7 +17,7 @@ from occurs.languages.phenesthe.semantics.intervals import LENGTHS, filtered, re
 from occurs.operators.interval.frontiers import Frontiers
 from occurs.operators.interval.phenomena import LongPhenomena, PooledPhenomena
 from occurs.operators.interval.relations import Related
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Intervals, Lag, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.signals import NEVER, OPEN, Instants, Intervals, Lag, Phenomena, Points, Signal, Spans
 from occurs.operators.interval.values import Values
 
 INF = math.inf
@@ -40,7 +40,7 @@ class Leaf:
     seen: dict[Row, float] = field(default_factory=dict)
     behind: list[tuple[str, ...]] = field(default_factory=list)
 
-    def signal(self, call: Call) -> Signal:
+    def signal(self, call: Instants) -> Signal:
         since = call.since if call.since == NEVER else call.since - self.delay
         now = INF if call.closing else call.frontier - self.delay
         complete = OPEN if call.closing else call.frontier - self.delay
@@ -172,11 +172,11 @@ class Run:
         self.since = NEVER
 
     def call(self, frontier: int, closing: bool = False) -> Phenomena:
-        call = Call(self.since, frontier, self.values, closing)
+        call = Instants(self.since, frontier, self.values, closing)
         self.since = frontier
         return self._signal(self.tree, call)
 
-    def _signal(self, tree: Formula, call: Call) -> Signal:
+    def _signal(self, tree: Formula, call: Instants) -> Signal:
         if isinstance(tree, Leaf):
             return tree.signal(call)
         inputs = tuple(self._signal(operand, call) for operand in tree.operands)
@@ -304,7 +304,7 @@ def continued(rng: random.Random, tree: Formula, frontier: int, until: int) -> F
     if isinstance(tree, Pooled | Long):
         return replace(tree, operand=continued(rng, tree.operand, frontier, until))
     now = frontier - tree.delay
-    call = Call(NEVER, frontier, Values())
+    call = Instants(NEVER, frontier, Values())
     signal = tree.signal(call)
     fresh = random_leaf(rng, tree.sort, tree.variables, until=until + 12).rows
     if isinstance(signal, Points):

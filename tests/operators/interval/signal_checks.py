@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from occurs.languages.phenesthe.semantics.intervals import coalesced
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Points, Spans
+from occurs.operators.interval.signals import NEVER, OPEN, Held, Instants, Intervals, Points, Spans
 from occurs.operators.interval.values import Values
 
 Binding = tuple[int, ...]
@@ -178,11 +178,13 @@ def state(meaning: States, variables: tuple[str, ...], delay: int = 0) -> Operan
     return Operand(meaning, len(variables), True, delay)
 
 
-def run(node: Any, operands: list[Operand], world: World, values: Values | None = None) -> Iterator[tuple[Any, Call]]:
+def run(
+    node: Any, operands: list[Operand], world: World, values: Values | None = None
+) -> Iterator[tuple[Any, Instants]]:
     """What the node gives in each call."""
     held, since, complete = node.fresh(), NEVER, NEVER
     for frontier, closing in world.frontiers():
-        call = Call(since, frontier, values or Values(), closing)
+        call = Instants(since, frontier, values or Values(), closing)
         inputs = tuple(o.signal(since, frontier, closing, world.rng) for o in operands)
         held, signal = node.advance(passed_on(held, world.rng), inputs, call)
         assert signal.since == complete

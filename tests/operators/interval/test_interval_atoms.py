@@ -18,7 +18,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.interval.atoms import Scan
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Phenomena
+from occurs.operators.interval.signals import NEVER, OPEN, Instants, Phenomena
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 
@@ -92,7 +92,7 @@ def run(world: World, node: Scan, rows: list[Row], columns: tuple[str, ...], val
         past = [r for r in rows if r["time"] <= since]
         past = past[len(past) - world.rng.randint(0, len(past)) :]
         new = [r for r in rows if since < r["time"] <= frontier]
-        call = Call(since, frontier, values, closing)
+        call = Instants(since, frontier, values, closing)
         held, signal = node.advance(passed_on(held, world.rng), (table(past + new, len(past), columns),), call)
         out.append((signal, call))
         assert signal.complete == call.complete
@@ -172,7 +172,7 @@ def test_overflow_matters_only_of_rows_that_bind() -> None:
     more = Binary(">", Binary("*", X, Literal(4, Type.INT)), Literal(2, Type.INT))
     node = Scan("event", "p", ("A",), ("y",), (more,), TICKS, "d")
     rows = [{"time": 3, "x": 2**62, "y": math.nan, "s": "u"}, {"time": 4, "x": 1, "y": 1.0, "s": "u"}]
-    call = Call(NEVER, 9, Values())
+    call = Instants(NEVER, 9, Values())
     _, signal = node.advance({}, (table(rows, 0, ()),), call)
     assert not isinstance(signal, Phenomena)
     check(signal, {(0,): {4}})

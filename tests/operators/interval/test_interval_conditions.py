@@ -15,7 +15,7 @@ from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.interval.conditions import FactRows, Known, Unknown, Where
-from occurs.operators.interval.signals import NEVER, Call, Lag, Phenomena, Points
+from occurs.operators.interval.signals import NEVER, Instants, Lag, Phenomena, Points
 from occurs.operators.interval.values import Values
 
 A, B, C = (Ref(None, v) for v in "abc")
@@ -103,7 +103,7 @@ def test_of_dynamic_phenomena() -> None:
     rows: list[tuple[Binding, int, float]] = [((0,), 1, 5), ((1,), 2, 5), ((1,), 3, 9), ((2,), 2, 4)]
     lag = Lag(("a",), (np.array([1]),), np.array([4]), np.array([6]))
     signal = Phenomena(intervals(rows, 1), intervals([((1,), 8, float("inf")), ((0,), 8, float("inf"))], 1), 9, (lag,))
-    call = Call(NEVER, 9, known_values())
+    call = Instants(NEVER, 9, known_values())
     kept = Where("dynamic", ("a",), (Type.INT,), Binary(">", A, Literal(0, Type.INT)), "d").advance({}, (signal,), call)
     assert isinstance(kept[1], Phenomena)
     assert kept[1].closed.start.tolist() == [2, 3, 2]
@@ -120,7 +120,7 @@ def test_of_dynamic_phenomena() -> None:
 def test_overflow_is_an_error_only_where_it_hides_the_answer() -> None:
     values = Values()
     large = values.encode(Column.of(pa.array([2**62, 1]), Type.INT))
-    call = Call(NEVER, 9, values)
+    call = Instants(NEVER, 9, values)
     points = Points((large,), np.array([3, 4]), NEVER, 9)
     more = Binary(">", Binary("*", A, Literal(4, Type.INT)), Literal(2, Type.INT))
     with pytest.raises(InputProblem, match="condition of `d`, with a = 4611686018427387904") as problem:

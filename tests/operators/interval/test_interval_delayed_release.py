@@ -8,7 +8,7 @@ import pytest
 from signal_checks import World, agrees, back, check, event, passed_on, points_signal, spans_signal, state
 
 from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Points
+from occurs.operators.interval.signals import NEVER, OPEN, Instants, Points
 from occurs.operators.interval.values import Values
 
 
@@ -33,7 +33,7 @@ def test_hold_as_far_as_another_is_complete(seed: int, lasting: bool) -> None:
     held, since, before, complete = node.fresh(), NEVER, NEVER, NEVER
     for frontier, closing in world.frontiers():
         other = OPEN if closing else max(before, back(frontier, rng.choice((0, 1, 5, 9))))
-        call = Call(since, frontier, Values(), closing)
+        call = Instants(since, frontier, Values(), closing)
         mine = make(meaning, len(v), since, call.complete, rng)
         held, signal = node.advance(passed_on(held, rng), (mine, _sibling(before, other)), call)
         assert (signal.since, signal.complete) == (complete, min(other, call.complete))

@@ -20,7 +20,7 @@ from occurs.operators.interval.phenomena import Loose
 from occurs.operators.interval.points import Ticks
 from occurs.operators.interval.provisional import Begun
 from occurs.operators.interval.ranges import MaximalRange
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Intervals, Lag, Phenomena, Points, Spans
+from occurs.operators.interval.signals import NEVER, OPEN, Instants, Intervals, Lag, Phenomena, Points, Spans
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 
@@ -54,7 +54,7 @@ def held_back(type: Type) -> Net:
 
 def test_a_type_without_rows_has_none() -> None:
     net = held_back(Type.INT)
-    state, given = net.advance(net.fresh(), {}, Call(NEVER, 5, Values()))
+    state, given = net.advance(net.fresh(), {}, Instants(NEVER, 5, Values()))
     assert isinstance(given.signal, Points)
     assert (len(given.signal), given.signal.complete, net.rows(state)) == (0, -5, 0)
 
@@ -62,11 +62,11 @@ def test_a_type_without_rows_has_none() -> None:
 def test_state_is_saved_as_values() -> None:
     net, values = held_back(Type.FLOAT), Values()
     # 2^53 + 1 is no float; it is kept apart from the float next to it
-    call = Call(NEVER, 5, values)
+    call = Instants(NEVER, 5, values)
     table = rows("a", [1, 2, 3], x=column([2**53 + 1, 7, 1], Type.INT))
     state, _ = net.advance(net.fresh(), {"a": table}, call)
     other = rows("a", [6], x=column([float(2**53)], Type.FLOAT))
-    state, _ = net.advance(state, {"a": other}, Call(5, 7, values))
+    state, _ = net.advance(state, {"a": other}, Instants(5, 7, values))
     saved = net.saved(state, values)
     assert list(saved) == ["1.held"]
     assert saved["1.held"].to_pydict() == {
@@ -75,7 +75,7 @@ def test_state_is_saved_as_values() -> None:
     new = Values()
     new.encode(column([5.5, 1.0], Type.FLOAT))
     state = net.restored(saved, new)
-    _, given = net.advance(state, {}, Call(7, 99, new))
+    _, given = net.advance(state, {}, Instants(7, 99, new))
     assert isinstance(given.signal, Points)
     assert given.signal.time.tolist() == [1, 2, 3, 6]
     big, seven, one, near = given.signal.codes[0].tolist()
@@ -88,13 +88,13 @@ def test_texts_and_tables_of_other_variables() -> None:
     net = Net((*scans, MaximalRange(("X",), ("X",))), ((), (), (0, 1)), {0: "a", 1: "b"}, 2, 2, {"X": Type.STRING})
     values = Values()
     given_rows = rows("a", [1, 2], x=column(["v", "w"], Type.STRING))
-    state, _ = net.advance(net.fresh(), {"a": given_rows}, Call(NEVER, 3, values))
+    state, _ = net.advance(net.fresh(), {"a": given_rows}, Instants(NEVER, 3, values))
     saved = net.saved(state, values)
     assert [t.to_pydict() for t in saved.values()] == [{"X": ["v", "w"], "@start": [1, 2]}]
     values = Values()
     values.encode(column(["z", "w"], Type.STRING))
     again = rows("b", [4], x=column(["w"], Type.STRING))
-    _, given = net.advance(net.restored(saved, values), {"b": again}, Call(3, 5, values))
+    _, given = net.advance(net.restored(saved, values), {"b": again}, Instants(3, 5, values))
     assert isinstance(given.signal, Spans)
     assert (given.signal.closed.start.tolist(), given.signal.open.start.tolist()) == ([2], [1])
 
@@ -104,7 +104,7 @@ def test_texts_and_tables_of_other_variables() -> None:
 
 def test_picked_instants() -> None:
     values = Values()
-    call = Call(NEVER, 9, values)
+    call = Instants(NEVER, 9, values)
     x, y = codes(values, column([1, 2, 1], Type.INT), column([1, 1, 3], Type.INT))
     points = Points((x, y), ints(1, 2, 3), NEVER, 9)
     equal = Picked("event", ("X", "Y"), ("A", "K"), ("X", Literal("slow", Type.STRING)), (("Y", "X"),))
@@ -127,7 +127,7 @@ def test_picked_phenomena_lag_where_they_fit() -> None:
     some = Intervals((x, y), ints(3, 4), ints(5, 6))
     lags = (Lag(("Y",), (y,), ints(1, 2), ints(7, 8)), Lag(("X", "Y"), (x, y), ints(1, 2), ints(7, 8)))
     signal = Phenomena(some, Intervals.empty(2), 9, lags)
-    call = Call(NEVER, 9, values)
+    call = Instants(NEVER, 9, values)
     _, given = Picked("dynamic", ("X", "Y"), ("A",), ("X",), (("Y", "X"),)).advance({}, (signal,), call)
     assert isinstance(given, Phenomena)
     assert given.closed.start.tolist() == [3]
@@ -148,7 +148,7 @@ def judged(condition: object, x: list[object], y: list[object]) -> list[int]:
     values = Values()
     found = codes(values, column(x, Type.INT), column(y, Type.FLOAT))
     node = Judged("event", ("X", "Y"), (Type.INT, Type.FLOAT), condition, "e")  # type: ignore[arg-type]
-    _, given = node.advance({}, (Points(found, np.arange(len(x)), NEVER, 99),), Call(NEVER, 99, values))
+    _, given = node.advance({}, (Points(found, np.arange(len(x)), NEVER, 99),), Instants(NEVER, 99, values))
     assert isinstance(given, Points)
     return given.time.tolist()
 
@@ -201,32 +201,34 @@ def test_rows_in_order() -> None:
     closed = Intervals((k, n), ints(1, 1, 1, 1, 0), ints(5, 5, 5, 4, 9))
     open = Intervals((k[:1], n[:1]), ints(1), ints(OPEN))
     signal = Spans(closed, closed, open, NEVER, 9)
-    found = answer.final(signal, Call(NEVER, 9, values))
+    found = answer.final(signal, Instants(NEVER, 9, values))
     assert list(found.columns) == ["n", "kind", "k", "end"]
     expected = [(0, 9, 1.0, "x", "Z"), (1, 4, -1.0, "x", "b"), (1, 5, 1.0, "x", "b"), (1, 5, 1.0, "x", "é"),
                 (1, 5, 2.5, "x", "a")]  # fmt: skip
     assert shown(found) == expected
-    closing = answer.final(signal, Call(NEVER, 9, values, True))
+    closing = answer.final(signal, Instants(NEVER, 9, values, True))
     assert shown(closing) == [*expected, (1, None, 1.0, "x", "b")]
     nothing = Points((ints(), ints()), ints(), NEVER, 9)
-    assert shown(Answer("e", False, ("K", "N"), head).final(nothing, Call(NEVER, 9, values))) == []
+    assert shown(Answer("e", False, ("K", "N"), head).final(nothing, Instants(NEVER, 9, values))) == []
 
 
 def test_a_state_interval_by_interval() -> None:
     some = Intervals((ints(0),), ints(1), ints(5))
-    _, given = Loose(("X",)).advance({}, (Spans(some, some, Intervals.empty(1), NEVER, 7),), Call(NEVER, 9, Values()))
+    _, given = Loose(("X",)).advance(
+        {}, (Spans(some, some, Intervals.empty(1), NEVER, 7),), Instants(NEVER, 9, Values())
+    )
     assert (given.closed, given.complete, len(given.open)) == (some, 7, 0)
 
 
 def test_ticks_of_a_window() -> None:
-    _, given = Ticks(5).advance({}, (), Call(NEVER, 3, Values()))
+    _, given = Ticks(5).advance({}, (), Instants(NEVER, 3, Values()))
     assert given.time.tolist() == [0, 1, 2, 3]
-    _, given = Ticks(5).advance({}, (), Call(3, 20, Values(), True))
+    _, given = Ticks(5).advance({}, (), Instants(3, 20, Values(), True))
     assert (given.time.tolist(), given.complete) == ([16, 17, 18, 19, 20], OPEN)
 
 
 def test_what_has_begun_is_told_once() -> None:
-    node, call = Begun(("X",)), Call(NEVER, 9, Values())
+    node, call = Begun(("X",)), Instants(NEVER, 9, Values())
     none = Intervals.empty(1)
     open = Intervals((ints(0, 0, 1),), ints(3, 3, 3), ints(OPEN, OPEN, OPEN))
     state, new = node.advance(node.fresh(), Phenomena(none, open.take(ints(0)), 9), call)
@@ -235,5 +237,5 @@ def test_what_has_begun_is_told_once() -> None:
     assert (new.codes[0].tolist(), new.start.tolist(), len(state["told"])) == ([1], [3], 2)
     state, new = node.advance(state, Phenomena(open.take(ints(0)), none, 9), call)
     assert (len(new), len(state["told"])) == (0, 0)
-    _, new = node.advance(state, Phenomena(none, open, OPEN), Call(9, 9, Values(), True))
+    _, new = node.advance(state, Phenomena(none, open, OPEN), Instants(9, 9, Values(), True))
     assert len(new) == 0

@@ -25,7 +25,7 @@ from relation_histories import (
 
 from occurs.languages.phenesthe.semantics.intervals import RELATIONS, RESULTS, contiguous, related, span
 from occurs.operators.interval.phenomena import LongPhenomena
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Intervals, Phenomena
+from occurs.operators.interval.signals import NEVER, OPEN, Instants, Intervals, Phenomena
 from occurs.operators.interval.values import Values
 
 
@@ -170,7 +170,7 @@ def test_certain_open_rows(rel: str, left: Leaf, right: Leaf, expected: dict[int
 
 def final(tree: Tree, frontier: int) -> set[Row]:
     """The closed results of two leaves that are final at a frontier, by phenesthe.md, section 5, and pair by pair."""
-    call = Call(NEVER, frontier, Values())
+    call = Instants(NEVER, frontier, Values())
     known = []
     for leaf in (tree.left, tree.right):
         signal = leaf.signal(call)
@@ -422,11 +422,11 @@ def test_17_filter(op: str, closed: list, open: list) -> None:
     still = Intervals((), np.array([40]), np.array([OPEN]))
     node = LongPhenomena((), op, 4)
     signal = Phenomena(rows, still, OPEN)
-    _, out = node.advance({}, (signal,), Call(0, 50, Values(), True))
+    _, out = node.advance({}, (signal,), Instants(0, 50, Values(), True))
     assert [(s, e) for _, s, e in rows_of(out.closed)] == closed
     assert out.open.start.tolist() == open
     for now, certain in ((42, []), (43, open if op == "at_least" else []), (44, open)):
-        _, out = node.advance({}, (Phenomena(rows, still, now),), Call(0, now, Values()))
+        _, out = node.advance({}, (Phenomena(rows, still, now),), Instants(0, now, Values()))
         assert out.open.start.tolist() == certain
         expected = now if certain or (op in ("less", "at_most", "equal") and now >= 44) else 39
         assert told(out, (), ((), 0, 0)) == (expected if op != "less" or now < 43 else now, now)
@@ -435,7 +435,7 @@ def test_17_filter(op: str, closed: list, open: list) -> None:
 def test_lengths_near_the_limits() -> None:
     rows = Intervals((), np.array([NEVER + 1, -5]), np.array([OPEN - 1, 5]))
     node = LongPhenomena((), "greater", 10)
-    _, out = node.advance({}, (Phenomena(rows, Intervals.empty(0), 7),), Call(0, 7, Values()))
+    _, out = node.advance({}, (Phenomena(rows, Intervals.empty(0), 7),), Instants(0, 7, Values()))
     assert rows_of(out.closed) == [((), NEVER + 1, OPEN - 1)]
 
 

@@ -15,7 +15,7 @@ from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
 from occurs.operators.interval.atoms import constant
 from occurs.operators.interval.measuring import Events, Measures
-from occurs.operators.interval.signals import OPEN, Call, Codes, Intervals, Points, Signal
+from occurs.operators.interval.signals import OPEN, Codes, Instants, Intervals, Points, Signal
 from occurs.operators.kernels.intervals import ascending, extremes, tied
 from occurs.operators.rows import Rows
 
@@ -42,7 +42,7 @@ class Answer:
     head: tuple[Attribute, ...]
     measures: Measures | None = None
 
-    def final(self, signal: Signal, call: Call, events: Events | None = None) -> Rows:
+    def final(self, signal: Signal, call: Instants, events: Events | None = None) -> Rows:
         """What became final: instants, intervals that have ended; at closing also those that have not, with no end.
 
         Columns: the attributes in the order of the head; of what lasts also ``end`` (null: open).  Rows are in the
@@ -60,7 +60,7 @@ class Answer:
         types += [] if self.measures is None else [(m.name, m.type) for m in self.measures.measured]
         return {n: Column.of(pa.array([], arrow_type(t)), t) for n, t in types}
 
-    def rows(self, found: Intervals, call: Call, events: Events | None = None) -> Rows:
+    def rows(self, found: Intervals, call: Instants, events: Events | None = None) -> Rows:
         """Any intervals of the formula as rows, provisional ones too; instants end where they begin."""
         rows = self._rows(found.codes, found.start, found.end if self.lasting else None, call)
         if self.measures is not None and events is not None and len(rows):
@@ -71,7 +71,7 @@ class Answer:
         """No rows."""
         return Rows(self.name, _NO_TIMES, dict(self._nothing))
 
-    def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
+    def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Instants) -> Rows:
         if not len(time):
             return self.nothing()
         if len(time) > 1 and not ascending(time):
@@ -82,14 +82,14 @@ class Answer:
             codes, time, end = _taken(codes, time, end, order)
         return self.made(codes, time, end, call)
 
-    def made(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
+    def made(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Instants) -> Rows:
         """Rows in the order in which they are given; ``end``: of what lasts."""
         columns = {a.name: self._value(a, codes, len(time), call) for a in self.head}
         if end is not None:
             columns["end"] = Column(Type.TIMESTAMP, end, end != OPEN if extremes(end)[1] == OPEN else None)
         return Rows(self.name, time, columns)
 
-    def _order(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> np.ndarray | None:
+    def _order(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Instants) -> np.ndarray | None:
         """Row numbers in the order of (time, end, values), of rows in the order of time; None if they are in it."""
         at = tied(time)
         if not len(at):
@@ -112,7 +112,7 @@ class Answer:
         order[at] = at[by]
         return order
 
-    def _value(self, attribute: Attribute, codes: Codes, n: int, call: Call) -> Column:
+    def _value(self, attribute: Attribute, codes: Codes, n: int, call: Instants) -> Column:
         """What is under an attribute."""
         if isinstance(attribute.value, Literal):
             return constant(attribute.value).cast(attribute.type).take(np.zeros(n, np.int64))

@@ -25,9 +25,9 @@ from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.sets import coalesced
 from occurs.operators.interval.signals import (
     OPEN,
-    Call,
     Codes,
     Held,
+    Instants,
     Intervals,
     Lag,
     Phenomena,
@@ -71,7 +71,7 @@ class Scan:
                 return {"rows": Held.empty(n, "start", "end"), "open": Held.empty(n, "start")}
         return {"open": Held.empty(n, "start")}
 
-    def advance(self, state: State, inputs: tuple[Rows, ...], call: Call) -> tuple[State, Signal]:
+    def advance(self, state: State, inputs: tuple[Rows, ...], call: Instants) -> tuple[State, Signal]:
         rows = inputs[0]
         new = rows.slice(rows.new) if rows.new else rows
         match self.sort:
@@ -102,7 +102,7 @@ class Scan:
                 rows = rows.take(np.flatnonzero(passed))
         return rows
 
-    def _bound(self, rows: Rows, call: Call) -> tuple[Rows, Codes]:
+    def _bound(self, rows: Rows, call: Instants) -> tuple[Rows, Codes]:
         """The rows that match and bind all variables, and their bindings."""
         rows = self._matched(rows)
         if not len(rows):
@@ -115,7 +115,7 @@ class Scan:
             keep &= c >= 0
         return rows.take(np.flatnonzero(keep)), tuple(c[keep] for c in codes)
 
-    def matching(self, rows: Rows, call: Call) -> tuple[Rows, Codes]:
+    def matching(self, rows: Rows, call: Instants) -> tuple[Rows, Codes]:
         """The rows that the atom matches, and their bindings."""
         if self.sort != "changes":
             return self._bound(rows, call)
@@ -133,7 +133,7 @@ class Scan:
         if bound.any():
             raise overflow(self.name, f"a row of `{self.type}` at {int(rows.time[np.argmax(bound)])}")
 
-    def _lasting(self, rows: Rows, call: Call) -> Intervals:
+    def _lasting(self, rows: Rows, call: Instants) -> Intervals:
         """Rows with an end as intervals; what has no length is none."""
         rows, codes = self._bound(rows, call)
         end = ends_of(rows) if len(rows) else np.zeros(0, np.int64)
@@ -141,16 +141,16 @@ class Scan:
 
     # --- signals ----------------------------------------------------------------------------------------------------
 
-    def instants(self, rows: Rows, call: Call) -> tuple[Codes, np.ndarray]:
+    def instants(self, rows: Rows, call: Instants) -> tuple[Codes, np.ndarray]:
         """The bindings and instants of rows that are new, in the order of time, perhaps some more than once."""
         new, codes = self._bound(rows.slice(rows.new) if rows.new else rows, call)
         return codes, new.time
 
-    def _points(self, rows: Rows, call: Call) -> Points:
+    def _points(self, rows: Rows, call: Instants) -> Points:
         rows, codes = self._bound(rows, call)
         return distinct(Points(codes, rows.time, call.since, call.complete))
 
-    def _spans(self, state: State, rows: Rows, call: Call) -> tuple[State, Spans]:
+    def _spans(self, state: State, rows: Rows, call: Instants) -> tuple[State, Spans]:
         """A row holds until its end, which it may tell beforehand."""
         held, new = state["open"], self._lasting(rows, call)
         over = held.columns["end"] <= call.frontier
@@ -168,7 +168,7 @@ class Scan:
         began = Intervals(found.codes, found.start, open).take(found.start > call.since)
         return {"open": held}, Spans(found.take(ended), began, held.opened(), call.since, call.complete)
 
-    def _phenomena(self, state: State, rows: Rows, call: Call) -> tuple[State, Phenomena]:
+    def _phenomena(self, state: State, rows: Rows, call: Instants) -> tuple[State, Phenomena]:
         """Rows are a set; each is open until its end has passed."""
         held, new = state["rows"], self._lasting(rows, call)
         if len(new) > 1:
@@ -187,7 +187,7 @@ class Scan:
         held = rest.held()
         return {"rows": held, "open": open}, Phenomena(found.take(ended), open.opened(), call.complete)
 
-    def _changes(self, state: State, rows: Rows, call: Call) -> tuple[State, Spans]:
+    def _changes(self, state: State, rows: Rows, call: Instants) -> tuple[State, Spans]:
         """``holds`` begins a state, its contrary ends it; both at one instant: it begins, or goes on."""
         node, held = MaximalRange(self.variables, self.variables), state["open"]
         rows = self._matched(rows)
@@ -245,7 +245,7 @@ class Picked(Stateless):
         """All rows, with all variables in their order, by other names perhaps."""
         return self.places == self.operand and not self.equal and not self.never
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Signal]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Signal]:
         signal = inputs[0]
         if self._as_it_is and (self.variables == self.operand or not isinstance(signal, Phenomena)):
             return state, signal  # only lags name variables

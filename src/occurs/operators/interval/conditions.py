@@ -26,9 +26,9 @@ from occurs.operators.columns import Column
 from occurs.operators.interval.bindings import firsts, joined, joint, member, pairs, pick, shared, union
 from occurs.operators.interval.signals import (
     OPEN,
-    Call,
     Codes,
     Held,
+    Instants,
     Intervals,
     Phenomena,
     Points,
@@ -49,13 +49,13 @@ class OfBindings:
     variables: tuple[str, ...]
 
     @abstractmethod
-    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         """Of ``n`` > 0 rows with these bindings: the row numbers, and the bindings that they become."""
 
     def fresh(self) -> State:
         return {"open": Held.empty(len(self.variables), "start")} if self.sort == "state" else {}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Signal]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Signal]:
         signal = inputs[0]
         if isinstance(signal, Points):
             at, codes = self._rows(signal.codes, len(signal), call)
@@ -66,17 +66,17 @@ class OfBindings:
         closed, open = self._intervals(signal.closed, call), self._intervals(signal.open, call)
         return state, Phenomena(closed, open, signal.complete, signal.lags)
 
-    def _rows(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+    def _rows(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         if n:
             return self._mapped(codes, n, call)
         nothing = np.zeros(0, np.int64)
         return nothing, (nothing,) * len(self.variables)
 
-    def _intervals(self, part: Intervals, call: Call) -> Intervals:
+    def _intervals(self, part: Intervals, call: Instants) -> Intervals:
         at, codes = self._rows(part.codes, len(part), call)
         return Intervals(codes, part.start[at], part.end[at])
 
-    def _spans(self, held: Held, spans: Spans, call: Call) -> tuple[Held, Spans]:
+    def _spans(self, held: Held, spans: Spans, call: Instants) -> tuple[Held, Spans]:
         if not len(spans.closed) and not len(spans.began):
             return held, Spans.unchanged(held.opened(), spans.since, spans.complete)
         closed, began = self._intervals(spans.closed, call), self._intervals(spans.began, call)
@@ -108,7 +108,7 @@ class Where(OfBindings):
     def _used(self) -> tuple[str, ...]:
         return tuple(sorted({n.name for n in self.condition.walk() if isinstance(n, Ref)}))
 
-    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         (key,) = joint([(pick(codes, self.variables, self._used), n)])
         number, _ = IntTable().encode(key, None, 0)
         rows = np.flatnonzero(firsts(key))
@@ -139,7 +139,7 @@ class Known(OfBindings):
     variables: tuple[str, ...]
     fact: FactRows
 
-    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         return self.fact.extended(self.variables, self.operand, codes, n, call.values)
 
 
@@ -151,7 +151,7 @@ class Unknown(OfBindings):
     variables: tuple[str, ...]
     fact: FactRows
 
-    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         at = np.flatnonzero(~self.fact.agreeing(self.variables, codes, n, call.values))
         return at, tuple(c[at] for c in codes)
 
@@ -265,13 +265,13 @@ class Judged(OfBindings):
     def _typed(self) -> dict[str, Type]:
         return dict(zip(self.variables, self.types))
 
-    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         passed = self._true(self.condition, dict(zip(self.variables, codes)), self._typed, n, call)
         at = np.flatnonzero(passed)
         return at, tuple(c[at] for c in codes)
 
     def _true(
-        self, condition: Expr, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Call
+        self, condition: Expr, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Instants
     ) -> np.ndarray:
         """Booleans (n).  Raises InputProblem if an overflow hides one."""
 
@@ -289,7 +289,7 @@ class Judged(OfBindings):
         return passed
 
     def _exists(
-        self, leaf: Exists, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Call
+        self, leaf: Exists, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Instants
     ) -> pa.Array:
         """Booleans (n), null where no values make it true and some leave it unknown."""
         row = np.arange(n)

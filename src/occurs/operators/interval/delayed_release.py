@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from occurs.operators.interval.bindings import as_points, as_spans, shifted
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Points, Signal, Spans, State
+from occurs.operators.interval.signals import OPEN, Held, Instants, Intervals, Phenomena, Points, Signal, Spans, State
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class HoldPoints:
     def fresh(self) -> State:
         return {"held": Held.empty(len(self.variables), "time")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         points, held = as_points(inputs[0]), state["held"]
         since, complete = _bounds(self.ticks, inputs)
         if len(points):
@@ -48,7 +48,7 @@ class HoldSpans:
     def fresh(self) -> State:
         return {"ended": Held.empty(len(self.variables), "start", "end"), "soon": Held.empty(0, "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         spans, ended, soon = as_spans(inputs[0]), state["ended"].intervals(), state["soon"]
         since, complete = _bounds(self.ticks, inputs)
         if len(spans.closed):

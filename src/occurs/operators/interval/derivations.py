@@ -26,7 +26,7 @@ from occurs.operators.interval.points import Both, Either, Ends, Inside, PooledP
 from occurs.operators.interval.ranges import Iteration, MaximalRange, MinimalRange
 from occurs.operators.interval.relations import Related
 from occurs.operators.interval.sets import Common, Cut, LongSpans, PooledSpans, United
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Points, Signal, State
+from occurs.operators.interval.signals import OPEN, Held, Instants, Intervals, Points, Signal, State
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows, attributes_of
 
@@ -333,7 +333,7 @@ class Memory:
 
     @staticmethod
     def of(
-        net: Net, before: Mapping[int, State], signals: list[Signal], sources: Mapping[str, Any], call: Call
+        net: Net, before: Mapping[int, State], signals: list[Signal], sources: Mapping[str, Any], call: Instants
     ) -> Memory:
         """``before``: what was remembered; ``signals``: of all nodes in this call."""
         tables, open = {}, {}
@@ -393,7 +393,7 @@ class Memory:
         return out
 
 
-def _scanned(node: Scan, rows: Rows | None, call: Call) -> Held:
+def _scanned(node: Scan, rows: Rows | None, call: Instants) -> Held:
     """The new rows that an atom matches, as a table."""
     nothing = Held.empty(len(node.variables) + 1, *_ROWS)
     if rows is None or len(rows) == rows.new or rows.labels is None:

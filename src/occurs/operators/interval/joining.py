@@ -26,8 +26,7 @@ from occurs.operators.interval.points import Ends, Starts
 from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.relations import Related
 from occurs.operators.interval.sets import Common
-from occurs.operators.interval.signals import Call as Inner
-from occurs.operators.interval.signals import Held
+from occurs.operators.interval.signals import Held, Instants
 from occurs.operators.kernels import network_step as kernel
 from occurs.operators.rows import Rows
 
@@ -171,7 +170,7 @@ class Joined:
         state = held[0].state if held and isinstance(held[0], Share) else None
         return state if state is not None and state.joined is self and held == state.shares else None
 
-    def advance(self, state: JoinedState, call: Call, own: Inner) -> list[Block]:
+    def advance(self, state: JoinedState, call: Call, own: Instants) -> list[Block]:
         """One call that is not the last one: the rows that became final; the state is changed in place."""
         if not self._sources.take(call, own):
             return []
@@ -190,7 +189,7 @@ class Joined:
         return [d.block(Rows(d.type, time, columns), own) for d, (time, columns) in parts if len(time)]
 
     def _run(
-        self, state: JoinedState, call: Inner, whole: bool
+        self, state: JoinedState, call: Instants, whole: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The kernel."""
         layout, sources = self.layout, self._sources

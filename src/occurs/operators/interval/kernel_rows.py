@@ -21,8 +21,7 @@ from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.interval.answers import Answer
 from occurs.operators.interval.atoms import Scan, ends_of
-from occurs.operators.interval.signals import OPEN, Intervals
-from occurs.operators.interval.signals import Call as Inner
+from occurs.operators.interval.signals import OPEN, Instants, Intervals
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.kernels.reporting import NUMBER, TEXT
 from occurs.operators.merging import ordered
@@ -53,7 +52,7 @@ class Sources:
         self._of: list[object] = [None] * len(scans)
         self._columns: list[Sequence[Column | None]] = [()] * len(scans)
 
-    def take(self, call: Call, own: Inner) -> bool:
+    def take(self, call: Call, own: Instants) -> bool:
         """The new rows of a call.  Whether there are any."""
         spans: list[int] = []
         some = False
@@ -89,7 +88,7 @@ class Sources:
             self._of[number], self._columns[number] = rows, found[1]
         return bool(found[0])
 
-    def learn(self, unknown: np.ndarray, call: Inner) -> None:
+    def learn(self, unknown: np.ndarray, call: Instants) -> None:
         """Gives codes to values that have none, see :func:`occurs.operators.kernels.reading.read_all`."""
         kind, source, value = unknown.reshape(-1, 3).T
         numbers = value[kind == NUMBERS]
@@ -174,7 +173,7 @@ class Layout:
         ]
         return np.array(heads, np.int64).reshape(-1, 3)
 
-    def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Inner) -> Mapping[str, Rows]:
+    def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Instants) -> Mapping[str, Rows]:
         """Per definition the rows of its block, which are in no order."""
         at, out = 0, {}
         for answer, n in zip(self.answers, counts.tolist()):

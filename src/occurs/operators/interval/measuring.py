@@ -20,7 +20,7 @@ from occurs.operators.aggregates import Reduced, reduced
 from occurs.operators.columns import Column
 from occurs.operators.frame import Index
 from occurs.operators.interval.bindings import Groups, joint, later, pick
-from occurs.operators.interval.signals import OPEN, Call, Codes, Held, Phenomena, Points, Signal, Spans, State
+from occurs.operators.interval.signals import OPEN, Codes, Held, Instants, Phenomena, Points, Signal, Spans, State
 from occurs.operators.rows import Rows
 
 #: the events of every node that are known
@@ -87,7 +87,7 @@ class Measures:
                 lowest = np.minimum(lowest, int(bound.ticks.min()))
         return table.take(table.columns["time"] >= lowest)
 
-    def columns(self, rows: Rows, events: Events, call: Call) -> dict[str, Column]:
+    def columns(self, rows: Rows, events: Events, call: Instants) -> dict[str, Column]:
         """What is computed of rows with an ``end``.  Raises InputProblem (``overflow``)."""
         out = {}
         end = rows.column("end")
@@ -103,7 +103,7 @@ class Measures:
             out[m.name] = column
         return out
 
-    def _aggregate(self, m: Measured, rows: Rows, ends: np.ndarray, events: Held, call: Call) -> Column:
+    def _aggregate(self, m: Measured, rows: Rows, ends: np.ndarray, events: Held, call: Instants) -> Column:
         assert m.node is not None
         own = self.variables[m.node]
         columns = dict(self.attributes)
@@ -152,7 +152,7 @@ class Bound:
 
 def bounds(
     variables: Callable[[int, str, Held], tuple[str, ...]], state: Mapping[int, Mapping[str, Held]],
-    signals: Sequence[tuple[tuple[str, ...], Signal]], call: Call,
+    signals: Sequence[tuple[tuple[str, ...], Signal]], call: Instants,
 ) -> list[Bound]:  # fmt: skip
     """Where the intervals begin at the earliest that a net has not reported after a call.
 

@@ -14,7 +14,7 @@ from occurs.operators.columns import Column
 from occurs.operators.interval.derivations import ATTRIBUTES, READ, Memory, others, unremembered
 from occurs.operators.interval.measuring import Measures, bounds
 from occurs.operators.interval.provisional import Begun, Certainty
-from occurs.operators.interval.signals import Call, Held, Intervals, Signal
+from occurs.operators.interval.signals import Held, Instants, Intervals, Signal
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 
@@ -33,7 +33,7 @@ class Node(Protocol):
     def fresh(self) -> dict[str, Held]: ...
 
     def advance(
-        self, state: dict[str, Held], inputs: tuple[Any, ...], call: Call
+        self, state: dict[str, Held], inputs: tuple[Any, ...], call: Instants
     ) -> tuple[dict[str, Held], Signal]: ...
 
 
@@ -100,7 +100,7 @@ class Net:
         return replace(self, begun=Begun(self.nodes[self.report].variables))
 
     def advance(
-        self, state: State, sources: Mapping[str, Source], call: Call, certain: Mapping[str, Signal] | None = None
+        self, state: State, sources: Mapping[str, Source], call: Instants, certain: Mapping[str, Signal] | None = None
     ) -> tuple[State, Given]:
         """One call.  ``sources``: the rows of every input type, the signal of every definition that is read, by name;
         a type that is not there has no rows.  ``certain``: see :class:`Given`, of definitions that are read."""

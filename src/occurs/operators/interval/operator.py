@@ -28,8 +28,7 @@ from occurs.operators.interval.joining import Joined, JoinedState, programs
 from occurs.operators.interval.network import Net, Source
 from occurs.operators.interval.network import State as NodeTables
 from occurs.operators.interval.points import Ticks
-from occurs.operators.interval.signals import Call as Inner
-from occurs.operators.interval.signals import Held, Signal, since
+from occurs.operators.interval.signals import Held, Instants, Signal, since
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows, Since, attributes_of
 from occurs.operators.states import State
@@ -69,7 +68,7 @@ class Formula:
             values["end"] = pa.array(columns["end"].values, mask=~columns["end"].is_valid())
         return values
 
-    def block(self, rows: Rows, call: Inner, final: np.ndarray | None = None, why: Why | None = None) -> Block:
+    def block(self, rows: Rows, call: Instants, final: np.ndarray | None = None, why: Why | None = None) -> Block:
         """Rows as a block; ``why``: their derivations."""
         assert self.out is not None
 
@@ -148,7 +147,7 @@ class Connected(Operator):
             hint = "use a smaller `end`, or leave the `end` of an open interval empty"
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         state.renew()
-        own = Inner(NEVER if call.since is None else call.since, call.frontier, state.values, call.closing)
+        own = Instants(NEVER if call.since is None else call.since, call.frontier, state.values, call.closing)
         # the last call reports open intervals, too, which programs do not
         runs = self.formulas if call.closing else self._runs
         if len(runs) == 1 and isinstance(runs[0], Joined):
@@ -166,7 +165,7 @@ class Evaluation:
     """One call of the definitions.  ``signals``: of those that have run; ``certain``: the same with all open intervals
     that are certain, of those that report provisional rows."""
 
-    def __init__(self, operator: Connected, state: Kept, call: Call, own: Inner) -> None:
+    def __init__(self, operator: Connected, state: Kept, call: Call, own: Instants) -> None:
         self.operator, self.state, self.call, self.own = operator, state, call, own
         self.blocks: list[Block] = []
         self.complete: dict[str, int] = {}
@@ -312,7 +311,7 @@ class Why:
     derivations: Derivations
     operator: Connected
 
-    def reasons(self, f: Formula, rows: Rows, call: Inner) -> Reasons:
+    def reasons(self, f: Formula, rows: Rows, call: Instants) -> Reasons:
         """Per row the constituents of one derivation."""
         answer = f.answer
         columns = {a.value: a.name for a in answer.head if isinstance(a.value, str)}
@@ -336,7 +335,7 @@ class Why:
             np.array([p.end is not None for p in parts], np.bool_),
         )
 
-    def _rows(self, parts: Sequence[Part], call: Inner) -> tuple[Labels, list[str]]:
+    def _rows(self, parts: Sequence[Part], call: Instants) -> tuple[Labels, list[str]]:
         """The labels and the attributes of parts: of input rows as they were, of derived ones by their values."""
         texts = [part.attributes for part in parts]
         hi, lo = np.zeros(len(parts), np.int64), np.zeros(len(parts), np.int64)

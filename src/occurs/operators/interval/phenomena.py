@@ -10,7 +10,7 @@ import numpy as np
 from occurs.operators.interval.bindings import earlier, pick, unseen
 from occurs.operators.interval.frontiers import Frontiers, lag, projected, telling
 from occurs.operators.interval.ranges import LENGTHS, clipped, lengths
-from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal, Spans, State, Stateless
+from occurs.operators.interval.signals import Held, Instants, Intervals, Phenomena, Signal, Spans, State, Stateless
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PooledPhenomena:
     def fresh(self) -> State:
         return {"given": Held.empty(len(self.variables), "start", "end")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:
         (signal,) = inputs
         assert isinstance(signal, Phenomena)
         open = self._pooled(signal.open)
@@ -60,7 +60,7 @@ class LongPhenomena(Stateless):
     op: str
     ticks: int
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:
         (signal,) = inputs
         assert isinstance(signal, Phenomena)
         closed, open = signal.closed, signal.open
@@ -92,7 +92,7 @@ class Loose(Stateless):
 
     variables: tuple[str, ...]
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:
         (spans,) = inputs
         assert isinstance(spans, Spans)
         return state, Phenomena(spans.closed, spans.open, spans.complete)

@@ -27,7 +27,7 @@ from occurs.operators.interval.bindings import (
     pick,
     shared,
 )
-from occurs.operators.interval.signals import Call, Intervals, Points, Signal, State, Stateless
+from occurs.operators.interval.signals import Instants, Intervals, Points, Signal, State, Stateless
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Either(Stateless):
 
     variables: tuple[str, ...]
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         left, right = as_points(inputs[0]), as_points(inputs[1])
         if not len(right):
             return state, left
@@ -52,7 +52,7 @@ class Either(Stateless):
 class Both(OfBoth, Stateless):
     """phi and psi: at the same instant, the variables that both have being equal."""
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         left, right = as_points(inputs[0]), as_points(inputs[1])
         if not len(left) or not len(right):
             return state, _no_points(len(self.variables), left)
@@ -69,7 +69,7 @@ class Both(OfBoth, Stateless):
 class Without(OfLeft, Stateless):
     """phi and not psi; psi's variables are among phi's."""
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         left, right = as_points(inputs[0]), as_points(inputs[1])
         if not len(left) or not len(right):
             return state, left
@@ -84,7 +84,7 @@ class PooledPoints(Stateless):
     operand: tuple[str, ...]
     variables: tuple[str, ...]
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         points = as_points(inputs[0])
         codes = pick(points.codes, self.operand, self.variables)
         pooled = Points(codes, points.time, points.since, points.complete)
@@ -97,7 +97,7 @@ class Starts(Stateless):
 
     variables: tuple[str, ...]
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         spans = as_spans(inputs[0])
         return state, Points(spans.began.codes, spans.began.start, spans.since, spans.complete)
 
@@ -108,7 +108,7 @@ class Ends(Stateless):
 
     variables: tuple[str, ...]
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         spans = as_spans(inputs[0])
         return state, Points(spans.closed.codes, spans.closed.end, spans.since, spans.complete)
 
@@ -117,7 +117,7 @@ class Ends(Stateless):
 class Inside(OfBoth, Stateless):
     """phi in psi: at an instant within an interval, its ends included, the variables that both have being equal."""
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         points, spans = as_points(inputs[0]), as_spans(inputs[1])
         if not len(points) or not (len(spans.closed) or len(spans.open)):
             return state, _no_points(len(self.variables), points)
@@ -163,7 +163,7 @@ class Ticks(Stateless):
     def variables(self) -> tuple[str, ...]:
         return ()
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         before = max(call.frontier - self.window, -1)
         count = call.frontier - before
         if count > MOST:

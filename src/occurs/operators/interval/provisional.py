@@ -9,7 +9,7 @@ from typing import Any
 
 from occurs.operators.interval.bindings import firsts, instants, member
 from occurs.operators.interval.relations import Related
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Signal, Spans, State
+from occurs.operators.interval.signals import OPEN, Held, Instants, Intervals, Phenomena, Signal, Spans, State
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Begun:
     def fresh(self) -> State:
         return {"told": Held.empty(len(self.variables), "start")}
 
-    def advance(self, state: State, signal: Signal, call: Call) -> tuple[State, Intervals]:
+    def advance(self, state: State, signal: Signal, call: Instants) -> tuple[State, Intervals]:
         """The state, and the intervals, all with the end ``OPEN``."""
         if call.closing:
             return self.fresh(), Intervals.empty(len(self.variables))
@@ -56,7 +56,7 @@ class Certainty:
     signals: Sequence[Signal]
     after: Mapping[int, State]
     others: Mapping[str, Signal]
-    call: Call
+    call: Instants
 
     def of(self, number: int) -> Signal:
         """The signal of a node with all open rows that are certain; what has ended is the same, or left out."""

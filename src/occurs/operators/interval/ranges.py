@@ -24,8 +24,8 @@ from occurs.operators.interval.frontiers import lag, telling
 from occurs.operators.interval.signals import (
     NEVER,
     OPEN,
-    Call,
     Held,
+    Instants,
     Intervals,
     Phenomena,
     Points,
@@ -47,7 +47,7 @@ class MaximalRange(OfLeft):
     def fresh(self) -> State:
         return {"open": Held.empty(len(self.left), "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         phi, psi, held = as_points(inputs[0]), as_points(inputs[1]), state["open"]
         if not len(phi) and not (len(psi) and len(held)):
             return state, Spans.unchanged(held.opened(), phi.since, phi.complete)
@@ -68,7 +68,7 @@ class MinimalRange(OfLeft):
         n = len(self.left)
         return {"pending": Held.empty(n, "start"), "ended": Held.empty(n, "start", "end")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         phi, psi, pending, ended = as_points(inputs[0]), as_points(inputs[1]), state["pending"], state["ended"]
         since = _before(pending.columns["start"], phi.since)
         parts = [ended.intervals()]
@@ -100,7 +100,7 @@ class Iteration:
         n = len(self.variables)
         return {"runs": Held.empty(n, "first", "last"), "ended": Held.empty(n, "start", "end")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         phi, runs, ended = as_points(inputs[0]), state["runs"], state["ended"]
         since, parts = self._complete(runs, phi.since), [ended.intervals()]
         if len(phi):
@@ -163,7 +163,7 @@ class EagerRange(MinimalRange):
     def fresh(self) -> State:
         return {"pending": Held.empty(len(self.left), "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:  # type: ignore[override]
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:  # type: ignore[override]
         phi, psi, pending = as_points(inputs[0]), as_points(inputs[1]), state["pending"]
         closed = nothing = Intervals.empty(len(self.left))
         if len(phi) or (len(psi) and len(pending)):
@@ -184,7 +184,7 @@ class EagerIteration(Iteration):
     def fresh(self) -> State:
         return {"runs": Held.empty(len(self.variables), "first", "last")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:  # type: ignore[override]
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:  # type: ignore[override]
         phi, runs, parts = as_points(inputs[0]), state["runs"], [Intervals.empty(len(self.variables))]
         if len(phi):
             runs, done = self._extended(runs, phi)

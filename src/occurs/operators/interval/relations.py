@@ -14,8 +14,8 @@ from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.signals import (
     NEVER,
     OPEN,
-    Call,
     Held,
+    Instants,
     Intervals,
     Lag,
     Lags,
@@ -115,7 +115,7 @@ class Related:
         variables = self.tables
         return {name: Held.empty(len(variables[name]), *columns) for name, columns in self._columns.items()}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:
         left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
         if call.closing:
             return self._advance(state, left, right, call)
@@ -127,7 +127,7 @@ class Related:
         settle(state, left, right, signal.lags)
         return state, signal
 
-    def _advance(self, state: State, left: Side, right: Side, call: Call) -> tuple[State, Phenomena]:
+    def _advance(self, state: State, left: Side, right: Side, call: Instants) -> tuple[State, Phenomena]:
         """A call in which something may change."""
         found, after, lags, cuts, changed = self._judged(state, left, right)
         rows = Intervals.of(found)
@@ -176,7 +176,7 @@ class Related:
         found, kept = once(given.block, rows.block, complete, lags.block, lags.cuts, pending, self.places)
         return Intervals.of(found), Held.of(kept, _ROWS)
 
-    def certain(self, state: State, inputs: tuple[Signal, ...], call: Call) -> Intervals:
+    def certain(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> Intervals:
         """The open results that will be in the answer however the history goes on: to be asked for after a call, with
         the state it gave and its inputs.
 
@@ -240,7 +240,7 @@ class Side:
     known: Frontiers
 
     @staticmethod
-    def of(variables: tuple[str, ...], signal: Signal, call: Call) -> Side:
+    def of(variables: tuple[str, ...], signal: Signal, call: Instants) -> Side:
         lags: Sequence[Lag] | Lags = ()
         if isinstance(signal, Points):
             new, open = Intervals(signal.codes, signal.time, signal.time), Intervals.empty(len(variables))
@@ -263,7 +263,7 @@ class ShortBefore(Related):
 
     longest: int = 0
 
-    def _advance(self, state: State, left: Side, right: Side, call: Call) -> tuple[State, Phenomena]:
+    def _advance(self, state: State, left: Side, right: Side, call: Instants) -> tuple[State, Phenomena]:
         state, signal = super()._advance(state, left, right, call)
         return (state if call.closing else self._young(state, left, right)), signal
 

@@ -24,7 +24,7 @@ from occurs.operators.interval.bindings import (
 )
 from occurs.operators.interval.delayed_release import release
 from occurs.operators.interval.ranges import LENGTHS, clipped, lengths
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans, State
+from occurs.operators.interval.signals import NEVER, OPEN, Held, Instants, Intervals, Signal, Spans, State
 from occurs.operators.kernels.blocks import alike
 from occurs.operators.kernels.range_intersection import common
 
@@ -38,7 +38,7 @@ class United:
     def fresh(self) -> State:
         return {"open": Held.empty(len(self.variables), "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         left, right = as_spans(inputs[0]), as_spans(inputs[1])
         held, spans = pooled(state["open"], (left, right), left.since, left.complete)
         return {"open": held}, spans
@@ -54,7 +54,7 @@ class PooledSpans:
     def fresh(self) -> State:
         return {"open": Held.empty(len(self.variables), "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         spans = as_spans(inputs[0])
 
         def picked(part: Intervals) -> Intervals:
@@ -124,7 +124,7 @@ class Common(OfBoth):
     def fresh(self) -> State:
         return {"open": Held.empty(len(self.variables), "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         left, right, held = as_spans(inputs[0]), as_spans(inputs[1]), state["open"]
         if not (len(left.closed) or len(left.began) or len(right.closed) or len(right.began)):
             return state, Spans.unchanged(held.opened(), left.since, left.complete)
@@ -157,7 +157,7 @@ class Cut(OfLeft):
             "soon": Held.empty(0, "start"),
         }
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         left, right = as_spans(inputs[0]), as_spans(inputs[1])
         running, ended, soon = state["running"], state["ended"].intervals(), state["soon"]
         since, complete = shifted(left.since, -1), shifted(left.complete, -1)
@@ -237,7 +237,7 @@ class LongSpans:
     def fresh(self) -> State:
         return {"ended": Held.empty(len(self.variables), "start", "end"), "soon": Held.empty(0, "start")}
 
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Spans]:
         spans, ended, soon = as_spans(inputs[0]), state["ended"].intervals(), state["soon"]
         since, complete = shifted(spans.since, -self.ticks), shifted(spans.complete, -self.ticks)
         running = Intervals.empty(len(self.variables))

@@ -27,7 +27,7 @@ Codes = tuple[np.ndarray, ...]
 
 
 @dataclass(slots=True)
-class Call:
+class Instants:
     """One call of a network of formulas.
 
     ``since``, ``frontier``: all atoms are known up to ``frontier``, up to ``since`` they were before.  ``closing``:

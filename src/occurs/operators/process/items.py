@@ -120,7 +120,7 @@ Variable = Callable[[np.ndarray], Col]
 
 
 @dataclass(frozen=True)
-class Call:
+class CallSteps:
     """What operators know of a call.
 
     ``base``: the first step that may occur in it, ``times``: the ticks of the steps from it on; ``instances``: codes of
@@ -148,7 +148,7 @@ class Call:
 class Variables(dict[str, Any]):
     """The variables of a trace, looked up when somebody asks."""
 
-    def __init__(self, call: Call, code: int) -> None:
+    def __init__(self, call: CallSteps, code: int) -> None:
         super().__init__()
         self.call, self.code = call, np.array([code])
 

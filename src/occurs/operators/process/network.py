@@ -17,7 +17,7 @@ from occurs.expr import tree as expressions
 from occurs.expr.tree import Expr, rewrite
 from occurs.operators.process import tree
 from occurs.operators.process.columns import Col
-from occurs.operators.process.items import Call, Ends, Items, Variable, count
+from occurs.operators.process.items import CallSteps, Ends, Items, Variable, count
 from occurs.operators.process.operator import OPERATORS, Operator, Setting, meeting, numbered
 from occurs.operators.process.state import Counts, State
 from occurs.operators.process.tree import Inner, Input, Lift, Node, Pipe, Placeholder, Print, Processor, nodes
@@ -71,7 +71,7 @@ class Network:
                 parts[str(i)] = State(**own)
         return State(**parts)
 
-    def advance(self, state: State, source: Source, call: Call) -> list[Items]:
+    def advance(self, state: State, source: Source, call: CallSteps) -> list[Items]:
         """The new items of the outputs.  Raises InputProblem."""
         made: dict[int, list[Items]] = {}
         for i, box in enumerate(self.operators):
@@ -85,7 +85,7 @@ class Network:
         return [made[i][port] for i, port in self.outputs]
 
     @staticmethod
-    def _run(box: Operator, state: State, given: list[Items], call: Call) -> list[Items]:
+    def _run(box: Operator, state: State, given: list[Items], call: CallSteps) -> list[Items]:
         seen: Counts = state["seen"]
         first = given[0]
         item = None
@@ -110,7 +110,7 @@ class Inside:
     def __init__(self, inner: Inner, setting: Setting) -> None:
         self.network = Network(fused(inner.outputs), replace(setting, inner=True))
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         """New items of its traces."""
 
         def source(processor: Processor) -> Items:
@@ -133,7 +133,7 @@ class Inside:
         ``step``, ``time`` (n): of the items, also of those at which traces end.
         """
         steps, at = np.unique(step, return_index=True)
-        call = Call(0, time[at], len(ends), variables, steps)
+        call = CallSteps(0, time[at], len(ends), variables, steps)
         given = [Items(v, step, step, code, ends) for v in values]
         return self.advance(self.network.fresh(), given, call)
 

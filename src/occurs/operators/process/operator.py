@@ -14,7 +14,7 @@ from occurs.model.time import Duration, TimeKind
 from occurs.operators.process.columns import Col, Env
 from occurs.operators.process.durations import duration_problems
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, count, count_up
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, CallSteps, Ends, Items, count, count_up
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Every, Node, Processor
 from occurs.operators.process.values import Fault, as_python
@@ -28,7 +28,7 @@ class Setting:
     kind: TimeKind
     inner: bool = False
 
-    def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
+    def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: CallSteps) -> Env:
         """The rows that a function is computed for, which are of the traces ``code``."""
         codes = code if code is not None else np.zeros(length, np.int64)
         variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
@@ -53,11 +53,11 @@ class Operator:
         """The parts of the state at the beginning; ``seen`` and ``inputs`` are there already."""
         return {}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         """The new items of every output for those of every input."""
         return [self.items(state, given[0], call)]
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         """The new items of the one output for those of the one input."""
         raise AssertionError  # pragma: no cover
 
@@ -70,10 +70,10 @@ class Operator:
             raise DefinitionProblem(duration_problems([self.node.out()], self.setting.kind))
         return -(-found.numerator // found.denominator)
 
-    def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
+    def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: CallSteps) -> Env:
         return self.setting.env(inputs, code, length, call)
 
-    def constant(self, node: expressions.Expr, codes: np.ndarray, call: Call) -> Col:
+    def constant(self, node: expressions.Expr, codes: np.ndarray, call: CallSteps) -> Col:
         """The value of a function without inputs for traces."""
         return Function(node).run(self.env([], codes, len(codes), call))
 
@@ -141,7 +141,7 @@ def meeting(inputs: int) -> dict[str, Part]:
     return parts
 
 
-def meet(state: State, given: Sequence[Items], call: Call) -> Fronts:
+def meet(state: State, given: Sequence[Items], call: CallSteps) -> Fronts:
     """The fronts that are complete now; the others wait in the state (see :func:`meeting`).
 
     A trace ends when one input has ended and is used up.
@@ -179,14 +179,14 @@ def _same_counts(state: State, k: int) -> bool:
     return bool(np.array_equal(a[:n], b[:n])) and not a[n:].any() and not b[n:].any()
 
 
-def _count(state: State, given: Sequence[Items], call: Call) -> None:
+def _count(state: State, given: Sequence[Items], call: CallSteps) -> None:
     for k, items in enumerate(given):
         for name in (f"came{k}", *(["met"] if not k else [])):
             came = state[name].upto(call.instances)
             count(came, items)
 
 
-def _over(state: State, given: Sequence[Items], step: np.ndarray, code: np.ndarray, call: Call) -> Ends:
+def _over(state: State, given: Sequence[Items], step: np.ndarray, code: np.ndarray, call: CallSteps) -> Ends:
     """The traces that end with this call, which made fronts of ``code`` at ``step``."""
     last = state["last"].upto(call.instances)
     if len(step):
@@ -216,7 +216,7 @@ def _over(state: State, given: Sequence[Items], step: np.ndarray, code: np.ndarr
     return Ends(codes, at) if len(codes) else NO_ENDS
 
 
-def _met_one(state: State, given: Sequence[Items], call: Call) -> Fronts:
+def _met_one(state: State, given: Sequence[Items], call: CallSteps) -> Fronts:
     """Of one trace: a queue per input."""
     queues: list[Queue] = [state[f"queue{k}"] for k in range(len(given))]
     met = state["met"].upto(call.instances)
@@ -234,7 +234,7 @@ def _met_one(state: State, given: Sequence[Items], call: Call) -> Fronts:
     return Fronts([c.value for c in chosen], step, chosen[0].about, None, ends)
 
 
-def _met(state: State, given: Sequence[Items], call: Call) -> Fronts:
+def _met(state: State, given: Sequence[Items], call: CallSteps) -> Fronts:
     if all(g.code is None for g in given):
         return _met_one(state, given, call)
     over = state["over"].upto(call.instances)

@@ -34,7 +34,7 @@ from occurs.errors import InputProblem
 from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
 from occurs.operators.process.columns import Col, Plain, Rec, column_of, concat, from_arrow, null_col
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items
+from occurs.operators.process.items import NO_ENDS, CallSteps, Ends, Items
 from occurs.operators.process.network import Network
 from occurs.operators.process.operator import Setting
 
@@ -188,7 +188,7 @@ class Run:
         count = state["count"].values
         base = int(count[0])
         whole = np.arange(base, base + len(batch.time))
-        call = Call(base, times, whole=whole)
+        call = CallSteps(base, times, whole=whole)
         known: dict[Processor, Items] = {}
 
         def source(processor: Processor) -> Items:
@@ -233,7 +233,7 @@ class Run:
         names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array([type]))
         return Rec(value.columns, len(value), value.valid, (Plain(names), Plain(time)))
 
-    def _emitted(self, pipe: int, items: Items, call: Call) -> _Part:
+    def _emitted(self, pipe: int, items: Items, call: CallSteps) -> _Part:
         if len(items.ends):
             self.state["outputs"].upto(pipe + 1)[pipe] = 1
         about_time = None
@@ -291,7 +291,7 @@ def pieces(batch: Batch) -> Iterator[Batch]:
         yield Batch(batch.time[first:last], sources)
 
 
-def _times(call: Call, step: np.ndarray) -> np.ndarray:
+def _times(call: CallSteps, step: np.ndarray) -> np.ndarray:
     return call.time(step if step is call.whole else np.maximum(step, call.base))
 
 

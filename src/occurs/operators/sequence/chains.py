@@ -118,7 +118,7 @@ class Chain:
         stream = events.stream
         if "seen" not in state and (stream.start is None or stream.start > stream.frontier):
             return state, self.nothing()
-        state, found = Call(self, state, events).run()
+        state, found = ChainCall(self, state, events).run()
         if self.live(state) > self.limit:
             self._refuse(state)
         return state, found
@@ -215,7 +215,7 @@ class Found:
         return len(self.time)
 
 
-class Call:
+class ChainCall:
     """One call of a chain: its tokens go through the steps."""
 
     def __init__(self, chain: Chain, state: State, events: Events) -> None:

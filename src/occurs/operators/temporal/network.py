@@ -336,7 +336,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NewStates:
     """Per new state: did it fire, the time at which the activation began; the values of exported aggregates."""
 
     fired: np.ndarray
@@ -346,7 +346,7 @@ class Outcome:
 
 def advance(
     network: Network, memory: Memory, states: States, *, kind: TimeKind, gap: int = 0, continues: bool = False
-) -> tuple[Memory, Outcome]:
+) -> tuple[Memory, NewStates]:
     """Take new states.  Raises InputProblem (``overflow``)."""
     rows = _Leaves(memory, states)
     n = len(states.time)
@@ -394,7 +394,7 @@ def advance(
         raise too_large(int(states.time[broken]))
     exports = tuple(pa.array(v, mask=~t) for v, t in zip(out, there, strict=True))
     new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network), doubt)
-    return merged(whole, memory, new, picked), Outcome(fired, since, exports)
+    return merged(whole, memory, new, picked), NewStates(fired, since, exports)
 
 
 def too_large(time: int) -> InputProblem:

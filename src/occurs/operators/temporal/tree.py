@@ -228,7 +228,7 @@ FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 
 @dataclass(frozen=True)
-class Rows:
+class RelationType:
     """The sort of a term that is a relation: its columns; a type that is not known is NULL."""
 
     columns: tuple[tuple[str, Type], ...]
@@ -238,7 +238,7 @@ class Rows:
 
 
 #: what a term gives; None: it is not known
-Sort = Type | Rows | None
+Sort = Type | RelationType | None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.sql import Database, Select
 from occurs.model.sqltext import identifiers
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
-from occurs.operators.temporal.tree import Rows
+from occurs.operators.temporal.tree import RelationType
 
 #: the type of rows that are states though nothing is declared
 STATE = "state"
@@ -156,14 +156,14 @@ class Catalogue:
 
     def database(self, without: frozenset[str] = frozenset()) -> Database:
         """What SQL may read; ``without``: views that wait for it."""
-        tables = {n: Rows(_distinct(t.columns)) for n, t in self.tables.items()}
+        tables = {n: RelationType(_distinct(t.columns)) for n, t in self.tables.items()}
         others: dict[str, str] = {}
         for name, view in self.views.items():
             found = self.selects.get(name)
             if view.parameters:
                 others[name] = f"the view `{name}` has parameters and cannot be read in SQL: write its SELECT here"
             elif name not in without and found is not None:
-                tables[name] = found.columns if found.columns is not None else Rows((("?", Type.NULL),))
+                tables[name] = found.columns if found.columns is not None else RelationType((("?", Type.NULL),))
         for name in self.events:
             others[name] = f"`{name}` is an event, but SQL reads tables and views: write `{name}(..)` in the formula"
         for name in self.states:

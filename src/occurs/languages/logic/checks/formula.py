@@ -28,7 +28,7 @@ from occurs.operators.temporal.tree import (
     Global,
     Happens,
     Last,
-    Rows,
+    RelationType,
     Sort,
     TableOf,
     Time,
@@ -102,7 +102,7 @@ class Formulas:
         """Report types that do not go together, with the places of both."""
         types = [s for _, s in operands]
         hint = None
-        if any(isinstance(s, Rows) for s in types):
+        if any(isinstance(s, RelationType) for s in types):
             hint = "relations can be compared by `=` and `!=` with relations of as many columns, and read in SQL"
         elif Type.STRING in types:
             hint = 'a string is never converted to a number; write a time as `timestamp "2024-01-05T09:00:00Z"`'
@@ -226,7 +226,7 @@ class Formulas:
         built = syntax.Compare(node.op, left, right, span=node.span)
         if a is None or b is None:
             return built
-        if isinstance(a, Rows) and isinstance(b, Rows):
+        if isinstance(a, RelationType) and isinstance(b, RelationType):
             fits = node.op in ("=", "!=") and len(a.columns) == len(b.columns)
         else:
             both = isinstance(a, Type) and isinstance(b, Type)
@@ -238,7 +238,7 @@ class Formulas:
 
     def exists(self, node: syntax.Exists, scope: Scope) -> Formula:
         c = self.catalogue
-        relations = {n: g.sort for n, g in scope.items() if isinstance(g.sort, Rows)}
+        relations = {n: g.sort for n, g in scope.items() if isinstance(g.sort, RelationType)}
         values: dict[str, Expr] = {n: Generic(n, t) for n, t in self.generics.items()}
         values |= {n: k.value for n, k in c.constants.items()}
         values |= {n: g for n, g in scope.items() if n not in relations}
@@ -308,7 +308,7 @@ class Formulas:
                     places += [Place("it is declared here", at.file, k.name.span) for k in columns if k.name == name]
         elif text in c.events or text in c.lasting:
             other = "an event"
-        elif isinstance(sort, Rows):
+        elif isinstance(sort, RelationType):
             stored = next((n for n in (*c.tables, *c.views) if n.lower() == text.lower()), None)
             other = f"the same as `{stored}` in SQL, which ignores case" if stored is not None else None
         if other is not None:
@@ -320,7 +320,7 @@ class Formulas:
     def value(self, node: Expr, scope: Scope) -> Resolved:
         """A term that must be one value."""
         found, sort = self.resolve(node, scope)
-        if isinstance(sort, Rows):
+        if isinstance(sort, RelationType):
             hint = "remember it and read it in SQL: `[x <- T] .. exists (select .. from x ..)`"
             return self.report(
                 "type-mismatch", f"`{render(node)}` is {sort}, but a value is needed here", span_of(node), hint
@@ -428,7 +428,7 @@ class Formulas:
             value = c.constants[name].value
             return Literal(value.value, value.type, span=span), value.type
         if name in c.tables:
-            rows = Rows(tuple((k.name.text, k.type) for k in c.tables[name].columns))
+            rows = RelationType(tuple((k.name.text, k.type) for k in c.tables[name].columns))
             return TableOf(name, rows, span=span), rows
         if name in c.views:
             return self.view(name, (), (), node, scope)

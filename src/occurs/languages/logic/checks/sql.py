@@ -15,7 +15,7 @@ from occurs.expr.text import Text
 from occurs.languages.logic.syntax import Sql
 from occurs.model.sqltext import Part, identifiers, parameters, parts, quoted
 from occurs.model.types import Type
-from occurs.operators.temporal.tree import Rows
+from occurs.operators.temporal.tree import RelationType
 
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 #: how much work a SELECT over nothing may be: one that counts without end is stopped
@@ -33,7 +33,7 @@ class Select:
     """What is known of a SELECT: its columns (None: not known), its parameters, the tables, views and relations that it
     reads."""
 
-    columns: Rows | None
+    columns: RelationType | None
     parameters: tuple[str, ...]
     names: frozenset[str]
 
@@ -41,11 +41,11 @@ class Select:
 class Database:
     """``tables``: what may stand behind `from`, with its columns.  ``others``: why other names cannot stand there."""
 
-    def __init__(self, tables: Mapping[str, Rows], others: Mapping[str, str]) -> None:
+    def __init__(self, tables: Mapping[str, RelationType], others: Mapping[str, str]) -> None:
         self.tables, self.others = dict(tables), others
 
     def check(
-        self, sql: Sql, source: Text, known: Collection[str], relations: Mapping[str, Rows] | None = None
+        self, sql: Sql, source: Text, known: Collection[str], relations: Mapping[str, RelationType] | None = None
     ) -> Select | None:
         """Report what is wrong with a SELECT; None if something is.
 
@@ -80,7 +80,9 @@ class Database:
         typed = None if columns is None else _typed(sql.text, columns, {n: mine[n] for n in used})
         return Select(typed, tuple(names), used)
 
-    def explain(self, complaint: str, sql: Sql, place: _Places, tables: Mapping[str, Rows], found: list[Part]) -> None:
+    def explain(
+        self, complaint: str, sql: Sql, place: _Places, tables: Mapping[str, RelationType], found: list[Part]
+    ) -> None:
         """Report what SQLite said, at the word that it spoke of."""
         missing = re.match(r"no such (table|column|function): (?:main\.|temp\.)?(.+)", complaint)
         word = missing[2] if missing else (re.findall(r'near "([^"]*)"', complaint) or [""])[0]
@@ -121,7 +123,7 @@ class _Places:
 
 
 def _run(
-    text: str, tables: Mapping[str, Rows], names: Collection[str]
+    text: str, tables: Mapping[str, RelationType], names: Collection[str]
 ) -> tuple[tuple[str, ...] | None, frozenset[str], str | None]:
     """The names of the columns of a SELECT over empty tables (None: it did not end), the tables that it reads, and what
     SQLite says against it."""
@@ -155,9 +157,9 @@ def _run(
         connection.close()
 
 
-def _typed(text: str, columns: tuple[str, ...], tables: Mapping[str, Rows]) -> Rows:
+def _typed(text: str, columns: tuple[str, ...], tables: Mapping[str, RelationType]) -> RelationType:
     """Columns with their types, as far as the text shows them."""
-    unknown = Rows(tuple((n, Type.NULL) for n in columns))
+    unknown = RelationType(tuple((n, Type.NULL) for n in columns))
     listed = _ITEMS.match(text)
     if listed is None or len(re.findall(r"(?i)\bselect\b", text)) > 1:
         return unknown
@@ -171,7 +173,7 @@ def _typed(text: str, columns: tuple[str, ...], tables: Mapping[str, Rows]) -> R
     for rows in tables.values():
         for name, kind in rows.columns:
             types.setdefault(name.lower(), set()).add(kind)
-    return Rows(tuple((n, _type_of(item, types)) for item, n in zip(items, columns, strict=True)))
+    return RelationType(tuple((n, _type_of(item, types)) for item, n in zip(items, columns, strict=True)))
 
 
 def _apart(text: str, signs: str) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from occurs.operators.process import kernels, tree
 from occurs.operators.process.columns import concat, of_numpy
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, count_up, first_of
+from occurs.operators.process.items import NO_ENDS, CallSteps, Ends, Items, count_up, first_of
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Counts, Latest, Part, State
 
@@ -19,7 +19,7 @@ class _Counting(Operator):
 class Trim(_Counting):
     """x_n, x_{n+1} .."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         n = self.p.n
         if x.code is None:
             counts = state["n"].upto(1)
@@ -33,7 +33,7 @@ class Trim(_Counting):
 class Count(_Counting):
     """How many items there were."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(of_numpy(count_up(state["n"].upto(call.instances), x) + 1))
 
 
@@ -44,7 +44,7 @@ class First(_Counting):
     def fresh(self) -> dict[str, Part]:
         return {"n": Counts(), "told": Counts()}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         n = self.p.n
         number = count_up(state["n"].upto(call.instances), x)
         told = state["told"].upto(call.instances)
@@ -76,7 +76,7 @@ class Decimate(_Counting):
     def fresh(self) -> dict[str, Part]:
         return {"n": Counts(), **(_kept_last() if self.p.last else {})}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         p = self.p
         if x.code is None and not p.last:
             counts = state["n"].upto(1)
@@ -127,7 +127,7 @@ class Last(_Counting):
     def fresh(self) -> dict[str, Part]:
         return _kept_last()
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         if len(x):
             _keep_last(state, x)
         single = x.code is None
@@ -143,7 +143,7 @@ class Freeze(_Counting):
     def fresh(self) -> dict[str, Part]:
         return {"first": Latest()}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         if not len(x):
             return x
         first: Latest = state["first"]
@@ -166,7 +166,7 @@ class Every(_Counting):
     def fresh(self) -> dict[str, Part]:
         return {"last": Counts(np.iinfo(np.int64).min)}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         width = self.ticks(self.p.width)
         kept = np.zeros(len(x), np.bool_)
         kernels.every(x.codes, call.time(x.step), width, state["last"].upto(call.instances), kept)
@@ -177,7 +177,7 @@ class Every(_Counting):
 class Insert(_Counting):
     """n times the constant with the first item."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         p = self.p
         if not len(x) or not p.n:
             return x
@@ -196,6 +196,6 @@ class Insert(_Counting):
 class Repeat(_Counting):
     """Each item n times."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         rows = np.repeat(np.arange(len(x)), self.p.n)
         return x.take(rows).with_ends(x.ends)

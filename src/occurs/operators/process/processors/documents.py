@@ -20,7 +20,7 @@ from occurs.errors import ResourceProblem
 from occurs.model.colours import COLOURS
 from occurs.operators.process import documents, scalars, tree
 from occurs.operators.process.columns import column_of
-from occurs.operators.process.items import Call, Items
+from occurs.operators.process.items import CallSteps, Items
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Part, State, Texts
 from occurs.operators.process.values import Bag, Fault, Map, Record, Set
@@ -43,7 +43,7 @@ class _ByValue(Operator):
         """What becomes of a value.  Raises Fault."""
         raise AssertionError  # pragma: no cover
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(column_of(each(x.value.pylist(), self.run)))
 
 
@@ -104,7 +104,7 @@ class Tuples(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"names": Texts()}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         names: dict[int, Any] = state["names"].values
         out: list[Any] = []
         rows: list[int] = []
@@ -136,7 +136,7 @@ class Plot(_ByValue):
 class Print(Operator):
     """Passes the items through and writes them to stderr."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         for v in x.value.pylist():
             print("null" if v is None else documents.text(v), file=sys.stderr)
         return x

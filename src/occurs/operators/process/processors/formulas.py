@@ -19,7 +19,17 @@ from occurs.operators.codes import crowded
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Obj, Troo, of_numpy, truths
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of, ranges
+from occurs.operators.process.items import (
+    NO_ENDS,
+    NO_ROWS,
+    CallSteps,
+    Ends,
+    Items,
+    Variable,
+    count_up,
+    first_of,
+    ranges,
+)
 from occurs.operators.process.network import Network, fused, of_outer
 from occurs.operators.process.operator import Operator, Setting, meet, operator
 from occurs.operators.process.processors import kernels_formulas as kernels
@@ -69,12 +79,12 @@ class Formula(Operator):
             return {**judge, "fronts": Counts(), "true": Counts(NEVER), "false": Counts(NEVER), **counts}
         return {**judge, "waiting": Positions(), "latest": Counts(-1)}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         return [self._of_first(state, given, call) if self.p.troolean else self._of_each(state, given, call)]
 
     # --- two values -------------------------------------------------------------------------------------------------
 
-    def _of_each(self, state: State, given: Sequence[Items], call: Call) -> Items:
+    def _of_each(self, state: State, given: Sequence[Items], call: CallSteps) -> Items:
         single = all(g.code is None for g in given)
         own: State = state["judge"]
         rows = self.judge.window(own, given, call, None)
@@ -176,7 +186,7 @@ class Formula(Operator):
         return Items(value, step, about, None if single else code)
 
     def _keep(
-        self, state: State, rows: Window, at: Columns, emitted: np.ndarray, over: np.ndarray, call: Call
+        self, state: State, rows: Window, at: Columns, emitted: np.ndarray, over: np.ndarray, call: CallSteps
     ) -> None:
         own: State = state["judge"]
         code, number = at["code"], at["number"]
@@ -197,7 +207,7 @@ class Formula(Operator):
             waits &= ~np.isin(code, over)
         state["waiting"].wait(*(at[n][waits] for n in _NAMES))
 
-    def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: Call) -> None:
+    def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: CallSteps) -> None:
         """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
         keep = self.judge.needed(rows)
         gone = max(count, int(np.argmax(keep)) if keep.any() else len(keep))
@@ -209,7 +219,7 @@ class Formula(Operator):
         waiting.forget()
         self._wait(waiting, rows, count, gone)
 
-    def _keep_waiting(self, own: State, waiting: Positions, rows: Window, call: Call) -> None:
+    def _keep_waiting(self, own: State, waiting: Positions, rows: Window, call: CallSteps) -> None:
         """As :meth:`_keep`, where nothing has come out."""
         keep = self.judge.needed(rows)
         self.judge.keep(own, rows, keep, call)
@@ -223,7 +233,7 @@ class Formula(Operator):
 
     # --- three values -----------------------------------------------------------------------------------------------
 
-    def _of_first(self, state: State, given: Sequence[Items], call: Call) -> Items:
+    def _of_first(self, state: State, given: Sequence[Items], call: CallSteps) -> Items:
         own: State = state["judge"]
         counted: list[Items] = []
         for k, items in enumerate(given):
@@ -350,7 +360,7 @@ class Judge:
     # --- positions --------------------------------------------------------------------------------------------------
 
     def window(
-        self, state: State, given: Sequence[Items], call: Call, live: np.ndarray | None,
+        self, state: State, given: Sequence[Items], call: CallSteps, live: np.ndarray | None,
         times: Sequence[np.ndarray] | None = None,
     ) -> Window:  # fmt: skip
         """With the new items.  ``live`` (per trace): its items are of account.  ``times``: the ticks of the items of
@@ -386,7 +396,7 @@ class Judge:
 
     @staticmethod
     def _of_account(
-        state: State, items: Items, number: np.ndarray, live: np.ndarray | None, call: Call
+        state: State, items: Items, number: np.ndarray, live: np.ndarray | None, call: CallSteps
     ) -> np.ndarray | None:
         """Which items are of positions that may matter; None: all."""
         first = state["from"].upto(call.instances)
@@ -430,7 +440,7 @@ class Judge:
         number = np.arange(numbers[0][0] - before, numbers[0][-1] + 1) if before else numbers[0]
         return Window(np.zeros(size, np.int64), number, exists, about, values, steps, [], last, NO_ROWS)
 
-    def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: Call) -> Window:
+    def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: CallSteps) -> Window:
         """The positions that were kept, and the new items at theirs."""
         found = self._abreast(kept, given, numbers)
         if found is not None:
@@ -513,7 +523,7 @@ class Judge:
 
     # --- verdicts ---------------------------------------------------------------------------------------------------
 
-    def _judge(self, rows: Window, call: Call) -> None:
+    def _judge(self, rows: Window, call: CallSteps) -> None:
         decides = self.formula.at_end == "finite" and not self.formula.troolean
         end = rows.end if decides else NO_ROWS
         if len(end) and (end >= NEVER).all():
@@ -538,7 +548,7 @@ class Judge:
             _stacked(pairs, size, np.int64), rows.last, end, self.null_false, rows.true, rows.false, rows.open,
         )  # fmt: skip
 
-    def _constant(self, function: Function, rows: Window, call: Call) -> np.ndarray:
+    def _constant(self, function: Function, rows: Window, call: CallSteps) -> np.ndarray:
         """The truth value of a constant or a variable at all positions."""
         column = function.run(self.setting.env([], rows.code, len(rows), call))
         found = truths(column)
@@ -565,7 +575,7 @@ class Judge:
         count = np.cumsum(open_)
         return np.asarray(count - np.where(first > 0, count[first - 1], 0) > 0)
 
-    def keep(self, state: State, rows: Window, mask: np.ndarray, call: Call) -> None:
+    def keep(self, state: State, rows: Window, mask: np.ndarray, call: CallSteps) -> None:
         """Keep these positions (a suffix of each trace), forget the others."""
         columns = {"code": rows.code, "number": rows.number, "exists": rows.exists, "about": rows.about}
         for k in range(self.inputs):
@@ -635,7 +645,7 @@ def _stacked(rows: Sequence[np.ndarray], size: int, dtype: type) -> np.ndarray:
 
 
 def first_verdicts(
-    judge: Judge, state: State, given: Sequence[Items], call: Call, counted: Sequence[np.ndarray] | None = None
+    judge: Judge, state: State, given: Sequence[Items], call: CallSteps, counted: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The traces of which position 0 is decided by this call, and T and F.
 
@@ -715,7 +725,7 @@ class Quantifier:
 
     def update(
         self, own: Copies, items: Items, number: np.ndarray, time: np.ndarray, code: np.ndarray, positions: np.ndarray,
-        call: Call,
+        call: CallSteps,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """T and F at the ``positions`` of traces ``code``, with the new items, their numbers and their ticks."""
         own.close_up()
@@ -728,7 +738,7 @@ class Quantifier:
         own.count.values[0] = base + len(items) + len(items.ends)
         return self._verdicts(own, code, positions)
 
-    def _begin(self, own: Copies, items: Items, number: np.ndarray, call: Call) -> np.ndarray:
+    def _begin(self, own: Copies, items: Items, number: np.ndarray, call: CallSteps) -> np.ndarray:
         """Make the copies of new positions; returns the row of ``items`` that each living copy begins with (or 0)."""
         before = len(own.copies["code"])
         if not len(items):
@@ -756,7 +766,14 @@ class Quantifier:
         return np.concatenate([np.zeros(before, np.int64), at])
 
     def _rounds(
-        self, own: Copies, items: Items, codes: np.ndarray, times: np.ndarray, begin: np.ndarray, base: int, call: Call
+        self,
+        own: Copies,
+        items: Items,
+        codes: np.ndarray,
+        times: np.ndarray,
+        begin: np.ndarray,
+        base: int,
+        call: CallSteps,
     ) -> None:
         """Give all copies the items of their trace from ``begin`` on, some at a time: many decide soon."""
         order = np.argsort(codes, kind="stable")
@@ -794,14 +811,14 @@ class Quantifier:
             ended_here = Ends(slot[over], base + end_row[mine[live][over]]) if over.any() else NO_ENDS
             position = rows + base
             given = Items(items.value.take(rows), position, position, slot[which], ended_here)
-            found = self._run(own, given, Call(base, times, max(1, own.most), self._variables(own, call), None))
+            found = self._run(own, given, CallSteps(base, times, max(1, own.most), self._variables(own, call), None))
             at[live] = upto
             size *= 4
             freed = self._decide(own, *found, base, outer_step)
             if freed is not None:
                 at, stop, mine, told = at[freed], stop[freed], mine[freed], told[freed]
 
-    def _variables(self, own: Copies, call: Call) -> dict[str, Variable]:
+    def _variables(self, own: Copies, call: CallSteps) -> dict[str, Variable]:
         outer = np.zeros(max(1, own.most), np.int64)
         outer[own.copies["slot"]] = own.copies["code"]
         variables = of_outer(call.variables, outer)
@@ -812,7 +829,7 @@ class Quantifier:
         variables[self.part.variable] = value
         return variables
 
-    def _run(self, own: Copies, given: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _run(self, own: Copies, given: Items, call: CallSteps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The copies that decide now, and T and F of each."""
 
         def source(processor: Processor) -> Items:

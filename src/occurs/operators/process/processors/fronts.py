@@ -12,7 +12,7 @@ from occurs.operators.process import scalars
 from occurs.operators.process import tree as processors
 from occurs.operators.process.columns import Col, column_of, numbers
 from occurs.operators.process.functions import Function, Place, condition
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, Variables, count_up
+from occurs.operators.process.items import NO_ENDS, CallSteps, Ends, Items, Variables, count_up
 from occurs.operators.process.operator import Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Foreign, Input, Node
@@ -36,7 +36,7 @@ class Lift(Operator):
             parts[f"early{k}"] = Queue("ordinal")
         return parts
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         if self.p.early and len(given) > 1:
             return [early(self, state, given, call)]
         fronts = meet(state, given, call)
@@ -57,7 +57,7 @@ class Lift(Operator):
 class Filter(Operator):
     """(x1_i ..) if g_i is true."""
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         keep = condition(fronts.values[-1])
         if keep.all():
@@ -77,7 +77,7 @@ class _Condition(Operator):
 class Where(_Condition):
     """The items of which the condition is true."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.filter(self.condition.true(self.env([x.value], x.code, len(x), call))) if len(x) else x
 
 
@@ -88,7 +88,7 @@ class StopWhen(_Condition):
     def fresh(self) -> dict[str, Part]:
         return {"stopped": Counts()}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         stopped = state["stopped"].upto(call.instances)
         live = stopped[x.codes] == 0
         ends = x.ends
@@ -118,7 +118,7 @@ class Merge(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"gone": Counts(), "latest": Counts(-2)}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         gone, latest = state["gone"].upto(call.instances), state["latest"].upto(call.instances)
         over = []
         for items in given:
@@ -140,7 +140,7 @@ class Merge(Operator):
 class RepeatBy(Operator):
     """Each item as often as the other input says; null: not at all."""
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         found = numbers(fronts.values[1])
         if found is not None and found[0].dtype == np.int64 and not (found[0] < 0).any():
@@ -166,7 +166,7 @@ MISSING = _Missing()
 _NEVER = np.iinfo(np.int64).max
 
 
-def early(box: Operator, state: State, given: Sequence[Items], call: Call) -> Items:
+def early(box: Operator, state: State, given: Sequence[Items], call: CallSteps) -> Items:
     """The items that are decided now.
 
     One whose inputs have ended without deciding it is never there, nor any after it.
@@ -234,7 +234,7 @@ def _queued(left: dict[tuple[int, int], tuple[Any, int, int]], single: bool) -> 
 
 
 def _decided(
-    box: Operator, front: Sequence[tuple[Any, int, int] | None], gone: int, number: int, code: int, call: Call
+    box: Operator, front: Sequence[tuple[Any, int, int] | None], gone: int, number: int, code: int, call: CallSteps
 ) -> tuple[Any, int, int] | None:
     """The value of a front, the step at which it is decided, what it is about; ``gone``: the step from which an input
     has ended that has no such item."""

@@ -22,7 +22,7 @@ from occurs.operators.kernels import stackcode
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import Col, Env, Plain, Pool, column_of, concat, numbers, of_numpy, truths
 from occurs.operators.process.functions import ByText, Function, condition, distinct_texts, of_input
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, first_of
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, CallSteps, Ends, Items, first_of
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
 from occurs.operators.process.processors import kernels_machines as kernels
 from occurs.operators.process.processors.kernels_machines import COLUMN, CONSTANT, REGISTER
@@ -49,7 +49,7 @@ class Machine(Operator):
         #: ``told``: that the trace has ended
         return {"told": Counts(), **self.runner.fresh()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         told = state["told"].upto(call.instances)
         if self.final[self.runner.number[self.p.start]]:
@@ -96,7 +96,7 @@ class Machine(Operator):
     # --- outputs ----------------------------------------------------------------------------------------------------
 
     def _out(
-        self, fronts: Fronts, after: np.ndarray, moved: np.ndarray, registers: dict[str, Col], call: Call
+        self, fronts: Fronts, after: np.ndarray, moved: np.ndarray, registers: dict[str, Col], call: CallSteps
     ) -> Items:
         if self.silent.any():
             moved = moved & ~self.silent[after]
@@ -157,7 +157,9 @@ Moves = tuple[np.ndarray, np.ndarray, dict[str, Col]]
 class Runner:
     """A machine that runs.  ``constant``: the value of a function without inputs for traces."""
 
-    def __init__(self, machine: tree.Machine, constant: Callable[[expressions.Expr, np.ndarray, Call], Col]) -> None:
+    def __init__(
+        self, machine: tree.Machine, constant: Callable[[expressions.Expr, np.ndarray, CallSteps], Col]
+    ) -> None:
         self.p = machine
         self.constant = constant
         self.names = [n for n, _ in machine.registers]
@@ -196,7 +198,7 @@ class Runner:
             "state": Counts(start), "begun": Counts(), "mode": Counts(), "values": Latest(), **registers, **known
         }  # fmt: skip
 
-    def moves(self, state: State, env: Env, code: np.ndarray | None, call: Call) -> Moves:
+    def moves(self, state: State, env: Env, code: np.ndarray | None, call: CallSteps) -> Moves:
         """Of items of the traces ``code`` (None: all are of trace 0).  Raises Fault."""
         if self.table is not None:
             try:
@@ -236,7 +238,7 @@ class Runner:
     # --- without registers ------------------------------------------------------------------------------------------
 
     def _by_table(
-        self, state: State, bits: np.ndarray, which: np.ndarray | None, code: np.ndarray | None, call: Call
+        self, state: State, bits: np.ndarray, which: np.ndarray | None, code: np.ndarray | None, call: CallSteps
     ) -> Moves:
         assert self.table is not None
         what, target, moves = _looked_up(bits, which, *self.table)
@@ -253,7 +255,7 @@ class Runner:
 
     # --- with registers ---------------------------------------------------------------------------------------------
 
-    def _begin(self, state: State, code: np.ndarray | None, size: int, call: Call) -> None:
+    def _begin(self, state: State, code: np.ndarray | None, size: int, call: CallSteps) -> None:
         """Give the registers of new traces their starts."""
         begun, mode = state["begun"].upto(call.instances), state["mode"].values
         new = np.zeros(min(size, 1), np.int64) if code is None else code
@@ -296,7 +298,7 @@ class Runner:
         rows = list(zip(*(c.pylist() for c in columns)))
         state["values"].put(codes, column_of([Record(tuple(zip(self.names, row))) for row in rows]))
 
-    def _coded(self, state: State, env: Env, code: np.ndarray | None, call: Call) -> Moves | None:
+    def _coded(self, state: State, env: Env, code: np.ndarray | None, call: CallSteps) -> Moves | None:
         """By a kernel; None if there is no code for this machine, or a number does not fit."""
         try:
             found, size, which = self._columns(self.columns, env)
@@ -321,7 +323,7 @@ class Runner:
 
     def _by_steps(
         self, plain: Steps, state: State, columns: Mapping[expressions.Expr, Col], size: int, which: np.ndarray | None,
-        own: Mapping[str, str], code: np.ndarray | None, call: Call,
+        own: Mapping[str, str], code: np.ndarray | None, call: CallSteps,
     ) -> Moves | None:  # fmt: skip
         """Where nothing is null."""
         operands = [_ints(columns[e]) for e in plain.columns]
@@ -351,7 +353,7 @@ class Runner:
 
     def _by_stack(
         self, program: Program, state: State, columns: Mapping[expressions.Expr, Col], n: int, own: Mapping[str, str],
-        code: np.ndarray | None, call: Call,
+        code: np.ndarray | None, call: CallSteps,
     ) -> Moves | None:  # fmt: skip
         count = len(own)
         width = count + len(program.columns)
@@ -383,7 +385,7 @@ class Runner:
             out[name] = of_numpy(column != 0 if kind == BOOL else column, np.ascontiguousarray(there[:, r]))
         return after, moved, out
 
-    def _one_by_one(self, state: State, env: Env, code: np.ndarray | None, call: Call) -> Moves:
+    def _one_by_one(self, state: State, env: Env, code: np.ndarray | None, call: CallSteps) -> Moves:
         codes = np.zeros(env.length, np.int64) if code is None else code
         here = state["state"].upto(call.instances)
         kept: Latest = state["values"]

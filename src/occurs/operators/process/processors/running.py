@@ -25,7 +25,7 @@ from occurs.operators.process.columns import (
     truths,
 )
 from occurs.operators.process.functions import AND, condition
-from occurs.operators.process.items import Call, Items, Variables, first_of, first_rows
+from occurs.operators.process.items import CallSteps, Items, Variables, first_of, first_rows
 from occurs.operators.process.operator import Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Latest, Part, Queue, State
 from occurs.operators.process.tree import Input, Node
@@ -80,7 +80,7 @@ class Cumulate(Operator):
             "values": Latest(),
         }
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         if not len(x):
             return x
         codes = x.codes
@@ -99,7 +99,7 @@ class Cumulate(Operator):
 
     # --- numbers --------------------------------------------------------------------------------------------------
 
-    def _numeric(self, state: State, x: Items, codes: np.ndarray, call: Call) -> Col | None:
+    def _numeric(self, state: State, x: Items, codes: np.ndarray, call: CallSteps) -> Col | None:
         found = numbers(x.value)
         if found is None or (self.p.start is not None and not self._begin(state, codes, call)):
             return None
@@ -139,7 +139,7 @@ class Cumulate(Operator):
             at = x.value.slice(row, row + 1).pylist()[0]
             raise Fault("overflow", "makes the result exceed 64 bits", at, row)
 
-    def _known(self, state: State, codes: np.ndarray, valid: np.ndarray | None, call: Call) -> np.ndarray | None:
+    def _known(self, state: State, codes: np.ndarray, valid: np.ndarray | None, call: CallSteps) -> np.ndarray | None:
         """Where there was a value that is not null, now or before."""
         if valid is None:
             state["begun"].upto(call.instances)[codes] = 1
@@ -152,7 +152,7 @@ class Cumulate(Operator):
         del out
         return known
 
-    def _begin(self, state: State, codes: np.ndarray, call: Call) -> bool:
+    def _begin(self, state: State, codes: np.ndarray, call: CallSteps) -> bool:
         """Start traces that are new with the value that is given; False if it is no int."""
         assert self.p.start is not None
         begun = state["begun"].upto(call.instances)
@@ -171,7 +171,7 @@ class Cumulate(Operator):
 
     # --- truth values -----------------------------------------------------------------------------------------------
 
-    def _logical(self, state: State, x: Items, codes: np.ndarray, call: Call) -> Col | None:
+    def _logical(self, state: State, x: Items, codes: np.ndarray, call: CallSteps) -> Col | None:
         value = truths(x.value)
         if value is None:
             return None
@@ -200,7 +200,7 @@ class Cumulate(Operator):
 
     # --- any values -------------------------------------------------------------------------------------------------
 
-    def _to_values(self, state: State, call: Call) -> None:
+    def _to_values(self, state: State, call: CallSteps) -> None:
         """What kernels have kept, as values."""
         mode = int(state["mode"].values[0])
         state["mode"].values[0] = VALUES
@@ -218,7 +218,7 @@ class Cumulate(Operator):
         codes = np.flatnonzero(there)
         state["values"].put(codes, of_numpy(kept[codes]))
 
-    def _folded(self, state: State, x: Items, codes: np.ndarray, call: Call) -> Col:
+    def _folded(self, state: State, x: Items, codes: np.ndarray, call: CallSteps) -> Col:
         latest: Latest = state["values"]
         mine = codes[first_of(codes)]
         at = latest.find(mine)
@@ -243,7 +243,7 @@ class Cumulate(Operator):
         latest.put(np.array([c for c, _ in kept], np.int64), _boxed([v for _, v in kept]))
         return column_of(out)
 
-    def _starts(self, x: Items, codes: np.ndarray, call: Call) -> dict[int, Any]:
+    def _starts(self, x: Items, codes: np.ndarray, call: CallSteps) -> dict[int, Any]:
         if self.p.start is not None:
             return dict(zip(codes.tolist(), self.constant(self.p.start, codes, call).pylist()))
         if self.bare or self.word is None:
@@ -253,7 +253,7 @@ class Cumulate(Operator):
             start = Troolean.UNKNOWN
         return dict.fromkeys(codes.tolist(), start)
 
-    def _step(self, call: Call) -> Callable[[int, Any, Any], Any]:
+    def _step(self, call: CallSteps) -> Callable[[int, Any, Any], Any]:
         if self.word is not None:
             fold = _FOLDS[self.word]
             if isinstance(self.p.function, str):
@@ -296,7 +296,7 @@ class _Statistic(Operator):
         floats = {n: Counts(0.0, np.float64) for n in self.floats}
         return {**{n: Counts() for n in self.ints}, **floats}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         value, valid = need_numbers(x.value)
         out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
         kept = [state[n].upto(call.instances) for n in (*self.ints, *self.floats)]
@@ -336,7 +336,7 @@ class Deviation(_Statistic):
 class Unpack(Operator):
     """The elements of each list, set or bag; null and ``[]`` give nothing."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         found: list[Any] = []
         sizes = np.zeros(len(x), np.int64)
         for i, v in enumerate(x.value.pylist()):
@@ -359,7 +359,7 @@ class Pack(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"kept": Queue()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         guard = condition(fronts.values[1])
         kept: Queue = state["kept"]
@@ -429,7 +429,7 @@ _ADD: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
 class Collect(_Gathering):
     """The list, set or bag of the items so far."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(self.gather(state, x.codes, x.value.pylist(), *_ADD[self.p.into]))
 
 
@@ -437,7 +437,7 @@ class Collect(_Gathering):
 class CollectMap(_Gathering):
     """The map of the fronts so far; a later value of a key replaces the earlier one."""
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         x = fronts.items(fronts.values[0])
         pairs = list(zip(fronts.values[0].pylist(), fronts.values[1].pylist()))

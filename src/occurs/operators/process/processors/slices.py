@@ -29,7 +29,7 @@ from occurs.operators.process.columns import (
     truths,
 )
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ROWS, Call, Ends, Items, ranges
+from occurs.operators.process.items import NO_ROWS, CallSteps, Ends, Items, ranges
 from occurs.operators.process.network import Inside, of_outer
 from occurs.operators.process.operator import Operator, Setting, operator
 from occurs.operators.process.state import Compound, Counts, Latest, Part, State, Tables, renumbered
@@ -54,7 +54,7 @@ class Slice(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"own": Own(self.inside.network.fresh(), self.p.form == "map" or self.until is not None)}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         own: Own = state["own"]
         own.close_up()
         base = int(own.count.values[0])
@@ -82,7 +82,7 @@ class Slice(Operator):
 
     # --- to whom items go -------------------------------------------------------------------------------------------
 
-    def _addressed(self, x: Items, call: Call) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
+    def _addressed(self, x: Items, call: CallSteps) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
         """Rows and the keys they go to (no nulls), the traces they are of (None: one); the rows that go to all."""
         all_ = None if self.every is None else is_true(self.every.run(self.env([x.value], x.code, len(x), call)))
         if all_ is None or not all_.any():
@@ -130,7 +130,7 @@ class Slice(Operator):
 
     def _without_until(
         self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
-        base: int, inner: Call, call: Call,
+        base: int, inner: CallSteps, call: CallSteps,
     ) -> Made:  # fmt: skip
         slot = self._find(own, rows, keys, outer, base)
         known = None if isinstance(keys, Obj) else keys
@@ -161,28 +161,28 @@ class Slice(Operator):
 
     # --- running φ --------------------------------------------------------------------------------------------------
 
-    def _call(self, own: Own, x: Items, base: int, call: Call) -> Call:
+    def _call(self, own: Own, x: Items, base: int, call: CallSteps) -> CallSteps:
         times = call.time(x.step) if len(x) else NO_ROWS
         if len(x.ends):
             # a trace may end before the first event: nothing comes of that
             last = np.maximum(x.ends.step, self._last_step(own, x, call))
             times = np.concatenate([times, call.time(last) if len(call.times) else np.zeros(len(last), np.int64)])
-        return Call(base, times)
+        return CallSteps(base, times)
 
     @staticmethod
-    def _last_step(own: Own, x: Items, call: Call) -> np.ndarray:
+    def _last_step(own: Own, x: Items, call: CallSteps) -> np.ndarray:
         """The steps of ends, none before this call."""
         return np.full(len(x.ends), call.base if call.steps is None else call.steps[0])
 
-    def _inner(self, own: Own, inner: Call, call: Call) -> Call:
+    def _inner(self, own: Own, inner: CallSteps, call: CallSteps) -> CallSteps:
         slots = own.slots
         variables: dict[str, Any] = of_outer(call.variables, slots.outer)
         variables["slice"] = slots.keys
-        return Call(inner.base, inner.times, max(1, slots.instances), variables, None)
+        return CallSteps(inner.base, inner.times, max(1, slots.instances), variables, None)
 
     def _run(
-        self, own: Own, x: Items, rows: np.ndarray, slot: np.ndarray, keys: Col | None, base: int, inner: Call,
-        call: Call,
+        self, own: Own, x: Items, rows: np.ndarray, slot: np.ndarray, keys: Col | None, base: int, inner: CallSteps,
+        call: CallSteps,
     ) -> Made:  # fmt: skip
         # the rows of a whole column ascend
         same = len(rows) == len(x) and (keys is not None or bool((rows == np.arange(len(x))).all()))
@@ -198,7 +198,7 @@ class Slice(Operator):
 
     def _with_until(
         self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
-        base: int, inner: Call, call: Call, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
+        base: int, inner: CallSteps, call: CallSteps, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
     ) -> None:  # fmt: skip
         """Items that go to all slices are waited for: which slices there are is known only then."""
         first = 0
@@ -215,8 +215,8 @@ class Slice(Operator):
             first = i + 1
 
     def _stretch(
-        self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int, inner: Call,
-        call: Call, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
+        self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int, inner: CallSteps,
+        call: CallSteps, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
     ) -> None:  # fmt: skip
         """Slices that end start afresh with the next item of their key: in rounds, each of which gives every key some
         of its items, more as long as it does not end.  What a slice is given behind its end is of no account."""
@@ -250,12 +250,12 @@ class Slice(Operator):
             step[live] = np.where(shorter, np.maximum(1, step[live] // 2), np.minimum(step[live] * 4, 1 << 40))
             self._remove(own, slots, ends, gone)
 
-    def _cuts(self, own: Own, found: Made, call: Call) -> tuple[np.ndarray, np.ndarray]:
+    def _cuts(self, own: Own, found: Made, call: CallSteps) -> tuple[np.ndarray, np.ndarray]:
         """The slots that end, and the rows with which they do."""
         assert self.until is not None
         if not len(found):
             return NO_ROWS, NO_ROWS
-        inner = self._inner(own, Call(0, NO_ROWS), call)
+        inner = self._inner(own, CallSteps(0, NO_ROWS), call)
         true = self.until.true(self.env([found.value], found.slot, len(found), inner))
         slots, rows = found.slot[true], found.row[true]
         order = np.lexsort((rows, slots))
@@ -271,7 +271,7 @@ class Slice(Operator):
             own.inner.drop(slots)
             own.slots.remove(slots)
 
-    def _flush(self, own: Own, x: Items, base: int, inner: Call, call: Call) -> Made:
+    def _flush(self, own: Own, x: Items, base: int, inner: CallSteps, call: CallSteps) -> Made:
         """What the ends of traces make their slices give."""
         there = np.flatnonzero(own.slots.alive & np.isin(own.slots.outer, x.ends.code))
         row = np.zeros(int(max(x.ends.code.max(), own.slots.outer.max(initial=0))) + 1, np.int64)
@@ -446,7 +446,7 @@ class Own(Compound):
 
 def given_of(
     form: str, own: Own, x: Items, found: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
-    flushed: Made | None, before: Made | None, call: Call,
+    flushed: Made | None, before: Made | None, call: CallSteps,
 ) -> Items:  # fmt: skip
     """The outputs of a slicer in its ``form`` (map, each, last).
 
@@ -479,7 +479,7 @@ def given_of(
     return places.at(rows, _maps(own, len(places), made, gone, before, places.code, rows))
 
 
-def _places(own: Own, x: Items, call: Call) -> Items:
+def _places(own: Own, x: Items, call: CallSteps) -> Items:
     """The steps, the events spoken of and the traces of the outputs of every row (not their values); those of ends are
     behind those of items."""
     if not len(x.ends):

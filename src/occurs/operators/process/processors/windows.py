@@ -14,7 +14,17 @@ from occurs.model.types import Type
 from occurs.operators.process import kernels, tree
 from occurs.operators.process.columns import Col, Rec, column_of, concat, need_numbers, numbers, of_numpy
 from occurs.operators.process.functions import Function, condition
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, count_up, first_of, first_rows, last_of, ranges
+from occurs.operators.process.items import (
+    NO_ENDS,
+    CallSteps,
+    Ends,
+    Items,
+    count_up,
+    first_of,
+    first_rows,
+    last_of,
+    ranges,
+)
 from occurs.operators.process.network import Inside, of_outer
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Latest, Part, Queue, State
@@ -36,7 +46,7 @@ class _Recent(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"kept": Queue(*self.beside), "n": Counts()}
 
-    def rows(self, state: State, x: Items, call: Call) -> Rows:
+    def rows(self, state: State, x: Items, call: CallSteps) -> SortedItems:
         """The items that were kept and the new ones, by trace."""
         kept: Queue = state["kept"]
         beside = {"number": count_up(state["n"].upto(call.instances), x)}
@@ -48,9 +58,9 @@ class _Recent(Operator):
             new = np.concatenate([np.zeros(len(kept.items), np.bool_), new])
             items = Items.join([kept.items, items])
             beside = {n: np.concatenate([kept.extra[n], v]) for n, v in beside.items()}
-        return Rows(items, beside, new)
+        return SortedItems(items, beside, new)
 
-    def keep(self, state: State, rows: Rows, keep: np.ndarray, ends: Ends) -> None:
+    def keep(self, state: State, rows: SortedItems, keep: np.ndarray, ends: Ends) -> None:
         """Keep these rows of every trace that goes on."""
         if len(ends):
             keep &= ~np.isin(rows.items.codes, ends.code)
@@ -69,7 +79,7 @@ class Window(_Recent):
         self.inside = Inside(self.p.inner, setting)
         self.short = short_way(self.p.inner)
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         if not len(fronts):
             state["kept"].drop(fronts.ends.code)
@@ -94,12 +104,12 @@ class Window(_Recent):
         return self._run(rows, low, at, call, fronts.ends)
 
     @staticmethod
-    def _out(rows: Rows, at: np.ndarray, value: Col, ends: Ends) -> Items:
+    def _out(rows: SortedItems, at: np.ndarray, value: Col, ends: Ends) -> Items:
         return rows.items.at(at, value).by_step().with_ends(ends)
 
     # --- without running it on each window --------------------------------------------------------------------------
 
-    def _quick(self, rows: Rows, low: np.ndarray) -> Col | None:
+    def _quick(self, rows: SortedItems, low: np.ndarray) -> Col | None:
         """Values for all rows that end a window, which begins at the row ``low``."""
         value = rows.items.value
         if self.short == LAST:
@@ -149,7 +159,7 @@ class Window(_Recent):
 
     # --- any inner processor ----------------------------------------------------------------------------------------
 
-    def _run(self, rows: Rows, low: np.ndarray, at: np.ndarray, call: Call, ends: Ends) -> list[Items]:
+    def _run(self, rows: SortedItems, low: np.ndarray, at: np.ndarray, call: CallSteps, ends: Ends) -> list[Items]:
         """φ on each window, in blocks of windows."""
         made: list[list[tuple[np.ndarray, Col]]] = [[] for _ in self.p.inner.outputs]
         sizes = at - low[at] + 1
@@ -171,7 +181,7 @@ class Window(_Recent):
                 out.append(Items.none(ends, rows.items.code is None))
         return out
 
-    def _block(self, rows: Rows, low: np.ndarray, at: np.ndarray, call: Call) -> list[Items]:
+    def _block(self, rows: SortedItems, low: np.ndarray, at: np.ndarray, call: CallSteps) -> list[Items]:
         sizes = at - low[at] + 1
         code, inside = ranges(low[at], sizes)
         value = rows.items.value.take(inside)
@@ -203,7 +213,7 @@ def short_way(inner: Inner) -> str | None:
     return COUNT if isinstance(p, tree.Count) else None
 
 
-class Rows:
+class SortedItems:
     """Items sorted by trace: those that were kept and the ``new`` ones, and what is kept ``beside`` them."""
 
     def __init__(self, items: Items, beside: dict[str, np.ndarray], new: np.ndarray) -> None:
@@ -249,7 +259,7 @@ class Each(Operator):
         super().__init__(node, setting)
         self.inside = Inside(self.p.inner, setting)
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         lists = x.value.pylist()
         for i, v in enumerate(lists):
             if v is not None and not isinstance(v, tuple):
@@ -279,7 +289,7 @@ class Reset(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"inner": self.inside.network.fresh(), "newest": Latest()}
 
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+    def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         fronts = meet(state, given, call)
         single = fronts.code is None
         guard = condition(fronts.values[1])
@@ -327,7 +337,9 @@ class Reset(Operator):
         made = Items(value.take(order), fronts.step[rows], fronts.about[rows], None if single else code[rows])
         return [made.with_ends(fronts.ends)]
 
-    def _go_on(self, state: State, fronts: Fronts, code: np.ndarray, mask: np.ndarray, ends: Ends, call: Call) -> None:
+    def _go_on(
+        self, state: State, fronts: Fronts, code: np.ndarray, mask: np.ndarray, ends: Ends, call: CallSteps
+    ) -> None:
         """Give copies that last their items, and keep the newest of what they give."""
         step = fronts.step[mask]
         items = Items(fronts.values[0].filter(mask), step, step, code[mask], ends)
@@ -336,7 +348,7 @@ class Reset(Operator):
             state["newest"].put(out.codes, out.value)
 
     def _complete(
-        self, fronts: Fronts, code: np.ndarray, rows: np.ndarray, guard: np.ndarray, call: Call
+        self, fronts: Fronts, code: np.ndarray, rows: np.ndarray, guard: np.ndarray, call: CallSteps
     ) -> tuple[np.ndarray, Col]:
         """Copies that begin and end in this call."""
         order = rows[np.argsort(code[rows], kind="stable")]
@@ -371,7 +383,7 @@ class Threshold(Operator):
         above = expressions.Binary(">", _ITEM, _literal(self.p.limit))
         self.function = Function(expressions.Call("if", (above, _ITEM, _ZERO)))
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(self.function.run(self.env([x.value], x.code, len(x), call))) if len(x) else x
 
 
@@ -386,7 +398,7 @@ class DeadTime(Operator):
     def fresh(self) -> dict[str, Part]:
         return {"left": Counts()}
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         if not len(x):
             return x
         live = self.live.true(self.env([x.value], x.code, len(x), call))
@@ -402,13 +414,13 @@ class DeadTime(Operator):
         return x.with_value(column_of(values))
 
 
-def _numbers(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(rows: SortedItems) -> tuple[np.ndarray, np.ndarray]:
     value, valid = need_numbers(rows.items.value, int((~rows.new).sum()))
     return value, np.ones(len(value), np.bool_) if valid is None else valid
 
 
 class _Means(_Recent):
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         if not len(x):
             state["kept"].drop(x.ends.code)
             return x
@@ -457,7 +469,7 @@ class Peaks(_Recent):
     """x_i if it is greater than the r items before and not less than the r items after, else 0; known with item i+r,
     or at the end."""
 
-    def items(self, state: State, x: Items, call: Call) -> Items:
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
         reach = self.p.reach
         if not len(x) and not len(x.ends):
             return x
