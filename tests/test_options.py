@@ -9,7 +9,7 @@ import pytest
 
 import occurs
 from occurs.checked_program import CheckedProgram
-from occurs.options import OPTIONS, Options
+from occurs.options import OPTIONS, DetectOptions
 
 DECLARED = {o.name: o for o in OPTIONS}
 
@@ -23,7 +23,7 @@ def defaults(called):
 def test_detect_has_every_option():
     declared = {o.name: o.default for o in OPTIONS if o.of != "spark"}
     assert list(defaults(occurs.Program.detect).items()) == list(declared.items())
-    assert list(Options.__annotations__) == list(DECLARED)
+    assert list(DetectOptions.__annotations__) == list(DECLARED)
 
 
 @pytest.mark.parametrize("called", [occurs.Program.live, CheckedProgram.adjusted], ids=lambda c: c.__name__)

@@ -111,7 +111,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-class Options(TypedDict, total=False):
+class DetectOptions(TypedDict, total=False):
     """The types of the options of :meth:`occurs.Program.detect`; ``OPTIONS`` says what they mean."""
 
     type: str | None

@@ -23,7 +23,7 @@ from occurs.model.values import short
 from occurs.operators.definition import Node
 from occurs.options import (
     OPTIONS,
-    Options,
+    DetectOptions,
     Window,
     among,
     check_flags,
@@ -114,10 +114,10 @@ class Program:
 
     # -- running -----------------------------------------------------------------------------------------------------
     @overload
-    def detect(self, events: Mapping[str, Events], **options: Unpack[Options]) -> Detections[Events]: ...
+    def detect(self, events: Mapping[str, Events], **options: Unpack[DetectOptions]) -> Detections[Events]: ...
 
     @overload
-    def detect(self, events: Events, **options: Unpack[Options]) -> Detections[Events]: ...
+    def detect(self, events: Events, **options: Unpack[DetectOptions]) -> Detections[Events]: ...
 
     def detect(
         self,
