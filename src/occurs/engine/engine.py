@@ -125,7 +125,8 @@ class Engine:
         if self._chain is not None:
             self.state.frontier = frontier
             return self._chain.advance(new, frontier, start, closing)
-        self.codes = self.codes.for_call(sum(len(past) for past in self.state.pasts.values()))
+        state = self._state
+        self.codes = self.codes.for_call(sum(map(len, state.pasts.values())))
         step = Step(self, new, frontier, start, closing)
         for operators, completes in self.steps:
             for operator in operators:
@@ -135,9 +136,11 @@ class Engine:
         for type in self._hands:
             self.handed[type] = step.new_rows(type)
             self.complete[type] = min(frontier, step.until.get(type, frontier))
-        self.state.consumed |= step.consumed_serials()
-        self._keep(step.tables, frontier)
-        self.state.frontier = frontier
+        if step.consumed:
+            state.consumed |= step.consumed_serials()
+        if self._past or state.consumed:
+            self._keep(step.tables, frontier)
+        state.frontier = frontier
         return step.result()
 
     def peek(self, frontier: int, start: int | None = None) -> TypeRows:
@@ -271,7 +274,7 @@ class Step:
 
     def run(self, operator: Operator) -> None:
         """A call of an operator."""
-        engine, state = self.engine, self.engine.state
+        engine, state = self.engine, self.engine._state
         since, start, tables = state.frontier, self.start, self._shown(operator)
         if operator.born is not None:
             start = operator.born if start is None else max(start, operator.born)
@@ -282,8 +285,10 @@ class Step:
         )  # fmt: skip
         outcome = operator.advance(state.of(operator), call)
         self.found += [Detected.of(block, engine.labelled) for block in outcome.blocks]
-        self.until |= outcome.complete
-        self.consumed |= outcome.consumed
+        if outcome.complete:
+            self.until |= outcome.complete
+        if outcome.consumed:
+            self.consumed |= outcome.consumed
         for what, n in outcome.counts.items():
             self.counts[what] = max(n, self.counts.get(what, 0))
 

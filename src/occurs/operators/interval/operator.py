@@ -190,7 +190,7 @@ class Evaluation:
                 sources[name] = rows[name]
         kept = self.state.tables_of(f)
         after, found = kept.net.advance(kept.now, sources, own, certain)
-        self.state.of[f.identity] = DefinitionTables(kept.net, kept.values, after)
+        self.state.put(f.identity, DefinitionTables(kept.net, kept.values, after))
         self.signals[f.type] = found.signal
         if found.certain is not None:
             self.certain[f.type] = found.certain
@@ -247,6 +247,8 @@ class Kept(State):
         self.values = Values()
         self.of: dict[str, DefinitionTables] = {}
         self._renewal = Renewal()
+        #: the states of programs, by number, of which all definitions have their shares
+        self._shared: dict[int, JoinedState] = {}
         #: what was saved of every table, with the table
         self._saved: dict[tuple[str, str], tuple[Held, pa.Table]] = {}
 
@@ -279,6 +281,7 @@ class Kept(State):
         """Begin a new dictionary if most codes of this one are of values that are gone."""
         if self._renewal.due(self.values.size, self._cells):
             self.values = Values()
+            self._shared.clear()
 
     def _cells(self) -> int:
         return self.values.fixed + sum([kept.cells for kept in self.of.values()])
@@ -294,13 +297,22 @@ class Kept(State):
 
     def program(self, program: Joined) -> JoinedState:
         """The state of the definitions of a program."""
+        shared = self._shared.get(id(program))
+        if shared is not None:
+            return shared
         kept = [self.of.get(i) for i in program.identities]
         state = program.state_of([k.held for k in kept if k is not None and k.values is self.values])
         if state is None:
             state = program.loaded([self.tables_of(d).now for d in program.definitions])
             for d, held in zip(program.definitions, state.shares, strict=True):
-                self.of[d.identity] = DefinitionTables(d.net, self.values, held)
+                self.put(d.identity, DefinitionTables(d.net, self.values, held))
+        self._shared[id(program)] = state
         return state
+
+    def put(self, definition: str, tables: DefinitionTables) -> None:
+        """Keep the tables of a definition in place of those that it had."""
+        self.of[definition] = tables
+        self._shared.clear()
 
 
 # -- reasons -----------------------------------------------------------------------------------------------------------
