@@ -16,7 +16,7 @@ import pytest
 import occurs
 from cutting import answer
 from occurs.engine.engine import Engine
-from occurs.errors import SyntaxProblem
+from occurs.errors import DefinitionProblem, SyntaxProblem
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
 from occurs.program import Program
@@ -63,6 +63,14 @@ def test_every_row_has_a_label_and_says_why() -> None:
 def test_its_problems_are_reported() -> None:
     with pytest.raises(SyntaxProblem, match="is not a statement"):
         occurs.parse("summit of nothing", language="summits").check()
+
+
+@pytest.mark.parametrize(
+    "text", ["summit High of High.height per peak\n", "summit B of A.height per peak\nsummit A of B.height per peak\n"]
+)
+def test_a_circle_that_a_language_lets_through_is_an_error(text: str) -> None:
+    with pytest.raises(DefinitionProblem, match=r"the definitions form a cycle: `[A-Z]"):
+        occurs.parse(text, language="summits").detect({"Reading": readings(0)}, time_unit="s")
 
 
 def test_the_plan_says_how_it_runs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -77,8 +78,9 @@ class _Asked(Mapping[str, V]):
     _names: Collection[str]
     _made: dict[str, V] | None
 
+    @abstractmethod
     def _value(self, name: str) -> V:
-        raise NotImplementedError
+        """The value of a name; called once."""
 
     def __getitem__(self, name: str) -> V:
         if self._made is None:

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from occurs.model.graphs import components, depths
+from occurs.errors import DefinitionProblem
+from occurs.model.graphs import components, cyclic, depths
 from occurs.operators.definition import Node
 
 
@@ -23,7 +24,10 @@ class Order:
 
 
 def order(nodes: Sequence[Node]) -> Order:
-    """Topological, ties by place in the program.  The caller has refused cycles through ``now`` alone."""
+    """Topological, ties by place in the program.
+
+    Raises DefinitionProblem (``cycle``) for a cycle within one instant.
+    """
     makers: dict[str, list[int]] = defaultdict(list)
     for i, n in enumerate(nodes):
         makers[n.defines].append(i)
@@ -68,5 +72,11 @@ def _places(nodes: Sequence[Node], makers: dict[str, list[int]], strict: Sequenc
             left[j] -= 1
             if left[j] == 0:
                 heapq.heappush(ready, j)
-    assert at == len(nodes), "a cycle of references within one instant was not rejected"
+    if at < len(nodes):  # a language that rejects cycles itself has a place in the text to show
+        made_of: dict[str, set[str]] = defaultdict(set)
+        for n, s in zip(nodes, strict):
+            made_of[n.defines] |= n.now | (n.back - s)
+        names = ", ".join(f"`{type}`" for type in sorted(cyclic(made_of)))
+        hint = "a definition must not read what it derives, directly or through others"
+        raise DefinitionProblem.of("cycle", f"the definitions form a cycle: {names}", hint=hint)
     return tuple(places)
