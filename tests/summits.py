@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import occurs.languages
-from occurs.languages import language
+from occurs.languages.kit import language
 
 FOLDER = str(Path(__file__).parent / "operators/stranger")
 SUMMITS = "summit Highest of Reading.height per peak\n"

@@ -16,7 +16,7 @@ from occurs.engine.engine import Engine
 from occurs.engine.saved_pieces import Ledger
 from occurs.errors import CheckpointProblem, DefinitionProblem, InputProblem, OccursError, UsageProblem
 from occurs.hosts.local import history_rows
-from occurs.languages.language import names, suffixes
+from occurs.languages.kit.language import names, suffixes
 from occurs.languages.phenesthe.define import Phenesthe
 from occurs.model.history import InputOptions
 from occurs.model.time import TimeKind

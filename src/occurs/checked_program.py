@@ -24,7 +24,7 @@ from occurs.errors import (
     raise_problems,
     without,
 )
-from occurs.languages.language import MAX_FORMULA, Known
+from occurs.languages.kit.language import MAX_FORMULA, Known
 from occurs.model.history import History, InputOptions, Source, listed, normalise
 from occurs.model.source import schema_of_table
 from occurs.model.ticks import time_unit as unit_of

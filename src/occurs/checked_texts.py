@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import Problem
-from occurs.languages.language import Known, Language, Part, Slot, Texts, folder, language
-from occurs.languages.mixed_up import in_another_language
+from occurs.languages.kit.language import Known, Language, Part, Slot, Texts, folder, language
+from occurs.languages.kit.mixed_up import in_another_language
 from occurs.model.source import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen

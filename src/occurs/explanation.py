@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from occurs.checked_program import CheckedProgram
 from occurs.errors import DefinitionProblem
-from occurs.languages.language import folder, names
+from occurs.languages.kit.language import folder, names
 from occurs.model.types import Schema, Type
 from occurs.notebook.html import counted, heading, problems, table, view
 from occurs.plan.describe import describe

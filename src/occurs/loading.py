@@ -7,7 +7,7 @@ from pathlib import Path
 
 from occurs.connect.places import user_path
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
-from occurs.languages.language import names, suffixes
+from occurs.languages.kit.language import names, suffixes
 from occurs.program import Program
 
 

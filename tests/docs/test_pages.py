@@ -10,7 +10,7 @@ import click
 import pytest
 from pages import FENCE, Differs, Story, blocks
 
-from occurs.languages.language import names
+from occurs.languages.kit.language import names
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

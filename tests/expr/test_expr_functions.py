@@ -14,7 +14,7 @@ import pytest
 from occurs.expr.evaluate import evaluate
 from occurs.expr.functions import CATALOGUE
 from occurs.expr.tree import Call, Expr, Literal, Ref
-from occurs.languages.reference_functions import FUNCTIONS as REFERENCE
+from occurs.languages.kit.reference_functions import FUNCTIONS as REFERENCE
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 

@@ -74,7 +74,7 @@ def _plain(doc: str) -> str:
 
 def _languages(name: str) -> list[tuple[str, str]]:
     """The languages that offer a function of the catalogue, each with its name there."""
-    from occurs.languages.language import folder, names
+    from occurs.languages.kit.language import folder, names
 
     out = []
     for language in names():

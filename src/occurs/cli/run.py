@@ -16,7 +16,7 @@ from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
-from occurs.languages.language import suffixes
+from occurs.languages.kit.language import suffixes
 from occurs.languages.logic import LANGUAGES
 
 

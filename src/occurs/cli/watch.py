@@ -18,7 +18,7 @@ from occurs.connect.changes.model import Watched
 from occurs.errors import UsageProblem
 from occurs.follow.loop import stopped_by_signals
 from occurs.follow.metrics import Line
-from occurs.languages.language import suffixes
+from occurs.languages.kit.language import suffixes
 from occurs.loading import text_of
 from occurs.model.astext import dumps
 from occurs.watch.actions import Actions, Webhook

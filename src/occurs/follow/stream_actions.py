@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from occurs.checked_program import CheckedProgram
-from occurs.languages.language import suffixes
+from occurs.languages.kit.language import suffixes
 from occurs.languages.logic import LANGUAGES, syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render

@@ -43,7 +43,7 @@ def program(*pipes: Pipe | Named) -> Program:
     An event is a tuple of its attributes.  The items of a pipe without a name are rows of the type ``Result``.
     """
     from occurs.checked_texts import Read
-    from occurs.languages.language import Texts
+    from occurs.languages.kit.language import Texts
     from occurs.program import Program
 
     return Program(Read({"pipes": Texts(definitions(*pipes), ())}, {"pipes": (0,)}))

@@ -18,7 +18,7 @@ from occurs.engine.results import TypeRows
 from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import VERSION, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
-from occurs.languages.language import names
+from occurs.languages.kit.language import names
 from occurs.languages.logic.render import render
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Schema, Type, arrow_type

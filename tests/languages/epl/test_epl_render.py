@@ -14,7 +14,7 @@ from occurs.languages.epl import syntax as s
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.render import render
-from occurs.languages.expressions import LONG
+from occurs.languages.kit.expressions import LONG
 from occurs.model.time import Duration
 from occurs.model.types import Type
 

@@ -20,8 +20,8 @@ from occurs.languages.epl.semantics.calendar import next_instant, numbers
 from occurs.languages.epl.semantics.expressions import evaluate as value_of
 from occurs.languages.epl.semantics.expressions import microseconds
 from occurs.languages.epl.semantics.machine import named
-from occurs.languages.reference_expressions import OVERFLOW, Undecided, remainder
-from occurs.languages.reference_functions import like
+from occurs.languages.kit.reference_expressions import OVERFLOW, Undecided, remainder
+from occurs.languages.kit.reference_functions import like
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type

@@ -13,7 +13,7 @@ from tests.generators.random_tesla import random_program
 
 from occurs.errors import InputProblem
 from occurs.expr import tree
-from occurs.languages.reference_expressions import (
+from occurs.languages.kit.reference_expressions import (
     OVERFLOW,
     Undecided,
     both,
@@ -22,7 +22,7 @@ from occurs.languages.reference_expressions import (
     remainder,
     strict,
 )
-from occurs.languages.reference_functions import ALIKE, FUNCTIONS
+from occurs.languages.kit.reference_functions import ALIKE, FUNCTIONS
 from occurs.languages.tesla import functions, syntax
 from occurs.languages.tesla.checks import Analysis, analyse
 from occurs.languages.tesla.parser import parse

@@ -15,7 +15,7 @@ from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retent
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
-from occurs.languages.language import Given, Known, Part, Slot, Texts, input_tables
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind, duration

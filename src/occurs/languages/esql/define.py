@@ -18,7 +18,7 @@ from occurs.languages.esql.parser import parse
 from occurs.languages.esql.semantics import evaluate
 from occurs.languages.esql.semantics import values as plain
 from occurs.languages.esql.semantics.documents import Document, Json
-from occurs.languages.language import Given, Known, Part, Slot, Texts
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.source import LINE, TextFile

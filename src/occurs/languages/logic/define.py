@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table, input_tables
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, derived_table, input_tables
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
-from occurs.languages.language import Given, Known, Part, Slot, Texts
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
 from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon

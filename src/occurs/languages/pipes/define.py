@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from occurs.errors import Problem, did_you_mean
 from occurs.languages.esql.checks import Analysis, event_types
 from occurs.languages.esql.define import LISTS, Esql
-from occurs.languages.language import Given, Known, Texts
+from occurs.languages.kit.language import Given, Known, Texts
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.operators.process import tree

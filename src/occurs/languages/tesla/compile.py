@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Binary, Expr, Param, Ref, conjuncts, rewrite
-from occurs.languages.complaints import missing_unit
+from occurs.languages.kit.complaints import missing_unit
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import ResolvedRule, bindings
 from occurs.languages.tesla.checks.catalogue import TIMER

@@ -9,7 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from occurs.expr.tree import Binary, Literal, Ref
-from occurs.languages.language import Given, Known, Part, Slot, Texts, derived_table
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, derived_table
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks.catalogue import TIMER

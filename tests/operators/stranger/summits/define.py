@@ -9,7 +9,7 @@ from functools import cached_property
 from occurs.languages.summits.family import definition
 
 from occurs.errors import Problem
-from occurs.languages.language import Known, Texts
+from occurs.languages.kit.language import Known, Texts
 from occurs.model.types import Schema, Type
 from occurs.operators.definition import Node
 

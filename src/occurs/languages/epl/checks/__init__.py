@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 from occurs.errors import Place, Problem, Span, did_you_mean
 from occurs.expr.text import Text
-from occurs.languages.complaints import listed, warn_also_in_input
-from occurs.languages.cycles import cycles
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, ResolvedQuery, Struct, Wait, is_name, title
 from occurs.languages.epl.checks.bounds import Bounds
@@ -17,6 +15,8 @@ from occurs.languages.epl.checks.names import Names
 from occurs.languages.epl.checks.query import Patterns, Select
 from occurs.languages.epl.checks.retention import retention
 from occurs.languages.epl.render import render
+from occurs.languages.kit.complaints import listed, warn_also_in_input
+from occurs.languages.kit.cycles import cycles
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 

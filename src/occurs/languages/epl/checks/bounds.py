@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from occurs.errors import Span
 from occurs.expr.text import Text
-from occurs.languages.complaints import SET_UNIT, refuse_inexact
 from occurs.languages.epl import syntax
+from occurs.languages.kit.complaints import SET_UNIT, refuse_inexact
 from occurs.model.time import Duration, TimeKind
 
 #: the fields of timer:at with the numbers that they may have

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr.text import Text
-from occurs.languages.complaints import LASTING_HINT, columns_text, lasting_text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Output, ResolvedQuery
+from occurs.languages.kit.complaints import LASTING_HINT, columns_text, lasting_text
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 
 

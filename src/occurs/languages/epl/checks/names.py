@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from occurs.errors import Place, did_you_mean
 from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Ref, rewrite
-from occurs.languages.complaints import SET_UNIT, warn_inexact
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
-from occurs.languages.expressions import within_record
+from occurs.languages.kit.complaints import SET_UNIT, warn_inexact
+from occurs.languages.kit.expressions import within_record
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 

@@ -25,7 +25,7 @@ from occurs.languages.epl.model.palette import (
     WHOLE,
 )
 from occurs.languages.epl.model.values import cron_of, literal_of, schema_type, value_type
-from occurs.languages.expressions import DEEPEST
+from occurs.languages.kit.expressions import DEEPEST
 from occurs.model.types import Type
 
 

@@ -15,7 +15,7 @@ from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser.complaints import explain
 from occurs.languages.epl.parser.tree import Builder
-from occurs.languages.statements import Piece, Token, parse_statements, tokens_of
+from occurs.languages.kit.statements import Piece, Token, parse_statements, tokens_of
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:

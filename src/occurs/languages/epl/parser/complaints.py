@@ -9,9 +9,9 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 from occurs.languages.epl.parser.tree import unit_problem
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
+from occurs.languages.kit.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {

@@ -17,7 +17,7 @@ from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.syntax import Pattern
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
-from occurs.languages.expressions import Node, Refused, SqlBuilder, joined, plain
+from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, joined, plain
 from occurs.model.time import Duration
 from occurs.model.types import Type
 

@@ -20,7 +20,7 @@ from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics.instances import Binding
 from occurs.languages.epl.semantics.machine import Machine, Timeout, World
-from occurs.languages.reference_rows import as_declared, place
+from occurs.languages.kit.reference_rows import as_declared, place
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

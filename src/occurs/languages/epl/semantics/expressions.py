@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
-from occurs.languages.reference_expressions import (
+from occurs.languages.kit.reference_expressions import (
     OPERATORS,
     as_float,
     both,
@@ -28,8 +28,8 @@ from occurs.languages.reference_expressions import (
     unless,
     widest,
 )
-from occurs.languages.reference_expressions import evaluate as evaluate_shared
-from occurs.languages.reference_expressions import static_type as type_of_shared
+from occurs.languages.kit.reference_expressions import evaluate as evaluate_shared
+from occurs.languages.kit.reference_expressions import static_type as type_of_shared
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 

@@ -29,7 +29,7 @@ from occurs.languages.epl.semantics.instances import (
     Within,
     events_of,
 )
-from occurs.languages.reference_expressions import Undecided, conjunction
+from occurs.languages.kit.reference_expressions import Undecided, conjunction
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type

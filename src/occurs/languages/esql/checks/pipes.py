@@ -10,9 +10,9 @@ from occurs.expr import tree as core
 from occurs.expr.functions_text import regexp_problem
 from occurs.expr.text import Name, Text
 from occurs.expr.tree import Expr, Param
-from occurs.languages.complaints import LASTING_HINT, lasting_text
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks.functions import TEMPORAL, Argument, Functions, Level, Scope
+from occurs.languages.kit.complaints import LASTING_HINT, lasting_text
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.operators.process import tree

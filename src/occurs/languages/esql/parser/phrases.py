@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from occurs.languages.esql import syntax
 from occurs.languages.esql.grammar import PATTERNS
 from occurs.languages.esql.syntax import Phrase
-from occurs.languages.expressions import DEEPEST
+from occurs.languages.kit.expressions import DEEPEST
 
 
 def _phrase(pattern: str, **numbers: str) -> Phrase:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from occurs.errors import Problem, Span, did_you_mean
 from occurs.expr.text import Name, Text
-from occurs.languages.complaints import listed
 from occurs.languages.esql import BEGINS, syntax
 from occurs.languages.esql.grammar import (
     BY_WORD,
@@ -35,7 +34,8 @@ from occurs.languages.esql.grammar import (
     Slot,
 )
 from occurs.languages.esql.parser.tokens import Token
-from occurs.languages.expressions import LONG, microseconds, plain, unquoted, whole_number
+from occurs.languages.kit.complaints import listed
+from occurs.languages.kit.expressions import LONG, microseconds, plain, unquoted, whole_number
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level

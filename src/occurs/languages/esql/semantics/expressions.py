@@ -38,8 +38,8 @@ from occurs.languages.esql.semantics.values import (
     set_of,
     strict,
 )
-from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
-from occurs.languages.reference_functions import NUMBER, nearest_float, substring
+from occurs.languages.kit.reference_functions import FUNCTIONS as OF_CATALOGUE
+from occurs.languages.kit.reference_functions import NUMBER, nearest_float, substring
 from occurs.operators.process import tree as pipes
 
 Context = Mapping[str, Any]

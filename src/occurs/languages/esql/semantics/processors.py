@@ -40,7 +40,7 @@ from occurs.languages.esql.semantics.values import (
     set_of,
     strict,
 )
-from occurs.languages.reference_functions import nearest_float
+from occurs.languages.kit.reference_functions import nearest_float
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Input
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from occurs.errors import Place, Problem
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
-from occurs.languages.complaints import columns_text, warn_also_in_input
-from occurs.languages.language import MAX_FORMULA
+from occurs.languages.kit.complaints import columns_text, warn_also_in_input
+from occurs.languages.kit.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
 from occurs.languages.logic.checks.trigger import ResolvedTrigger, Resolver

@@ -11,7 +11,7 @@ from fractions import Fraction
 from occurs.errors import Place, Span
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
-from occurs.languages.complaints import ticks_of
+from occurs.languages.kit.complaints import ticks_of
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from occurs.errors import Place
 from occurs.expr.text import Text
-from occurs.languages.complaints import LASTING_HINT, lasting_text
+from occurs.languages.kit.complaints import LASTING_HINT, lasting_text
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.sql import Database, Select
 from occurs.model.sqltext import identifiers

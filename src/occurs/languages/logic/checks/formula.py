@@ -11,7 +11,7 @@ from occurs.expr.signature import TIMESTAMP, Mismatch
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.expr.typing import arithmetic_type, comparable
-from occurs.languages.complaints import LASTING_HINT, lasting_text
+from occurs.languages.kit.complaints import LASTING_HINT, lasting_text
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.bounds import check_bound, check_duration, operator
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, or_declare, word

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from occurs.errors import Place, did_you_mean
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal
-from occurs.languages.complaints import LASTING_HINT
+from occurs.languages.kit.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.bounds import check_duration, check_top, check_unbounded, open_formulas
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, word

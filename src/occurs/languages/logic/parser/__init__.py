@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
+from occurs.languages.kit.statements import Piece, parse_statements
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser.complaints import RESERVED, explain
 from occurs.languages.logic.parser.tree import Builder
-from occurs.languages.statements import Piece, parse_statements
 
 
 def parse(text: str, file: str | None = None, *, past: bool | None = None) -> tuple[syntax.File, list[Problem]]:

@@ -9,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
+from occurs.languages.kit.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 
 _WORDS_OF_FORMULAS = (
     "and or not implies until since release weak unless nexttime next lasttime last eventually always previously once "

@@ -11,7 +11,7 @@ from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import ExpressionBuilder, Node, Refused, joined
+from occurs.languages.kit.expressions import ExpressionBuilder, Node, Refused, joined
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser.complaints import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula

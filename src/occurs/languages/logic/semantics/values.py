@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
-from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
-from occurs.languages.reference_functions import nearest_float
+from occurs.languages.kit.reference_functions import FUNCTIONS as OF_CATALOGUE
+from occurs.languages.kit.reference_functions import nearest_float
 from occurs.model.time import Duration, TimeKind
 
 LEAST, GREATEST = -(2**63), 2**63 - 1

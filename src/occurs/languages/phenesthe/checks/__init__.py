@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 
 from occurs.errors import Place, Problem
 from occurs.expr.text import Text
-from occurs.languages.cycles import cycles
+from occurs.languages.kit.cycles import cycles
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
 from occurs.languages.phenesthe.checks.scope import Scopes, check_head, notices, whole

@@ -8,7 +8,7 @@ from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import infer
-from occurs.languages.complaints import refuse_inexact, ticks_of
+from occurs.languages.kit.complaints import refuse_inexact, ticks_of
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
 from occurs.model.time import Duration, TimeKind

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Expr
-from occurs.languages.complaints import missing_unit
+from occurs.languages.kit.complaints import missing_unit
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon, SortsOf
 from occurs.languages.phenesthe.checks.scope import Project, finite, inverse, sort, unscoped, variables

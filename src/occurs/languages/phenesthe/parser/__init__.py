@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
+from occurs.languages.kit.statements import Piece, Token, parse_statements, tokens_of
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.complaints import explain
 from occurs.languages.phenesthe.parser.tree import Builder
-from occurs.languages.statements import Piece, Token, parse_statements, tokens_of
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:

@@ -9,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, in_words, meant
+from occurs.languages.kit.complaints import LOOK_BACK, in_words, meant
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.tree import UNIT_WORDS
 

@@ -12,7 +12,7 @@ from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import Node, Refused, TypedBuilder, joined, plain
+from occurs.languages.kit.expressions import Node, Refused, TypedBuilder, joined, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.functions import FUNCTIONS
 from occurs.languages.phenesthe.syntax import Relation

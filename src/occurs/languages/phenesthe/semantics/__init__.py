@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
+from occurs.languages.kit.reference_aggregates import AGGREGATES
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics.formulas import Formulas, Phenomenon
 from occurs.languages.phenesthe.semantics.intervals import INFINITY, maximal_range
 from occurs.languages.phenesthe.semantics.scope import CONDITION, EVENT, finite, scoped, unbound
 from occurs.languages.phenesthe.semantics.values import OVERFLOW, Binding, clean, joined
-from occurs.languages.reference_aggregates import AGGREGATES
 from occurs.model.time import TimeKind
 
 

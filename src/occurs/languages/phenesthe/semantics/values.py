@@ -15,9 +15,9 @@ from typing import Any
 
 from occurs.errors import InputProblem
 from occurs.expr import tree
+from occurs.languages.kit.reference_functions import FUNCTIONS, string
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics.scope import Project, unbound, variables
-from occurs.languages.reference_functions import FUNCTIONS, string
 
 #: variable or attribute -> value, as a set of pairs
 Binding = frozenset[tuple[str, Any]]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from occurs.errors import Place, Problem
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Expr, Param, Ref
-from occurs.languages.complaints import warn_also_in_input
+from occurs.languages.kit.complaints import warn_also_in_input
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks.names import RuleChecks, check_type

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from occurs.errors import Place, Span, did_you_mean, nearest
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param, Ref
-from occurs.languages.complaints import LASTING_HINT, lasting_text
+from occurs.languages.kit.complaints import LASTING_HINT, lasting_text
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks.plain import bindings

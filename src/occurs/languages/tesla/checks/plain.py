@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from occurs.errors import did_you_mean
 from occurs.expr.text import Text
 from occurs.expr.tree import COMPARISONS, Annotated, Binary, Expr, Literal, Param, Ref, conjuncts, rewrite
-from occurs.languages.expressions import within_record
+from occurs.languages.kit.expressions import within_record
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
 from occurs.model.types import Type

@@ -8,7 +8,7 @@ from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
 from occurs.expr.typing import infer, span_of
-from occurs.languages.complaints import SET_UNIT, ticks_of, warn_inexact
+from occurs.languages.kit.complaints import SET_UNIT, ticks_of, warn_inexact
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue, Known
 from occurs.languages.tesla.checks.plain import FIELDS, bindings

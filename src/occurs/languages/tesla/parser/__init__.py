@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
-from occurs.languages.statements import Piece, Token, parse_statements, tokens_of
+from occurs.languages.kit.statements import Piece, Token, parse_statements, tokens_of
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.parser.complaints import explain
 from occurs.languages.tesla.parser.tree import Builder

@@ -186,8 +186,8 @@ def _read(text: str) -> syntax.Rule | None:
 
 def _stands(rule: str, language: str) -> bool:
     """Whether a rule may be shown: its language takes it, and it does not end the backquotes around it."""
-    from occurs.languages.language import Known
-    from occurs.languages.language import language as load
+    from occurs.languages.kit.language import Known
+    from occurs.languages.kit.language import language as load
 
     definitions = load(language)
     texts = definitions.read([(rule, None, language)])

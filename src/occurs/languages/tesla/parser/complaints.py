@@ -9,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem, did_you_mean
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
+from occurs.languages.kit.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
 from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.tesla.parser.absence import BEGIN_LAST, rewritten
 from occurs.model.types import TYPE_NAMES

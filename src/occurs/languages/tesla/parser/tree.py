@@ -11,7 +11,7 @@ from lark import Token, Tree
 from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr, Unary
-from occurs.languages.expressions import Node, Refused, SqlBuilder, end_of, joined, plain
+from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, end_of, joined, plain
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.functions import is_function
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration

@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Any
 
 from occurs.errors import InputProblem, Problem
-from occurs.languages.reference_aggregates import AGGREGATES, percentile
-from occurs.languages.reference_expressions import OVERFLOW, Undecided, conjunction
-from occurs.languages.reference_rows import as_declared, place
+from occurs.languages.kit.reference_aggregates import AGGREGATES, percentile
+from occurs.languages.kit.reference_expressions import OVERFLOW, Undecided, conjunction
+from occurs.languages.kit.reference_rows import as_declared, place
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.semantics.expressions import evaluate as value_of
 from occurs.languages.tesla.semantics.expressions import ticks

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
-from occurs.languages.reference_expressions import clean
-from occurs.languages.reference_expressions import evaluate as evaluate_shared
-from occurs.languages.reference_expressions import static_type as type_of_shared
+from occurs.languages.kit.reference_expressions import clean
+from occurs.languages.kit.reference_expressions import evaluate as evaluate_shared
+from occurs.languages.kit.reference_expressions import static_type as type_of_shared
 from occurs.languages.tesla import syntax
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type

@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Problem
 from occurs.expr.parsing import lark_of
 from occurs.expr.text import Text
-from occurs.languages.expressions import Node, Refused
+from occurs.languages.kit.expressions import Node, Refused
 
 T = TypeVar("T")
 #: its kind (the name of a group of a pattern), its text, its start and its end

@@ -1,6 +1,6 @@
 """What a language offers to a program, and how it is found.
 
-A language is one folder beside this module.  Its ``__init__`` names its ``SUFFIXES`` (a mapping, if some of them stand
+A language is one folder of ``languages``.  Its ``__init__`` names its ``SUFFIXES`` (a mapping, if some of them stand
 for a language of another name than the folder's, that is read a little differently), and with ``BEGINS`` the words that
 its statements begin with; its module ``define`` is a
 :class:`Language`: it reads texts and checks them, which gives a :class:`Part` of a program.
@@ -206,7 +206,7 @@ def _found() -> dict[str, tuple[str, str]]:
     import occurs.languages as package
 
     out = {}
-    for folder in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg):
+    for folder in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg and m.name != "kit"):
         own = importlib.import_module(f"occurs.languages.{folder}").SUFFIXES
         out.update({s: (own[s] if isinstance(own, Mapping) else folder, folder) for s in own})
     return out

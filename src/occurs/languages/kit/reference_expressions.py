@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from occurs.expr import tree
-from occurs.languages.reference_functions import ALIKE, FIRST, FLOATS, FUNCTIONS, TIMES, like, string
+from occurs.languages.kit.reference_functions import ALIKE, FIRST, FLOATS, FUNCTIONS, TIMES, like, string
 from occurs.model.types import Type
 
 LEAST, GREATEST = -(2**63), 2**63 - 1

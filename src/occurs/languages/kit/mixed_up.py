@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
-from occurs.languages.language import folder, language, names, suffixes
+from occurs.languages.kit.language import folder, language, names, suffixes
 
 #: blanks and comments of any language
 _BEFORE = re.compile(r"(?:[\s\ufeff]+|(?:#|--|//|%)[^\n]*|/\*.*?\*/)*", re.DOTALL)
