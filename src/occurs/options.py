@@ -107,7 +107,7 @@ OPTIONS = (
         "Show a progress bar for a run in this process.  None: only in a notebook."),
     Option("partitions", 8, "spark", "The number of hash buckets, or slices of time, of a run on Spark."),
     Option("watermark", None, "spark", "How late a row of a stream may arrive, a duration such as ``\"10 s\"``."),
-    Option("started", False, "spark", "Whether the start of the clock was set on purpose (window mode)."),
+    Option("session", None, "spark", "A Spark session: run tables of this process on Spark."),
 )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ class DetectOptions(TypedDict, total=False):
     progress: bool | None
     partitions: int
     watermark: Any
-    started: bool
+    session: Any
 
 
 def among(given: Mapping[str, Any], *of: str) -> dict[str, Any]:

@@ -179,7 +179,8 @@ class Program:
             max_instances: The maximum number of partial matches per definition, on Spark per partition.
                 Default: 10 million.
             progress: Show a progress bar for a run in this process.  None: only in a notebook.
-            host: Options of Spark, such as ``partitions``.
+            host: Options of Spark, such as ``partitions``.  With ``session``, a Spark session, tables of this process
+                run on Spark, too.
 
         Returns:
             A mapping from every reported type, in evaluation order, to a table of the same kind as ``events``.  The
@@ -208,11 +209,13 @@ class Program:
         options = InputOptions(**among(given, "input"))
         events = named(events, program.assigned)
         sample = sample_of(events)
-        streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming
+        on_spark = sample is not None and kind_of(sample) == "spark"
+        streaming = on_spark and sample.isStreaming
         if provisional and not streaming:
             hint = "a history is complete: intervals that are open at its end are reported with a null `end`"
             raise UsageProblem.of("bad-option", "provisional rows are only available on a stream", hint=hint)
-        if sample is not None and kind_of(sample) == "spark":
+        session = host.pop("session", None)
+        if on_spark or session is not None:
             program.require("spark")
             host |= {"because": because, "with_label": with_label or because, "only": only}
             if streaming:
@@ -223,7 +226,7 @@ class Program:
                 return in_stream(program, events, options, **host)
             from occurs.hosts.spark import detect as in_batch
 
-            return in_batch(program, events, options, ended=ended, **host)
+            return in_batch(program, events, options, ended=ended, session=None if on_spark else session, **host)
         if host:
             hint = did_you_mean(next(iter(host)), [o.name for o in OPTIONS], "options")
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)

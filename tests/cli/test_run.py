@@ -180,7 +180,7 @@ def test_a_small_history_runs_in_this_process(occurs, here, alone):
 def test_a_spark_that_is_set_up_is_used(occurs, here, alone, monkeypatch, variable, value, why):
     asked = []
     monkeypatch.setenv(variable, value)
-    monkeypatch.setattr(_input, "spark_events", lambda *given: asked.append(1) or sys.exit(7))
+    monkeypatch.setattr(_input, "on_spark", lambda *given, **more: asked.append(1) or sys.exit(7))
     done = occurs("run", "fire.tesla", "--events", "events.csv")
     assert (done.status, asked) == (7, [1])
     assert f"running on Spark: {why} (--host)" in done.err
@@ -193,7 +193,7 @@ def test_large_files_run_on_spark_if_it_is_installed(occurs, here, alone, monkey
     assert (done.status, json.loads(done.out)) == (0, FIRE)
     assert "in this process: 193 bytes of events, but PySpark is not installed (pip install" in done.err
     monkeypatch.setattr(_input, "has_pyspark", lambda: True)
-    monkeypatch.setattr(_input, "spark_events", lambda *given: sys.exit(7))
+    monkeypatch.setattr(_input, "on_spark", lambda *given, **more: sys.exit(7))
     assert occurs("run", "fire.tesla", "--events", "events.csv").status == 7
 
 

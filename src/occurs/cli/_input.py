@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,11 @@ from occurs.connect.files import read_places, read_sources, spark_can_read
 from occurs.connect.places import split_type
 from occurs.connect.spark import INSTALL, has_pyspark, runs_spark
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
-from occurs.model.history import History
 from occurs.options import among
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from occurs.checked_program import CheckedProgram
     from occurs.program import Program
 
@@ -138,56 +139,25 @@ def read(program: CheckedProgram, given: Input) -> list[Any]:
     return read_places(given.places, schemas=program.declared, options=given.options())
 
 
-def spark_events(
-    program: CheckedProgram, given: Input, keywords: dict[str, Any]
-) -> tuple[Mapping[str, Any] | Any, dict[str, Any], History | None]:
-    """Events as Spark DataFrames, and the keywords that then go with them.
+def on_spark(program: CheckedProgram, given: Input, *, skip: bool) -> tuple[Any, SparkSession | None]:
+    """Events for a run on Spark, and the session if they are sources that were read in this process.
 
     Parquet, and text of more than ``SPARK_READS`` bytes, is read by Spark.  Other text, and Parquet that Spark does not
-    read, is read in this process, where every bad row has a file and a number, and handed to Spark as typed tables; its
-    history is returned, too.
+    read, is read in this process, where every bad row has a file and a number.
     """
     from occurs.connect.spark import local_session, read_frames
     from occurs.connect.sparkerrors import own_errors
 
     files = given.places
     here = [p for p in files if p.data is not None or p.format != "parquet" or not spark_can_read(p.path)]
-    history = None
+    sources = None
     if (here or not files) and sum(p.size for p in here) <= SPARK_READS:
         with doing("reading"):
-            options = given.options(skip=keywords["bad_rows"] == "skip")
-            history = program.history(read_places(files, schemas=program.declared, options=options), options)
+            sources = read(program, given)
     with doing("starting Spark"):
         session = local_session()
-    if history is None:
-        with own_errors():
-            skip = keywords["bad_rows"] == "skip"
-            return read_frames(session, files, given.options(), skip=skip), keywords, None
-    tables = standard_tables(history)
-    frames = {name: session.createDataFrame(table) for name, table in tables.items()}
-    keep = {k: v for k, v in keywords.items() if k not in ("type", "time", "end", "sequence", "label")}
-    return frames, keep | clock(history), history
-
-
-def clock(history: History) -> dict[str, Any]:
-    """The clock and the unit of a history as keywords: rows of types that nobody reads have moved it, too."""
-    if history.clock is None:
-        return {"time_unit": history.kind.unit if not history.kind.timestamp else None}
-    start, until = history.clock
-    if not history.kind.timestamp:
-        return {"time_unit": history.kind.unit, "start": start, "until": until}
-    stamps = pa.array([start, until], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
-    texts = stamps.cast(pa.string()).to_pylist()
-    return {"time_unit": None, "start": texts[0], "until": texts[1]}
-
-
-def standard_tables(history: History) -> dict[str, pa.Table]:
-    """The tables of a history with the standard column names, times as they came: timestamps or integers."""
-    out = {}
-    for name, table in history.tables.items():
-        for column in ("time", "end"):
-            if history.kind.timestamp and column in table.column_names:
-                at = table.column_names.index(column)
-                table = table.set_column(at, column, table[column].cast(pa.timestamp("us", tz="UTC")))
-        out[name] = table
-    return out
+    if sources is not None:
+        return sources, session
+    options = given.options(skip=skip)
+    with own_errors():
+        return read_frames(session, files, options, skip=options.bad_rows == "skip"), None

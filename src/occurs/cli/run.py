@@ -86,11 +86,8 @@ def command(
     host = _input.host(program.checked, given)
     keywords |= {"window": window, "step": step}
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
-    history = None
     if host == "spark":
-        events, keywords, history = _input.spark_events(program.checked, given, keywords)
-        if history is not None:  # its clock goes along, whoever has set it
-            keywords["started"] = given.start is not None
+        events, keywords["session"] = _input.on_spark(program.checked, given, skip=bad is not None)
     else:
         with _input.doing("reading"):
             events = _input.read(program.checked, given)
@@ -104,11 +101,8 @@ def command(
         partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
     if host == "spark":
         tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
-    notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
-    _input.judge(list(notices.values()), strict=strict, require_bounds=require_bounds)
+    _input.judge(found.notices, strict=strict, require_bounds=require_bounds)
     counts, left_out = dict(found.counts), found.bad
-    if history is not None:
-        counts, left_out = history.counts, history.bad
     put(tables, out)
     no_more = {} if gone is None else {n: gone.filter(pc.equal(gone.column("type"), n)) for n in _names(gone)}
     if never is not None:

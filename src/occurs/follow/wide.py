@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from occurs.checked_program import CheckedProgram
 from occurs.connect.writers import json_rows
 from occurs.errors import CheckpointProblem, InputProblem, Problem
-from occurs.hosts.spark.wide import Kind, arrow_of, ddl_of, input_kinds
+from occurs.hosts.spark.wide import Kind, arrow_of, ddl_of, wide_columns
 from occurs.model.attributes import by_type, missing
 from occurs.model.badrows import BadRows
 from occurs.model.history import History
@@ -306,26 +306,18 @@ class Expected:
         return replace(self, late=True)
 
     @cached_property
+    def _wide(self) -> tuple[dict[tuple[str, Kind], str], dict[tuple[str, str], str]]:
+        return wide_columns(dict(sorted(self.pinned.schemas.items())), self.needed)
+
+    @property
     def columns(self) -> dict[tuple[str, Kind], str]:
         """One column per (attribute, type), so that event types may use one name differently."""
-        out: dict[tuple[str, Kind], str] = {}
-        for t, schema in sorted(self.pinned.schemas.items()):
-            needed = self.needed.get(t, frozenset())
-            for name, kind in input_kinds(schema):
-                if kind is not Type.NULL and (needed is None or name in needed):
-                    out.setdefault((name, kind), f"c{len(out)}")
-        return out
+        return self._wide[0]
 
-    @cached_property
+    @property
     def physical(self) -> dict[tuple[str, str], str]:
         """(event type, attribute) to its column."""
-        out = {}
-        for t, schema in self.pinned.schemas.items():
-            needed = self.needed.get(t, frozenset())
-            for name, kind in input_kinds(schema):
-                if (name, kind) in self.columns and (needed is None or name in needed):
-                    out[(t, name)] = self.columns[(name, kind)]
-        return out
+        return self._wide[1]
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem
 from occurs.hosts.detections import Detections, Timeouts, chosen
-from occurs.hosts.spark.read import SparkSource, read, with_others
+from occurs.hosts.spark.read import SparkSource, read, read_here, with_others
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
 from occurs.hosts.windows import Asked
@@ -29,7 +29,7 @@ from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from occurs.checked_program import CheckedProgram
 
@@ -48,23 +48,26 @@ def detect(
     only: list[str] | None = None,
     partitions: int = PARTITIONS,
     ended: bool = True,
-    started: bool | None = None,
+    session: SparkSession | None = None,
 ) -> SparkDetections:
     """Everything that ``program`` finds in a DataFrame, or in a mapping from types to DataFrames.
 
-    ``ended``: nothing comes any more, so what still holds is given, too.  ``started``: the start of the clock in the
-    options was given on purpose, which window mode asks (None: if there is one, it was).
+    ``ended``: nothing comes any more, so what still holds is given, too.  ``session``: ``events`` are tables or sources
+    of this process, which are read here and evaluated by this session.
     """
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
-    source = with_others(read(program, events, options), program)
+    if session is None:
+        source = read(program, events, options)
+    else:
+        source = read_here(session, program.history(events, options))
+    source = with_others(source, program)
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
     asked = {*wanted, *stage.sides}
     queries = None
     if program.window is not None:
-        started = options.start is not None if started is None else started
-        queries = Asked.over(Window.of(*program.window, source.kind), source.clock, started)
+        queries = Asked.over(Window.of(*program.window, source.kind), source.clock, options.start is not None)
     owners, kept, tallied = _run(stage, asked, source, partitions, with_label, because, ended, queries)
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *placed(source.notices, stage)]

@@ -7,20 +7,23 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+
 from occurs.connect.sparkcolumns import convert, convert_list
 from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
-from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
+from occurs.hosts.spark.wide import Filling, Kind, arrow_of, ddl_of, input_kinds, wide_columns
 from occurs.model.attributes import completed, missing, union, unknown_type
 from occurs.model.badrows import hinted, like_it
+from occurs.model.history import History
 from occurs.model.source import InputOptions, column_of
 from occurs.model.special import time_hint, unlikely_times
 from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
-from occurs.model.types import OPS, Schema, Type
+from occurs.model.types import OPS, RESERVED_INPUT, Schema, Type
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from occurs.checked_program import CheckedProgram
 
@@ -69,6 +72,39 @@ def read(program: CheckedProgram, events: Any, options: InputOptions) -> SparkSo
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
     return prepare(program, events, options).source()
+
+
+def read_here(session: SparkSession, history: History) -> SparkSource:
+    """A history that was read in this process, as wide rows of a session.  Runs no job."""
+    columns, physical = wide_columns(history.schemas)
+    tables = {t: table for t, table in history.tables.items() if len(table)}
+    names = {c for table in tables.values() for c in table.column_names}
+    types = {"__type": pa.string(), "__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64()}
+    types |= {"__label": pa.string(), **{name: arrow_of(kind) for (_, kind), name in columns.items()}}
+    filling = Filling(pa.schema(list(types.items())))
+    labels: dict[str, int] = {}
+    for t, table in tables.items():
+        found = {"__type": pa.array([t] * len(table), pa.string())}
+        for name in table.column_names:
+            column = f"__{name}" if name in RESERVED_INPUT else physical.get((t, name))
+            if column is not None:
+                found[column] = table.column(name)
+        filling.add(len(table), found)
+        if "label" in table.column_names:
+            labels[t] = table.column("label").null_count
+    return SparkSource(
+        frame=session.createDataFrame(pa.Table.from_batches(filling.batches(), filling.schema)),
+        schemas=history.schemas,
+        kind=history.kind,
+        physical=physical,
+        has_sequence="sequence" in names,
+        labelled=frozenset(t for t, lost in labels.items() if lost < len(tables[t])),
+        unlabelled={t: lost for t, lost in labels.items() if 0 < lost < len(tables[t])},
+        notices=history.notices,
+        clock=history.clock,
+        counts=history.counts,
+        bad=None if history.bad is None else session.createDataFrame(history.bad),
+    )
 
 
 def with_others(source: Source, program: CheckedProgram) -> Source:

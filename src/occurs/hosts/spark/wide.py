@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -53,6 +53,21 @@ def kinds_of(schema: Schema) -> list[tuple[str, Kind]]:
 def input_kinds(schema: Schema) -> list[tuple[str, Kind]]:
     """The attributes of rows that come in with what their columns hold: lists are what they are."""
     return [(n, schema.arrow_of(n, t) if t is Type.RECORD else t) for n, t in schema]
+
+
+def wide_columns(
+    schemas: Mapping[str, Schema], needed: Mapping[str, Collection[str] | None] | None = None
+) -> tuple[dict[tuple[str, Kind], str], dict[tuple[str, str], str]]:
+    """One column per (attribute, type), so that event types may use one name differently, and (event type, attribute)
+    to it.  ``needed``: per event type the attributes that matter (None: all)."""
+    columns: dict[tuple[str, Kind], str] = {}
+    physical = {}
+    for t, schema in schemas.items():
+        wanted = None if needed is None else needed.get(t, frozenset())
+        for name, kind in input_kinds(schema):
+            if kind is not Type.NULL and (wanted is None or name in wanted):
+                physical[(t, name)] = columns.setdefault((name, kind), f"c{len(columns)}")
+    return columns, physical
 
 
 def ddl_of(kind: Kind) -> str:
