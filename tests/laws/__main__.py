@@ -1,0 +1,73 @@
+"""The laws on many random programs of one language: ``PYTHONPATH=src:. python -m tests.laws LANGUAGE PROGRAMS [FIRST]``.
+
+Prints how many programs kept the laws, and the seed and the error of each that did not (exit status 1 then).
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.generators import random_epl, random_logic, random_tesla
+from tests.generators.random_pipes import PROCESSORS
+from tests.laws import contract, epl, logic
+
+TESTS = Path(__file__).parents[1]
+
+
+def tesla(seed: int) -> None:
+    contract.all_laws(random_tesla.random_program(random.Random(seed)), random.Random(seed))
+
+
+def epl_patterns(seed: int) -> None:
+    make = random_epl.random_core if seed % 2 else random_epl.random_epl
+    epl.all_laws(make(random.Random(seed)), random.Random(seed))
+
+
+def triggers(seed: int) -> None:
+    make = random_logic.random_core if seed % 2 else random_logic.random_logic
+    logic.all_laws(make(random.Random(seed)), random.Random(seed))
+
+
+def phenesthe() -> Callable[[int], None]:
+    sys.path.append(str(TESTS / "languages" / "phenesthe"))
+    from test_phenesthe_engine_random import check
+
+    return check
+
+
+def pipes() -> Callable[[int], None]:
+    sys.path.append(str(TESTS / "pipes"))
+    from test_pipes_laws import check
+
+    return lambda seed: check(PROCESSORS[seed % len(PROCESSORS)], seed)
+
+
+LANGUAGES: dict[str, Callable[[], Callable[[int], None]]] = {
+    "tesla": lambda: tesla,
+    "epl": lambda: epl_patterns,
+    "logic": lambda: triggers,
+    "phenesthe": phenesthe,
+    "pipes": pipes,
+}
+
+
+def main(language: str, programs: str, first: str = "1000000") -> int:
+    check, wrong, began = LANGUAGES[language](), 0, time.monotonic()
+    for seed in range(int(first), int(first) + int(programs)):
+        try:
+            check(seed)
+        except Exception:  # whatever it is, the next program is tried, too
+            wrong += 1
+            print(f"{language} seed {seed}:\n{traceback.format_exc(limit=-3)}", flush=True)
+    took = time.monotonic() - began
+    print(f"{language}: {int(programs) - wrong} of {programs} random programs keep the laws ({took:.0f} s)")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
