@@ -140,11 +140,11 @@ def functions() -> str:
 def aggregates() -> str:
     """The aggregates of TESLA."""
     from occurs.expr import describe
-    from occurs.languages.tesla.functions import AGGREGATES
+    from occurs.expr.aggregates import written
 
     rows = [
-        f"| `{_cell(a.text)}` | {_cell(a.doc)} | `{describe.values(a.values)}` gives `{describe.values([a.result])}` |"
-        for a in AGGREGATES.values()
+        f"| `{_cell(a.text)}` | {_cell(a.doc)} | `{describe.values(a.values)}` gives `{describe.values([a.value])}` |"
+        for a in written().values()
     ]
     return "\n".join(["| aggregate | meaning | example: the values of `V` |", "| --- | --- | --- |", *rows]) + "\n"
 

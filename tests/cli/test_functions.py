@@ -6,8 +6,10 @@ import pyarrow as pa
 import pytest
 
 import occurs as library
+from occurs.expr.aggregates import written
 from occurs.expr.functions import CATALOGUE
-from occurs.languages.tesla.functions import AGGREGATES
+
+WRITTEN = written()
 
 
 def value_of(text: str, name: str = "X", **columns: list) -> list:
@@ -24,7 +26,7 @@ def test_every_function_is_listed(occurs):
     assert (done.status, done.err) == (0, "")
     for name in CATALOGUE:
         assert f"  {name}(" in done.out
-    for found in AGGREGATES.values():
+    for found in WRITTEN.values():
         assert f"  {found.text}" in done.out
 
 
@@ -38,11 +40,11 @@ def test_the_printed_example_is_right(occurs, name):
     assert "tesla" in out.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", sorted(AGGREGATES))
+@pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_the_example_of_an_aggregate_is_right(occurs, name):
-    found = AGGREGATES[name]
+    found = WRITTEN[name]
     columns = {"V": list(found.values), "i": list(range(len(found.values)))}
-    assert value_of(f"{found.text} within 1 s from A", "A", **columns) == [found.result]
+    assert value_of(f"{found.text} within 1 s from A", "A", **columns) == [found.value]
     assert found.text in occurs("functions", name).out
 
 

@@ -18,15 +18,15 @@ def command(name: str | None) -> None:
     The list has the functions of all languages and the aggregates of TESLA.  The description has an example and names
     the languages that offer the function.
     """
+    from occurs.expr.aggregates import written
     from occurs.expr.functions import CATALOGUE
-    from occurs.languages.tesla.functions import AGGREGATES
 
     if name is None:
         _list()
-    elif name.lower() in CATALOGUE or name.lower() in AGGREGATES:
+    elif name.lower() in CATALOGUE or name.lower() in written():
         click.echo(_explained(name.lower()))
     else:
-        known = {*CATALOGUE, *AGGREGATES}
+        known = {*CATALOGUE, *written()}
         raise UsageProblem.of("unknown-function", f"unknown function `{name}`",
                               hint=did_you_mean(name.lower(), known, "functions"))  # fmt: skip
 
@@ -34,14 +34,14 @@ def command(name: str | None) -> None:
 def _list() -> None:
     """One entry for each: how it is called, what it gives, an example."""
     from occurs.expr import describe
+    from occurs.expr.aggregates import written
     from occurs.expr.functions import CATALOGUE
-    from occurs.languages.tesla.functions import AGGREGATES
 
     topics: dict[str, list[tuple[str, str]]] = {}
     for known in CATALOGUE.values():
         text = f"{_plain(known.doc)} {' = '.join(describe.example(known))}"
         topics.setdefault(known.topic, []).append((describe.signature(known), text))
-    topics["aggregates (TESLA)"] = [(a.text, a.doc) for a in AGGREGATES.values()]
+    topics["aggregates (TESLA)"] = [(a.text, a.doc) for a in written().values()]
     out = click.HelpFormatter(width=110)
     for topic, functions in sorted(topics.items()):
         with out.section(topic):
@@ -51,12 +51,12 @@ def _list() -> None:
 
 def _explained(name: str) -> str:
     from occurs.expr import describe
+    from occurs.expr.aggregates import written
     from occurs.expr.functions import CATALOGUE
-    from occurs.languages.tesla.functions import AGGREGATES
 
-    if name in AGGREGATES:
-        found = AGGREGATES[name]
-        values, result = describe.values(found.values), describe.values([found.result])
+    if name in written():
+        found = written()[name]
+        values, result = describe.values(found.values), describe.values([found.value])
         lines = [found.text, found.doc, f"example: for V = {values} the result is {result}"]
         offered = f"TESLA, over a window: `{found.text} within 5 min from A`"
     else:

@@ -14,12 +14,14 @@ from lark import Lark
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from occurs import cachefolder
+from occurs.expr.aggregates import words
 
 
 @cache
 def lark_of(package: str, name: str, lexer: str = "contextual") -> Lark:
-    """The parser of a grammar file in a package."""
+    """The parser of a grammar file in a package; `AGGREGATES` in it stands for the aggregates of its language."""
     grammar = files(package).joinpath(name).read_text(encoding="utf-8")
+    grammar = grammar.replace("(AGGREGATES)", f"({'|'.join(words(package.split('.')[-1]))})")
     place = cachefolder.folder("grammars-1")
     made = False if place is None else str(place / f"{package}.{name}")
     return Lark(grammar, parser="lalr", lexer=lexer, propagate_positions=True, maybe_placeholders=True, cache=made)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.expr.aggregates import AGGREGATES
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import Index
@@ -41,36 +42,77 @@ def reduced(
     values = index.cache.get(node.attribute)
     if values is None:
         values = index.cache[node.attribute] = Ordered(column.take(index.order))
-    count = values.counts(lo, hi)
-    name = node.function
-    if name == "count":
-        return Column(Type.INT, count, None)
-    if name in ("list", "set"):
-        return values.lists(lo, hi, node.of, distinct=name == "set" and column.type is not Type.NULL)
-    if column.type is Type.NULL:  # nothing but nulls, so there is nothing to order or to add
-        return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
-    some = count > 0
-    if name == "count distinct":
-        return Column(Type.INT, kernels.distinct(values.ranks, lo, hi), None)
-    if name in ("first", "last", "min", "max"):
-        return values.pick(np.where(some, values.position(name, lo, hi), -1)).cast(node.type)
-    if name == "median":
-        left, right = values.ranked(lo, hi, (count - 1) // 2, count // 2)
-        middle = _mean_of_two(values.pick(left).values, values.pick(right).values)
-        return Column(Type.FLOAT, np.where(some, middle, 0.0), None if some.all() else some)
-    if node.percent is not None:
-        return values.percentile(node.percent, lo, hi, count)
-    if name == "stddev":
-        spread = values.moments.deviations(lo, hi, count)
-        known = ~np.isnan(spread)
-        return Column(Type.FLOAT, np.where(known, spread, 0.0), None if known.all() else known)
-    if column.type is Type.FLOAT:
-        sums = values.moments.sums(lo, hi)
-    else:
-        sums = values.int_sums(lo, hi, overflow, wide=name != "sum")
-    if name == "sum":
-        return Column(node.type, sums, None).cast(node.type)
-    return Column(Type.FLOAT, _quotient(sums, count), None if some.all() else some)
+    return Ranges(values, lo, hi, node, overflow).reduced()
+
+
+class Ranges:
+    """Ranges [lo, hi) of a column: what the declarations compute with (:class:`occurs.expr.aggregates.Ranges`)."""
+
+    def __init__(self, values: Ordered, lo: np.ndarray, hi: np.ndarray, node: Reduced, overflow: Overflow) -> None:
+        self._values, self._lo, self._hi, self._node, self._overflow = values, lo, hi, node, overflow
+        self.number = node.percent
+        self.count = values.counts(lo, hi)
+
+    def reduced(self) -> Column:
+        """The column of the results."""
+        declared, type = AGGREGATES[self._node.function], self._node.type
+        if self._values.column.type is not Type.NULL or declared.listing:
+            return declared.run(self)
+        # nothing but nulls, so there is nothing to order or to add
+        if declared.none is None:
+            return Column.nulls(type, len(self._lo))
+        return Column(Type.INT, np.full(len(self._lo), declared.none), None).cast(type)
+
+    def column(self, found: np.ndarray, type: Type = Type.FLOAT, known: np.ndarray | None = None) -> Column:
+        if AGGREGATES[self._node.function].none is not None:
+            return Column(type, found, None)
+        known = self.count > 0 if known is None else known
+        if known.all():
+            return Column(type, found, None)
+        return Column(type, np.where(known, found, np.zeros(1, found.dtype)), known)
+
+    def end(self, which: str) -> Column:
+        at = np.where(self.count > 0, self._values.position(which, self._lo, self._hi), -1)
+        return self._values.pick(at).cast(self._node.type)
+
+    def sums(self) -> Column:
+        return Column(self._values.column.type, self._sums(wide=False), None).cast(self._node.type)
+
+    def _sums(self, *, wide: bool) -> np.ndarray:
+        if self._values.column.type is Type.FLOAT:
+            return self._values.moments.sums(self._lo, self._hi)
+        return self._values.int_sums(self._lo, self._hi, self._overflow, wide=wide)
+
+    def means(self) -> np.ndarray:
+        return _quotient(self._sums(wide=True), self.count)
+
+    def deviations(self) -> Column:
+        found = self._values.moments.deviations(self._lo, self._hi, self.count)
+        return self.column(found, known=~np.isnan(found))
+
+    def percentiles(self, percent: float) -> Column:
+        return self._values.percentile(percent, self._lo, self._hi, self.count)
+
+    def medians(self) -> np.ndarray:
+        left, right = self._values.ranked(self._lo, self._hi, (self.count - 1) // 2, self.count // 2)
+        return _mean_of_two(self._values.pick(left).values, self._values.pick(right).values)
+
+    def distinct(self) -> np.ndarray:
+        return kernels.distinct(self._values.ranks, self._lo, self._hi)
+
+    def lists(self, distinct: bool) -> Column:
+        distinct = distinct and self._values.column.type is not Type.NULL
+        return self._values.lists(self._lo, self._hi, self._node.of, distinct=distinct)
+
+    def folded(self, run: np.ufunc) -> np.ndarray:
+        """``run`` over the values of each range as floats, from first to last, at a cost that grows with the range."""
+        number, at = self._values.spread(self._lo, self._hi)
+        out = np.zeros(len(self._lo))
+        there = self.count > 0
+        with np.errstate(all="ignore"):
+            starts = np.searchsorted(number, np.flatnonzero(there))
+            out[there] = run.reduceat(self._values.column.values[at].astype(np.float64), starts) if len(starts) else 0
+        return out
 
 
 class Ordered:
@@ -161,14 +203,18 @@ class Ordered:
         before, after, table = found
         return kernels.extremes(before, after, table, self.ranks, lo, hi, least)
 
-    def lists(self, lo: np.ndarray, hi: np.ndarray, of: Type, *, distinct: bool) -> Column:
-        """The values of each range in their order, or the ``distinct`` ones, ascending; ``of``: their type if it is
-        known."""
+    def spread(self, lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the ranges, and the positions of their values, one behind another; nulls left out."""
         size = np.maximum(hi - lo, 0)
         number = np.repeat(np.arange(len(lo)), size)
         at = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(lo, size)
         there = self.valid[at]
-        number, at = number[there], at[there]
+        return number[there], at[there]
+
+    def lists(self, lo: np.ndarray, hi: np.ndarray, of: Type, *, distinct: bool) -> Column:
+        """The values of each range in their order, or the ``distinct`` ones, ascending; ``of``: their type if it is
+        known."""
+        number, at = self.spread(lo, hi)
         if distinct:
             by = np.lexsort((self.ranks[at], number))
             number, at = number[by], at[by]

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
+from occurs.expr.aggregates import AGGREGATES
 from occurs.expr.tree import Binary, Expr, Param, Ref, conjuncts, rewrite
 from occurs.languages.kit.complaints import missing_unit
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import ResolvedRule, bindings
 from occurs.languages.tesla.checks.catalogue import TIMER
-from occurs.languages.tesla.functions import LISTS
 from occurs.model.time import Duration, TimeKind, ceil_ticks, floor_ticks
 from occurs.model.types import Schema, Type
 from occurs.operators.select.pattern import (
@@ -131,19 +131,10 @@ class _Compiler:
             column = self.schemas.get(type, Schema()).get(node.attribute)
             if node.attribute == "time":
                 column = Type.TIMESTAMP if self.kind.timestamp else Type.INT
-        if node.function in ("first", "last", "list"):
+        declared = AGGREGATES[node.function]
+        if declared.positional:
             self.positional.add(type)
-        if node.function in ("count", "count distinct"):
-            result = Type.INT
-        elif node.function in ("avg", "stddev", "median", "percentile"):
-            result = Type.FLOAT
-        elif node.function in LISTS:
-            result = Type.RECORD
-        elif column is None or column is Type.NULL:
-            # as the checks have it: without a value a sum is 0, everything else null
-            result = Type.INT if node.function == "sum" else Type.NULL
-        else:
-            result = column
+        result = declared.typed(column) or Type.NULL
         source = Source(type, filters, type in self.strict)
         function = (node.function, node.attribute, result, source, interval, keys, residual, node.percent)
         return Windowed(*function, of=column or Type.NULL, span=node.span)

@@ -24,7 +24,8 @@ from occurs.operators.kernels.temporal import AT_LEAST, AT_MOST, EQUAL, FLOATS, 
 from occurs.operators.temporal.times import FOREVER, Ages
 
 OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
-_AGGREGATES = {"sum": 0, "avg": 1, "count": 2, "min": 3, "max": 4}
+#: the aggregates that the kernel knows
+AGGREGATES = {"sum": 0, "avg": 1, "count": 2, "min": 3, "max": 4}
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ class Builder:
         """An aggregate since a node was last true, or (-1) of states up to an ``age``."""
         at = self.plain.setdefault(values, len(self.plain))
         number = self.numbers.setdefault((-1, at), len(self.numbers))
-        kind = _AGGREGATES[op] + (FLOATS if floats else 0)
+        kind = AGGREGATES[op] + (FLOATS if floats else 0)
         return self.node(k.AGGREGATE, kind, begins, high=age, left=number)
 
     def columns(self, compared: Compared) -> tuple[int, int]:

@@ -16,12 +16,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 from typing import Any, Protocol, TypeAlias
 
 from occurs.errors import Problem
+from occurs.expr.aggregates import AGGREGATES
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Unary
 from occurs.model.time import TimeKind
+from occurs.model.types import Type
 from occurs.operators.temporal import tree
 from occurs.operators.temporal import values as ops
 from occurs.operators.temporal.times import FOREVER, Ages, allowed, farthest, ticks
@@ -798,8 +801,9 @@ def gathered(op: str, kept: Any, value: Any) -> Any:
         return count, sums, floats, lost, infinite
     if type(value) is Lost:
         return count + 1, sums, floats, lost or value, infinite
-    if op in ("min", "max"):
-        sums = value if sums is None or (value < sums if op == "min" else value > sums) else sums
+    running = AGGREGATES[op].running
+    if running is not None:
+        sums = value if sums is None else running(sums, value)
     elif op != "count":
         if type(value) is float:
             floats = True
@@ -817,8 +821,10 @@ def result(op: str, kept: Any) -> Any:
         return lost
     if op == "count":
         return count
-    if not count or op in ("min", "max"):
-        return sums
+    if not count:
+        return None
+    if AGGREGATES[op].running is not None:
+        return _of_running(op, sums)
     if infinite is not None:
         return ops.whole(infinite)
     if op == "avg":
@@ -836,8 +842,9 @@ def total(op: str, values: Sequence[Any]) -> Any:
         return len(there)
     if not there:
         return None
-    if op in ("min", "max"):
-        return min(there) if op == "min" else max(there)
+    running = AGGREGATES[op].running
+    if running is not None:
+        return _of_running(op, reduce(running, there))
     if not any(type(v) is float for v in there):
         exact = sum(there)
         return ops.whole(exact) if op == "sum" else real(Fraction(exact) / len(there))
@@ -845,6 +852,11 @@ def total(op: str, values: Sequence[Any]) -> Any:
         return ops.whole(sum(float(v) for v in there))
     sums = sum((Fraction(v) for v in there), Fraction(0))
     return real(sums if op == "sum" else sums / len(there))
+
+
+def _of_running(op: str, value: Any) -> Any:
+    """The result of a running form."""
+    return ops.whole(float(value) if AGGREGATES[op].result is Type.FLOAT else value)
 
 
 def real(exact: Any) -> float:

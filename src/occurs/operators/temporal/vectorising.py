@@ -13,7 +13,7 @@ from occurs.expr.typing import infer
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.network import Before, Builder, Compared, Network
+from occurs.operators.temporal.network import AGGREGATES, Before, Builder, Compared, Network
 from occurs.operators.temporal.tables import Shape
 from occurs.operators.temporal.times import FOREVER, REACH, Ages, ages, allowed, linear
 from occurs.operators.temporal.tree import (
@@ -644,6 +644,8 @@ class Formulas:
         else:
             assert left.within is not None
             age = bounded(tree.Bound("<=", left.within), self.kind).high
+        if left.op not in AGGREGATES:
+            raise Unsuited("an aggregate without a kernel")
         floats = left.op != "count" and kinds[0] is Type.FLOAT
         node = self.b.aggregate(left.op, values, floats, begins, age)
         whole = left.op != "avg" and not floats

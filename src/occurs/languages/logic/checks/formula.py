@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from occurs.errors import Place, Span, did_you_mean
+from occurs.expr.aggregates import AGGREGATES
 from occurs.expr.functions import CATALOGUE
 from occurs.expr.signature import TIMESTAMP, Mismatch
 from occurs.expr.text import Text
@@ -41,7 +42,6 @@ ONLY = "only generic variables, `time` and values of the current state are avail
 Scope = Mapping[str, Global]
 Resolved = tuple[Expr, Sort]
 UNKNOWN = Literal(None, Type.NULL)
-_NUMBERS = ("sum", "avg")
 
 
 def type_word(sort: Sort) -> str:
@@ -594,14 +594,14 @@ class Formulas:
         predicate = None if node.predicate is None else self.formula(node.predicate, {})
         self.place = None
         kind = sort if isinstance(sort, Type) else None
-        fits = kind is None or kind in (Type.NULL, Type.DURATION) or kind.numeric
-        if (node.op in _NUMBERS and not fits) or (node.op in ("min", "max") and kind is Type.BOOL):
+        declared = AGGREGATES[node.op]
+        if kind is not Type.DURATION and declared.needs(kind) is not None:
             message = f"`{node.op}` needs numbers, but `{render(node.arg)}` is {type_word(kind)}"
             return self.report("type-mismatch", message, span_of(node.arg))
         built = syntax.Aggregate(node.op, arg, predicate, node.within, span=node.span)
-        if node.op == "count":
-            return built, Type.INT
-        return built, Type.FLOAT if node.op == "avg" and kind is Type.INT else kind
+        if declared.result is None or (declared.result is Type.FLOAT and kind is not Type.INT):
+            return built, kind
+        return built, declared.result
 
     # --- propositions ------------------------------------------------------------------------------------------------
 

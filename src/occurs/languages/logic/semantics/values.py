@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
+from occurs.expr.aggregates import plain_aggregate
 from occurs.languages.kit.reference_functions import FUNCTIONS as OF_CATALOGUE
 from occurs.languages.kit.reference_functions import nearest_float
 from occurs.model.time import Duration, TimeKind
@@ -166,13 +167,7 @@ def aggregate(op: str, values: list[Any]) -> Any:
         return len(there)
     if not there:
         return None
-    if op in ("min", "max"):
-        return min(there) if op == "min" else max(there)
-    floats = any(isinstance(v, float) for v in there)
-    if floats and any(math.isinf(v) for v in there):
-        total: Any = sum(float(v) for v in there)
-    else:
-        total = sum((Fraction(v) for v in there), Fraction(0))
-    if op == "avg":
-        return clean(float(total) / len(there) if isinstance(total, float) else nearest_float(total / len(there)))
-    return clean(nearest_float(total) if floats else total)
+    if op == "avg" and not any(isinstance(v, float) and math.isinf(v) for v in there):
+        # rounded once
+        return nearest_float(sum(map(Fraction, there), Fraction(0)) / len(there))
+    return clean(plain_aggregate(op, there))

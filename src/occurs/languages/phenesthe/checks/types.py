@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from occurs.errors import Span
+from occurs.expr.aggregates import AGGREGATES
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import infer
@@ -58,12 +59,12 @@ class Types:
         if measure.variable is None:
             return Type.INT
         found = own.types.get(measure.variable.name)
-        numbers = measure.function in ("sum", "avg")
-        if found is not None and (found is Type.BOOL or (numbers and not found.numeric)):
-            needs = "numbers" if numbers else "values with an order"
+        declared = AGGREGATES[measure.function]
+        needs = declared.needs(found)
+        if needs is not None:
             message = f"`{measure.function}` needs {needs}, but `{measure.variable.name}` is {found}"
             self.source.report("type-mismatch", message, measure.variable.span, None)
-        return Type.FLOAT if measure.function == "avg" else found
+        return declared.result or found
 
     def _lookup(self, node: Expr) -> Type | None:
         return self.types.get(node.name) if isinstance(node, Ref) else None

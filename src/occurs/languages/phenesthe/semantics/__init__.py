@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
-from occurs.languages.kit.reference_aggregates import AGGREGATES
+from occurs.expr.aggregates import plain_aggregate
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics.formulas import Formulas, Phenomenon
 from occurs.languages.phenesthe.semantics.intervals import INFINITY, maximal_range
@@ -111,7 +111,7 @@ def attribute(
     events = {(b, t) for b, t in formulas.matches(value.atom) if start <= t <= end and joined(binding, b) is not None}
     if value.variable is None:
         return len(events)
-    found = clean(AGGREGATES[value.function]([dict(b)[value.variable.name] for b, _ in events]))
+    found = clean(plain_aggregate(value.function, [dict(b)[value.variable.name] for b, _ in events]))
     return _within(found)
 
 

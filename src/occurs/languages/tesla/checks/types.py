@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from occurs.errors import Span
+from occurs.expr.aggregates import AGGREGATES
 from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
 from occurs.expr.typing import infer, span_of
@@ -12,13 +13,11 @@ from occurs.languages.kit.complaints import SET_UNIT, ticks_of, warn_inexact
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue, Known
 from occurs.languages.tesla.checks.plain import FIELDS, bindings
-from occurs.languages.tesla.functions import FUNCTIONS, LISTS
+from occurs.languages.tesla.functions import FUNCTIONS
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
 
 Report = Callable[[str, str, Span | None, str | None], None]
-
-_NUMBERS_ONLY = ("avg", "sum", "stddev", "median", "percentile")
 
 
 def _silent(kind: str, message: str, span: Span | None, hint: str | None = None) -> None:
@@ -64,7 +63,7 @@ class RuleTypes:
                 role, attribute = self.bound[node.name]
                 return self._read(self.rule.roles[role].type.text, attribute, node.span, report)
             if isinstance(node, syntax.Aggregate):
-                if node.function in LISTS:
+                if AGGREGATES[node.function].listing:
                     message = f"{node.function.upper()} returns a list, which cannot be part of an expression"
                     report("type-mismatch", message, node.span, "assign it directly: `where Names = LIST(..) ..`")
                     return None
@@ -87,21 +86,16 @@ class RuleTypes:
         if node.attribute is None:
             return Type.INT if node.function == "count" else None
         kind = self._read(node.event.type.text, node.attribute, node.span, report)
-        if node.function in ("count", "count distinct"):
-            return Type.INT
-        if node.function in _NUMBERS_ONLY:
-            if kind is not None and not kind.numeric:
-                message = f"{node.function.upper()} needs numbers, but `{node.event.type}.{node.attribute}` is {kind}"
-                report("type-mismatch", message, node.span, "MIN, MAX, FIRST, LAST and COUNT also accept other types")
+        declared = AGGREGATES[node.function]
+        needs = declared.needs(kind)
+        if needs is not None:
+            message = f"{node.function.upper()} needs {needs}, but `{node.event.type}.{node.attribute}` is {kind}"
+            hint = "MIN, MAX, FIRST, LAST and COUNT also accept other types" if needs == "numbers" else None
+            report("type-mismatch", message, node.span, hint)
+            if hint is not None:
                 return None
-            # the sum of an attribute of unknown type is that of no values, 0, until its type is known
-            return (kind or Type.INT) if node.function == "sum" else Type.FLOAT
-        if node.function in ("min", "max") and kind is Type.BOOL:
-            message = (
-                f"{node.function.upper()} needs values with an order, but `{node.event.type}.{node.attribute}` is bool"
-            )
-            report("type-mismatch", message, node.span, None)
-        return kind
+        # the sum of an attribute of unknown type is that of no values, 0, until its type is known
+        return kind if declared.listing else declared.typed(kind)
 
     def _condition(self, expr: Expr, own: str | None, report: Report) -> None:
         kind = self.infer(expr, own, report)
@@ -120,7 +114,7 @@ class RuleTypes:
             if name not in known.attributes or name in known.fixed:
                 continue
             node = assignment.expr
-            if isinstance(node, syntax.Aggregate) and node.function in LISTS:
+            if isinstance(node, syntax.Aggregate) and AGGREGATES[node.function].listing:
                 changed |= self._widen_list(known, name, self._aggregate(node, _silent))
                 continue
             kind = self.infer(node, None, _silent)
@@ -155,7 +149,7 @@ class RuleTypes:
         declared = {a.name.text: a.type for a in reversed(self.rule.attributes) if a.type}
         for assignment in self.rule.where:
             node = assignment.expr
-            listed = isinstance(node, syntax.Aggregate) and node.function in LISTS
+            listed = isinstance(node, syntax.Aggregate) and AGGREGATES[node.function].listing
             if isinstance(node, syntax.Aggregate) and listed:
                 self._check_list(assignment, self._aggregate(node, report))
             kind = Type.RECORD if listed else self.infer(node, None, report)

@@ -7,10 +7,10 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem, did_you_mean
+from occurs.expr.aggregates import words as words_of
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
 from occurs.languages.kit.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
-from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.tesla.parser.absence import BEGIN_LAST, rewritten
 from occurs.model.types import TYPE_NAMES
 
@@ -98,8 +98,8 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     aggregate = re.search(r"(\w+)\s*\(\s*\w+\s*(\([^()]*\))?\s*(\.\s*\w+\s*\))?$", before)
     if aggregate and (text == "." or text.lower() in ("within", "between")):
         name = aggregate.group(1)
-        if name.lower() not in AGGREGATES:
-            hint = did_you_mean(name.lower(), AGGREGATES, "aggregates")
+        if name.lower() not in words_of("tesla"):
+            hint = did_you_mean(name.lower(), words_of("tesla"), "aggregates")
             return "unknown-function", f"unknown aggregate `{name}`", hint, aggregate.span(1)
     if text in ("'", '"'):
         return "syntax", "this string is not closed on its line", f"close it with {text}", here

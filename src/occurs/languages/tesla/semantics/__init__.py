@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from occurs.errors import InputProblem, Problem
-from occurs.languages.kit.reference_aggregates import AGGREGATES, percentile
+from occurs.expr.aggregates import plain_aggregate
 from occurs.languages.kit.reference_expressions import OVERFLOW, Undecided, conjunction
 from occurs.languages.kit.reference_rows import as_declared, place
 from occurs.languages.tesla import syntax
@@ -304,7 +304,7 @@ class Place:
             return len(chosen)
         values = [_value(e, node.attribute) for e in self.run.in_order(chosen)]
         known = [v for v in values if v is not None]
-        return AGGREGATES[node.function](known) if node.percent is None else percentile(known, node.percent)
+        return plain_aggregate(node.function, known, node.percent)
 
 
 def _value(event: Occurrence | None, name: str) -> Any:

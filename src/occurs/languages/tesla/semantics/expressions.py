@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
+from occurs.expr.aggregates import AGGREGATES
 from occurs.languages.kit.reference_expressions import clean
 from occurs.languages.kit.reference_expressions import evaluate as evaluate_shared
 from occurs.languages.kit.reference_expressions import static_type as type_of_shared
@@ -51,10 +52,6 @@ def static_type(node: tree.Expr, scope: Place) -> Type | None:
             return scope.type_of_parameter(node.name)
         case tree.Annotated():
             return node.type
-        case syntax.Aggregate(function="avg" | "stddev" | "median" | "percentile"):
-            return Type.FLOAT
-        case syntax.Aggregate(function="count" | "count distinct"):
-            return Type.INT
         case syntax.Aggregate():
-            return scope.type_of_aggregated(node)
+            return AGGREGATES[node.function].result or scope.type_of_aggregated(node)
     return type_of_shared(node, lambda part: static_type(part, scope))
