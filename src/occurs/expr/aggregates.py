@@ -66,7 +66,7 @@ class Aggregate:
 
     ``takes``: the types of the values.  ``result``: its type, None: that of the values.  ``none``: its value if there
     are no values.  ``run``: on whole columns.  ``reference``: of the values as plain Python values.  ``example``:
-    values of ``V``, and the result.  ``text``: how it is written in TESLA over ``V``, None if it is a form of another.
+    values of ``V``, and the result.  ``text``: how it is written in TESLA over ``V``, empty if it is a form of another.
     ``languages``: those that offer it.  ``positional``: whether it depends on the order of simultaneous events.
     ``running``: what it is with one more value, from what it is without it.
     """
@@ -78,7 +78,7 @@ class Aggregate:
     none: int | None
     run: Callable[[Ranges], Any]
     reference: Callable[..., Any]
-    text: str | None
+    text: str
     values: tuple[Any, ...]
     value: Any
     languages: tuple[str, ...]
@@ -117,13 +117,13 @@ def declare(
     *,
     example: tuple[tuple[Any, ...], Any],
     none: int | None = None,
-    text: str | None = "{}(X().V)",
+    text: str = "{}(X().V)",
     languages: tuple[str, ...] = LANGUAGES,
     positional: bool = False,
     running: Callable[[Any, Any], Any] | None = None,
 ) -> None:
     """Put an aggregate into the catalogue; see :class:`Aggregate`."""
-    written = None if text is None else text.format(name.upper())
+    written = text.format(name.upper())
     AGGREGATES[name] = Aggregate(
         name, doc, takes, result, none, run, reference, written, *example, languages, positional, running
     )
@@ -131,7 +131,7 @@ def declare(
 
 def written() -> dict[str, Aggregate]:
     """The aggregates that are words of their own, by name."""
-    return {name: a for name, a in AGGREGATES.items() if a.text is not None}
+    return {name: a for name, a in AGGREGATES.items() if a.text}
 
 
 def words(language: str) -> list[str]:
@@ -204,7 +204,7 @@ declare("count", ANY, Type.INT, lambda x: x.column(x.count, Type.INT), len,
         "The number of distinct values; `COUNT(X().V)` counts all values, and `COUNT(X())` counts rows.",
         none=0, text="COUNT(DISTINCT X().V)", example=((2, 2, 5, None), 2))
 declare("count distinct", ANY, Type.INT, lambda x: x.column(x.distinct(), Type.INT), lambda v: len(set(v)),
-        "The number of distinct values.", none=0, text=None, example=((2, 2, 5, None), 2), languages=TESLA)
+        "The number of distinct values.", none=0, text="", example=((2, 2, 5, None), 2), languages=TESLA)
 declare("sum", NUMBER, None, lambda x: x.sums(), total, "The sum of the values; 0 if there are none.",
         none=0, example=((2, 5, None), 7))
 declare("avg", NUMBER, Type.FLOAT, lambda x: x.column(x.means()), mean, "The mean of the values.",
