@@ -6,6 +6,7 @@ grammars, functions and options is always that of the program.
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from html import escape
@@ -97,6 +98,31 @@ def esql_forms() -> str:
 
     rows = [f"| {_cell(' '.join(map(written, p.elements)))} |" for p in grammar.PATTERNS]
     return "\n".join(["| form |", "| --- |", *rows]) + "\n"
+
+
+def processors() -> str:
+    """Every processor in Python: how it is called as a box, a method of pipes or a function, and what it does."""
+    from occurs import pipes
+    from occurs.operators.process import declared
+    from occurs.pipes.processors import Methods, functions
+
+    made = {"": vars(Methods), **{module: functions(module) for module in ("stats", "signal", "plot")}}
+    out = []
+    for cls in declared.processors():
+        calls = [declared.Call(c) if isinstance(c, str) else c for c in cls.calls]
+        lines = []
+        for call in calls:
+            module, dot, name = call.name.rpartition(".")
+            called = made[module][name] if dot else getattr(pipes, name)
+            signature = re.sub(r"((?:: |-> ))'([^']*)'", r"\1\2", str(inspect.signature(called)))
+            signature = re.sub(r"^\(self(, )?", "(", signature.removesuffix(" -> None"))
+            place = "pipe" if dot and not module else f"pipes.{module}".rstrip(".")
+            lines += [f"# {call.doc}"] if call.doc else []
+            lines.append(f"{place}.{name}{signature}")
+        if lines:
+            doc = " ".join((cls.__doc__ or "").split()).replace("``", "`")
+            out.append(f"### {cls.__name__}\n\n```python\n" + "\n".join(lines) + f"\n```\n\n{doc}\n")
+    return "\n".join(out)
 
 
 def esql_grammar() -> str:
@@ -206,5 +232,16 @@ def commands() -> str:
 
 GENERATED = {
     f.__name__: f
-    for f in (grammar, constructs, esql_forms, esql_grammar, functions, aggregates, options, net_rules, commands)
+    for f in (
+        grammar,
+        constructs,
+        esql_forms,
+        esql_grammar,
+        functions,
+        aggregates,
+        options,
+        net_rules,
+        processors,
+        commands,
+    )
 }

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import reference_pages  # noqa: E402
 
 from occurs import pipes  # noqa: E402
+from occurs.pipes import processors  # noqa: E402
 
 
 def test_roles_of_sphinx_become_code():
@@ -28,7 +29,9 @@ def test_the_page_of_pipes_has_every_public_name():
     text = (ROOT / "docs/reference/pipes-api.md").read_text()
     shown = {name.rsplit(".", 1)[1] for name in re.findall(r"^::: (occurs\.pipes\.\S+)$", text, re.MULTILINE)}
     source = (ROOT / "src/occurs/pipes/__init__.py").read_text()
-    public = set(re.findall(r" as (\w+)$", source, re.MULTILINE))
+    public = set(re.findall(r" as (\w+)$", source, re.MULTILINE)) | set(processors.__all__)
+    assert "<!-- generated: processors -->" in text
+    shown |= set(re.findall(r"^pipes\.(\w+)\(", reference_pages.processors(), re.MULTILINE))
     assert public <= shown | set(re.findall(r"`(\w+)`", text))
     assert shown <= set(dir(pipes)) | {"Push", "Pull"}
 

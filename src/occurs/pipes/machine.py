@@ -12,7 +12,7 @@ from occurs.operators.process import tree
 from occurs.pipes.box import Box
 from occurs.pipes.callables import Function, as_function
 from occurs.pipes.constants import SILENT
-from occurs.pipes.pipe import Pipe, _operand
+from occurs.pipes.pipe import Pipe, operand
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Machine(Box):
         processor = tree.Machine(
             start,
             tuple(tree.State(n, _output(d.output, inputs), _transitions(d, inputs)) for n, d in states.items()),
-            tuple((n, _operand(v)) for n, v in known.items()),
+            tuple((n, operand(v)) for n, v in known.items()),
         )
         super().__init__(processor, inputs, 1, name=name, sources=sources)
 
@@ -82,7 +82,7 @@ def _output(value: Any, inputs: int) -> Expr | None:
 
 def _value(value: Any, inputs: int) -> Expr:
     """A function, or a constant."""
-    return as_function(value, inputs) if isinstance(value, Function) else _operand(value)
+    return as_function(value, inputs) if isinstance(value, Function) else operand(value)
 
 
 def _transitions(state: State, inputs: int) -> tuple[tree.Transition, ...]:

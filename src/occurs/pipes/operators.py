@@ -33,6 +33,13 @@ class Lift(Lifted):
         super().__init__(tree.Lift(results, None, early), 1 if many is None else many, len(results), name=name)
 
 
+class Mutator(Box):
+    """A constant, repeated for every item."""
+
+    def __init__(self, value: Any, *, name: str | None = None) -> None:
+        super().__init__(tree.Lift((constant(value),)), name=name)
+
+
 def lift(function: Function, early: bool = False) -> Callable[..., Any]:
     """The function over pipes, with one pipe per result.  ``early``: emit a result as soon as the present items decide
     it."""
@@ -121,11 +128,6 @@ def filter(*pipes: Pipe, guard: Pipe) -> Any:
 def merge(*pipes: Pipe) -> Pipe:
     """The items of all pipes in the order of their steps, then of the pipes."""
     return Box(tree.Merge(), len(pipes), 1, sources=pipes).out()
-
-
-def collect_map(keys: Pipe, values: Pipe) -> Pipe:
-    """The map from the keys to the values so far."""
-    return Box(tree.CollectMap(), 2, 1, sources=[keys, values]).out()
 
 
 def select(columns: Any, from_: Any, where: Any = None) -> Pipe:

@@ -12,8 +12,8 @@ from occurs.operators.process.kinds import Kind
 from occurs.operators.process.tree import Attribute, Inner, Input, Node, nodes
 from occurs.operators.process.tree import Pipe as GraphPipe
 from occurs.pipes.box import AtEnd, Box, Lifted, Made, Parameter
-from occurs.pipes.callables import CUMULATIVE, Function, as_function
-from occurs.pipes.constants import constant, duration, whole
+from occurs.pipes.constants import constant, whole
+from occurs.pipes.processors import Methods
 
 if TYPE_CHECKING:
     from occurs.pipes.running import Pull, Push
@@ -31,7 +31,7 @@ def _infix(op: str, turned: bool = False) -> Callable[[Pipe, Any], Pipe]:
     return method
 
 
-class Pipe:
+class Pipe(Methods):
     """An output of a box.  A pipe is immutable: every operation returns a new pipe, and a pipe can be used several
     times.
 
@@ -91,32 +91,11 @@ class Pipe:
     def __iter__(self) -> NoReturn:
         raise TypeError("a pipe is not iterable: use pull() or run()")
 
-    # --- 4.2 --------------------------------------------------------------------------------------------------------
+    # --- processors that are not declared as methods ----------------------------------------------------------------
 
     def constant(self, value: Any) -> Pipe:
         """A constant, repeated for every item (Mutator)."""
         return Box(tree.Lift((constant(value),)), sources=[self]).out()
-
-    def cumulate(self, function: Any, start: Any = None) -> Pipe:
-        """Combines the items so far: o_i = f(o_{i-1}, x_i) with o_{-1} = start.  ``start`` None: the default of the
-        function (4.3)."""
-        return Box(cumulative(function, start), sources=[self]).out()
-
-    def decimate(self, n: int, last: bool = False) -> Pipe:
-        """Every n-th item: x_0, x_n, x_2n ..; ``last``: also the last item of the trace."""
-        return self._through(tree.Decimate(whole(n, 1, "Decimate"), last))
-
-    def freeze(self) -> Pipe:
-        """The first item, repeated for every item."""
-        return self._through(tree.Freeze())
-
-    def trim(self, n: int) -> Pipe:
-        """Skips the first n items."""
-        return self._through(tree.Trim(whole(n, 0, "Trim")))
-
-    def filter(self, guard: Pipe) -> Pipe:
-        """The items for which the item of the guard at the same position is true."""
-        return Box(tree.Filter(), 2, 1, sources=[self, guard]).out()
 
     def window(self, width: Any, inner: Callable[..., Any]) -> Any:
         """The last item of ``inner`` on every ``width`` items, or on the items of a duration (``"10 s"``)."""
@@ -124,108 +103,11 @@ class Pipe:
 
         return window(width, inner, self)
 
-    def slice(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
-        """Runs ``inner`` separately for every key; emits, after every item, the map {key: newest item of ``inner``}."""
-        return self._slice("map", key, inner, explode, until)
-
-    def slice_each(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
-        """A tuple (key, value) for every item that a slice emits."""
-        return self._slice("each", key, inner, explode, until)
-
-    def slice_last(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
-        """The list of the newest items of the slices in which an item causes output."""
-        return self._slice("last", key, inner, explode, until)
-
-    def _slice(self, form: str, key: Any, inner: Callable[..., Any], explode: bool, until: Any) -> Pipe:
-        end = None if until is None else as_function(until)
-        phi = inner_of(inner, [self.item_type], "a slice")
-        return self._through(tree.Slice(as_function(key), phi, form, explode, end))
-
-    # --- 4.3 --------------------------------------------------------------------------------------------------------
-
-    def first(self, n: int = 1) -> Pipe:
-        """The first n items; then the trace ends."""
-        return self._through(tree.First(whole(n, 0, "First")))
-
-    def last(self) -> Pipe:
-        """The last item, emitted at the end of the trace."""
-        return self._through(tree.Last())
-
-    def every(self, width: Any) -> Pipe:
-        """The first item, then each first item that is at least a duration (``"10 s"``) later than the last one
-        kept."""
-        return self._through(tree.Every(duration(width)))
-
-    def where(self, condition: Any) -> Pipe:
-        """The items for which a function is true."""
-        return self._through(tree.Where(as_function(condition)))
-
-    def stop_when(self, condition: Any) -> Pipe:
-        """The items before the first one for which a function is true."""
-        return self._through(tree.StopWhen(as_function(condition)))
-
-    def insert(self, n: int, value: Any) -> Pipe:
-        """Inserts a constant n times before the first item."""
-        return self._through(tree.Insert(whole(n, 0, "Insert"), _operand(value)))
-
     def repeat(self, times: int | Pipe) -> Pipe:
         """Repeats each item n times; if n is a pipe, its items are the numbers of repetitions."""
         if isinstance(times, Pipe):
             return Box(tree.RepeatBy(), 2, 1, sources=[self, times]).out()
-        return self._through(tree.Repeat(whole(times, 0, "Repeat")))
-
-    def pack(self, guard: Pipe) -> Pipe:
-        """Emits the list of the items so far when the guard is true; the next list starts with this item."""
-        return Box(tree.Pack(), 2, 1, sources=[self, guard]).out()
-
-    def unpack(self) -> Pipe:
-        """The elements of each list."""
-        return self._through(tree.Unpack())
-
-    def each(self, inner: Callable[..., Any]) -> Pipe:
-        """The last item of ``inner`` on the elements of each list."""
-        from occurs.operators.process.kinds import ANY
-
-        element = self.item_type.args[0] if self.item_type.args else ANY
-        return self._through(tree.Each(inner_of(inner, [element], "a run on lists")))
-
-    def reset_by(self, guard: Pipe, inner: Callable[..., Any]) -> Pipe:
-        """Emits the last item of ``inner`` when the guard is true, and restarts ``inner``."""
-        return Box(tree.Reset(inner_of(inner, [self.item_type], "a reset")), 2, 1, sources=[self, guard]).out()
-
-    def collect_list(self) -> Pipe:
-        """The list of the items so far."""
-        return self._through(tree.Collect("list"))
-
-    def collect_set(self) -> Pipe:
-        """The set of the items so far."""
-        return self._through(tree.Collect("set"))
-
-    def collect_bag(self) -> Pipe:
-        """The bag of the items so far."""
-        return self._through(tree.Collect("bag"))
-
-    # --- 4.8 --------------------------------------------------------------------------------------------------------
-
-    def xml(self, on_bad: str = "error") -> Pipe:
-        """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
-        return self._through(tree.Xml(on_bad_named(on_bad)))
-
-    def json(self, on_bad: str = "error") -> Pipe:
-        """Parses texts as JSON documents; ``on_bad="null"``: null for malformed texts instead of an error."""
-        return self._through(tree.Json(on_bad_named(on_bad)))
-
-    def tuples(self) -> Pipe:
-        """Parses lines of CSV as tuples; the first line names the columns."""
-        return self._through(tree.Tuples())
-
-    def regex(self, pattern: str, *names: str) -> Pipe:
-        """A tuple with the groups of the first match of a regular expression."""
-        return self._through(tree.Regex(pattern, names))
-
-    def print(self) -> Pipe:
-        """Passes the items through and writes them to stderr."""
-        return self._through(tree.Print())
+        return Box(tree.Repeat(whole(times, 0, "Repeat")), sources=[self]).out()
 
     # --- the end and the run ----------------------------------------------------------------------------------------
 
@@ -298,9 +180,6 @@ class Pipe:
         """Whether an item is null."""
         return lifted("is null", IsNull(Input(0)), self)
 
-    def _through(self, processor: tree.Processor) -> Pipe:
-        return Box(processor, sources=[self]).out()
-
 
 def as_pipe(value: Any) -> Pipe:
     """A pipe, or the constant that a value is."""
@@ -334,28 +213,12 @@ def combined(op: str, left: Any, right: Any) -> Pipe:
     return lifted(op, Call(_CALLS[op], both) if op in _CALLS else Binary(op, *both), left, right)
 
 
-def _operand(value: Any) -> Expr:
+def operand(value: Any) -> Expr:
     """A constant or a variable."""
     found = value.parameter if isinstance(value, Pipe) else constant(value)
     if found is None:
         raise DefinitionProblem.of("sort", "this argument must be a constant or a variable, not a pipe")
     return found
-
-
-def on_bad_named(on_bad: str) -> str:
-    """``error`` or ``null``; DefinitionProblem if it is neither."""
-    if on_bad not in ("error", "null"):
-        raise DefinitionProblem.of("unknown-name", f"on_bad must be error or null, not {on_bad!r}")
-    return on_bad
-
-
-def cumulative(function: Any, start: Any) -> tree.Cumulate:
-    """Σ of a function of two arguments, or of a word of eSQL in lower case (``"bag union"``)."""
-    word = CUMULATIVE.get(function.name) if isinstance(function, Function) and function.arity == 2 else None
-    if isinstance(function, str) and function in tree.CUMULATIVE:
-        word = function
-    first = None if start is None else _operand(start)
-    return tree.Cumulate(as_function(function, 2) if word is None else word, first)
 
 
 # --- inner processors

@@ -11,10 +11,7 @@ from occurs.languages.esql.render import render
 from occurs.model.source import TextFile
 from occurs.operators.definition import Choice
 from occurs.operators.process import tree
-from occurs.operators.process.tree import Foreign, every_node, functions_of
-
-#: as many items out as in or fewer, each at once, and without a thought of the items before
-_STATELESS = (tree.Events, tree.Lines, tree.Lift, tree.Where, tree.Xml, tree.Json, tree.Regex, tree.Plot)
+from occurs.operators.process.tree import Foreign, every_node
 
 
 def single(pipe: tree.Pipe) -> bool:
@@ -25,9 +22,7 @@ def single(pipe: tree.Pipe) -> bool:
 
 
 def _stateless(node: tree.Node) -> bool:
-    p = node.processor
-    early = isinstance(p, tree.Lift) and p.early
-    return isinstance(p, _STATELESS) and len(node.inputs) <= 1 and not early
+    return node.processor.stateless and len(node.inputs) <= 1
 
 
 def ordered(pipe: tree.Pipe) -> str:
@@ -61,7 +56,7 @@ def splits(pipe: tree.Pipe) -> tuple[Choice, ...]:
 
 def loops(pipe: tree.Pipe) -> tuple[str, ...]:
     """The functions of Python that are called row by row."""
-    functions = (f for n in every_node([pipe]) for f in functions_of(n.processor))
+    functions = (f for n in every_node([pipe]) for f in n.processor.functions_within)
     foreign = (part.function for f in functions for part in f.walk() if isinstance(part, Foreign))
     return tuple(dict.fromkeys(f.name for f in foreign if not f.vectorised))
 
@@ -71,32 +66,14 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
     out = []
     bounds = queue_bounds(pipe)
     for node in tree.nodes([pipe]):
-        p = node.processor
-        match p:
-            case tree.Window(width=int(width)):
-                out.append(f"Window: the last {width} items{_cost(p, str(width))}")
-            case tree.Window():
-                out.append(f"Window: the items of its duration{_cost(p, 'those items')}")
-            case tree.Slice():
-                out.append("Slice: the state of the processor of every slice" + (", until it ends" if p.until else ""))
-            case tree.Collect() | tree.CollectMap():
-                out.append(f"{p.kind_name}: all items")
-            case tree.Pack():
-                out.append("Pack: the items since the guard was last true")
-            case tree.Formula():
-                out.append("Formula: the undecided positions")
-            case _ if len(node.inputs) > 1 and bounds.get(id(node)) is not None:
-                many = bounds[id(node)]
-                out += [f"{p.kind_name}: a queue of {many} item{'s' * (many != 1)}"] if many else []
-            case _ if len(node.inputs) > 1:
-                out.append(f"{p.kind_name}: the items of one input that wait for items of another")
+        p, many = node.processor, bounds.get(id(node))
+        if p.kept:
+            out.append(f"{p.kind_name}: {p.kept}")
+        elif len(node.inputs) > 1 and many is not None:
+            out += [f"{p.kind_name}: a queue of {many} item{'s' * (many != 1)}"] if many else []
+        elif len(node.inputs) > 1:
+            out.append(f"{p.kind_name}: the items of one input that wait for items of another")
     return tuple(dict.fromkeys(out))
-
-
-def _cost(window: tree.Window, items: str) -> str:
-    from occurs.operators.process.processors.windows import short_way
-
-    return "" if short_way(window.inner) else f"; its processor runs on every window: O({items}) per item"
 
 
 def text_files(definitions: Sequence[tree.Definition]) -> dict[str, TextFile]:

@@ -31,7 +31,7 @@ from occurs.operators.process.kinds import (
     Kind,
     bag_of,
     goes_into,
-    join,
+    joined,
     list_of,
     of_type,
     set_of,
@@ -89,14 +89,6 @@ _number, _text, _bool, _truth, _whole = _of(NUMBER), _of(TEXT), _of(BOOL), _of(B
 
 def _first(kinds: Kinds) -> Kind:
     return kinds[0]
-
-
-def joined(kinds: Kinds) -> Kind:
-    found = NULL
-    for k in kinds:
-        # ``#`` is no value: it stands beside the keys
-        found = found if k == SLICES else join(found, k)
-    return found
 
 
 def _element(kinds: Kinds) -> Kind:

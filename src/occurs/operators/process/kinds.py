@@ -222,3 +222,11 @@ def join(a: Kind, b: Kind) -> Kind:
     if a.name == "tuple":
         return TUPLE
     return Kind(a.name, tuple(join(x, y) for x, y in zip(a.args, b.args, strict=True)))
+
+
+def joined(kinds: Iterable[Kind]) -> Kind:
+    """The least type that holds all of them; ``#`` is no value: it stands beside the keys."""
+    found = NULL
+    for k in kinds:
+        found = found if k == SLICES else join(found, k)
+    return found

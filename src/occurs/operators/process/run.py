@@ -57,7 +57,6 @@ from occurs.operators.process.tree import (
     Pipe,
     Processor,
     every_node,
-    functions_of,
     line_source,
 )
 
@@ -313,7 +312,7 @@ def _asks_events(pipes: Sequence[Pipe]) -> bool:
     names = {
         part.name
         for node in every_node(pipes)
-        for function in functions_of(node.processor)
+        for function in node.processor.functions_within
         for part in function.walk()
         if isinstance(part, (Ref, Attribute))
     }

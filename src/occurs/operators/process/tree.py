@@ -27,15 +27,63 @@ twice forks it: there is no processor for that.  Nodes are compared by identity,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, _Leaf, _span
 from occurs.model.canonical import canonical
 from occurs.model.time import Duration
-from occurs.operators.process.kinds import ANY, Kind
+from occurs.operators.process.declared import (
+    Call,
+    Combination,
+    Flag,
+    Function,
+    Length,
+    Names,
+    Number,
+    OnBad,
+    Pattern,
+    Phi,
+    Pixels,
+    Processor,
+    Rate,
+    Steady,
+    Text,
+    Whole,
+    Width,
+    Word,
+    element_of,
+    parameter,
+)
+from occurs.operators.process.kinds import (
+    ANY,
+    BOOL,
+    DURATION,
+    IMAGE,
+    INT,
+    JSON,
+    NULL,
+    NUMBER,
+    TEXT,
+    TIME,
+    TROOLEAN,
+    TUPLE,
+    XML,
+    Kind,
+    bag_of,
+    goes_into,
+    join,
+    joined,
+    list_of,
+    map_of,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from occurs.operators.process.typing import At
 
 # --- functions ------------------------------------------------------------------------------------------------------
 
@@ -124,25 +172,6 @@ class Foreign(Expr):
 # --- the graph ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Processor:
-    """What a box does.  ``inputs``, ``outputs``: how many ports; None: the node says how many (at least one)."""
-
-    inputs: ClassVar[int | None] = 1
-    outputs: ClassVar[int | None] = 1
-
-    @property
-    def kind_name(self) -> str:
-        """The name of its class, for messages: ``Trim``."""
-        return type(self).__name__
-
-    @property
-    def inners(self) -> tuple[Inner, ...]:
-        """The inner processors it has."""
-        inner = getattr(self, "inner", None)
-        return () if inner is None else (inner,)
-
-
 @dataclass(frozen=True, eq=False)
 class Node:
     """A processor in a graph, with the pipes on its inputs in their order.
@@ -164,6 +193,11 @@ class Node:
 
     def out(self, port: int = 0) -> Pipe:
         return Pipe(self, port)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs it has."""
+        return self.processor.outputs(len(self.inputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +233,22 @@ class Definition:
 # --- sources --------------------------------------------------------------------------------------------------------
 
 
+class Source(Processor):
+    """A processor without inputs."""
+
+    ports = ()
+
+    @property
+    def stateless(self) -> bool:
+        return True
+
+
 @dataclass(frozen=True)
-class Events(Processor):
+class Events(Source):
     """``EVENTS OF a, b``: the events of these types in the total order.  ``item``: what an item is, if it is known."""
 
     types: tuple[str, ...]
     item: Kind | None = None
-    inputs: ClassVar[int | None] = 0
 
 
 def line_source(path: str) -> str:
@@ -214,12 +257,14 @@ def line_source(path: str) -> str:
 
 
 @dataclass(frozen=True)
-class Lines(Processor):
+class Lines(Source):
     """``FILE "f"``: the lines of a text file, with the times 0, 1, 2 ..  ``file``: the rules in which it stands."""
 
     path: str
     file: str | None = None
-    inputs: ClassVar[int | None] = 0
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [TEXT]
 
     @property
     def source(self) -> str:
@@ -228,11 +273,10 @@ class Lines(Processor):
 
 
 @dataclass(frozen=True)
-class Placeholder(Processor):
+class Placeholder(Source):
     """``*``: input ``index`` of the innermost inner processor."""
 
     index: int = 0
-    inputs: ClassVar[int | None] = 0
 
 
 # --- 4.2: processors of the paper -----------------------------------------------------------------------------------
@@ -249,17 +293,28 @@ class Lift(Processor):
     functions: tuple[Expr, ...]
     where: Expr | None = None
     early: bool = False
-    inputs: ClassVar[int | None] = None
-    outputs: ClassVar[int | None] = None
 
+    several = 1
 
-@dataclass(frozen=True)
-class Cumulate(Processor):
-    """Σ.  ``function``: a word of :data:`CUMULATIVE` in lower case, or an expression of ``Input(0)``, the value so far,
-    and ``Input(1)``, the item.  ``start`` None: that of the word; of an expression: the first item that is not null."""
+    def outputs(self, inputs: int) -> int:
+        return len(self.functions)
 
-    function: str | Expr
-    start: Expr | None = None
+    @property
+    def functions_within(self) -> list[Expr]:
+        return [*self.functions, *([self.where] if self.where is not None else [])]
+
+    def kinds(self, at: At) -> list[Kind]:
+        if self.where is not None:
+            at.condition(self.where)
+        return [at.function(f) for f in self.functions]
+
+    @property
+    def steady(self) -> bool:
+        return self.where is None
+
+    @property
+    def stateless(self) -> bool:
+        return not self.early
 
 
 #: the words of COMBINE .. WITH
@@ -267,56 +322,189 @@ CUMULATIVE = (
     "addition", "multiplication", "subtraction", "division", "maximum", "minimum", "conjunction", "disjunction",
     "bag union",
 )  # fmt: skip
+_IN_A_WINDOW = "collect in a window: GET .. FROM p ON A WINDOW OF n"
+
+
+@dataclass(frozen=True)
+class Cumulate(Steady):
+    """Combines the items so far: o_i = f(o_{i-1}, x_i) with o_{-1} = start.  ``start`` None: the default of the
+    function (4.3)."""
+
+    # a word of CUMULATIVE in lower case, or an expression of Input(0), the value so far, and Input(1), the item.
+    # Without a start: that of the word; of an expression the first item that is not null
+    function: str | Expr = parameter(Combination())
+    start: Expr | None = parameter(Function(0), None)
+
+    calls = ("Cumulate", ".cumulate")
+    text = ("COMBINE {pipe} WITH {function} [STARTING AT {start}]",)
+    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "THE SUM OF @P": {"function": "addition"},
+        "THE MAXIMUM OF @P": {"function": "maximum"},
+        "THE MINIMUM OF @P": {"function": "minimum"},
+    }
+
+    def kinds(self, at: At) -> list[Kind]:
+        word, item = self.function, at.inputs[0]
+        start = NULL if self.start is None else at.function(self.start, ())
+        if not isinstance(word, str):
+            so_far = join(start, item) if self.start is None else start
+            return [join(so_far, at.function(word, (so_far, item)))]
+        if word in ("conjunction", "disjunction"):
+            return [join(at.need(0, TROOLEAN), start)]
+        if word == "bag union":
+            return [bag_of(at.elements())]
+        if word in ("maximum", "minimum"):
+            return [join(at.need(0, NUMBER, TEXT, TIME, DURATION), start)]
+        found = at.amount()
+        return [NUMBER if word == "division" else join(found, start)]
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        return (
+            ("unbounded state: the bag grows with every item", _IN_A_WINDOW) if self.function == "bag union" else None
+        )
 
 
 @dataclass(frozen=True)
 class Decimate(Processor):
-    """``EVERY n TH OF p [, LAST TOO]``."""
+    """Every n-th item: x_0, x_n, x_2n ..; ``last``: also the last item of the trace."""
 
-    n: int
-    last: bool = False
+    n: int = parameter(Whole(1))
+    last: bool = parameter(Flag(), False)
+
+    calls = ("Decimate", ".decimate")
+    text = ("EVERY {n} <ST|ND|RD|TH> OF {pipe} [last: , LAST TOO]",)
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return own if self.last else front.slower(self.n)
 
 
 @dataclass(frozen=True)
-class Freeze(Processor):
-    """``FREEZE p``."""
+class Freeze(Steady):
+    """The first item, repeated for every item."""
+
+    calls = ("Freeze", ".freeze")
+    text = ("FREEZE {pipe}",)
 
 
 @dataclass(frozen=True)
 class Trim(Processor):
-    """``TRIM n OF p``."""
+    """Skips the first n items."""
 
-    n: int
+    n: int = parameter(Whole(0))
+
+    calls = ("Trim", ".trim")
+    text = ("TRIM {n} OF {pipe}",)
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.later(self.n)
 
 
 @dataclass(frozen=True)
 class Filter(Processor):
-    """n:n-1; the guard is the last input."""
+    """The items for which the item of the guard (the last input) at the same position is true."""
 
-    inputs: ClassVar[int | None] = None
-    outputs: ClassVar[int | None] = None
+    ports = ("pipe", "guard")
+    several = 2
+    calls = ("Filter", ".filter")
+    text = ("FILTER {pipe} WITH {guard}",)
+
+    def outputs(self, inputs: int) -> int:
+        return inputs - 1
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(len(at.inputs) - 1, BOOL)
+        return list(at.inputs[:-1])
 
 
 @dataclass(frozen=True)
 class Window(Processor):
-    """``GET inner FROM p ON A WINDOW OF width``: an int counts items, a Duration is of time (one input)."""
+    """The last item of ``inner`` on every window of ``width`` items, or of a time (one input)."""
 
-    width: int | Duration
-    inner: Inner
-    inputs: ClassVar[int | None] = None
-    outputs: ClassVar[int | None] = None
+    width: int | Duration = parameter(Width("WINDOW"))
+    inner: Inner = parameter(Phi("a window", "a window"))
+
+    several = 1
+    text = ("GET {inner} FROM {pipe} ON A WINDOW OF {width}", "APPLY {inner} ON {pipe} ON A WINDOW OF {width}")
+    bounded = True
+
+    def outputs(self, inputs: int) -> int:
+        return len(self.inner.outputs)
+
+    def kinds(self, at: At) -> list[Kind]:
+        return at.inner(self.inner)
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        within = [n.processor for n in nodes(self.inner.outputs)]
+        if not all(p.steady or isinstance(p, Placeholder) for p in within):
+            return own  # not every window gives an item
+        return front.later(self.width - 1) if isinstance(self.width, int) else front
+
+    @property
+    def kept(self) -> str:
+        from occurs.operators.process.processors.windows import short_way
+
+        counted = isinstance(self.width, int)
+        items = str(self.width) if counted else "those items"
+        cost = "" if short_way(self.inner) else f"; its processor runs on every window: O({items}) per item"
+        return (f"the last {self.width} items" if counted else "the items of its duration") + cost
+
+
+_EACH = "A tuple (key, value) for every item that a slice emits."
+_LAST = "The list of the newest items of the slices in which an item causes output."
 
 
 @dataclass(frozen=True)
 class Slice(Processor):
-    """``SLICE p WITH inner ON key [EXPLODED] [UNTIL until]``; ``form``: ``map``, ``each`` (rows {key, value}) or
-    ``last`` (a list).  ``until`` is a function of an output of the slice; both see ``$slice`` but in the key."""
+    """Runs an inner processor separately for every key; ``form``: ``map``, ``each`` or ``last``."""
 
-    key: Expr
-    inner: Inner
-    form: str = "map"
-    exploded: bool = False
-    until: Expr | None = None
+    # ``until`` is a function of an output of the slice; it and the inner processor see ``$slice``
+    key: Expr = parameter(Function())
+    inner: Inner = parameter(Phi("a slice", "a slice", sees="slice"))
+    form: str = parameter(Word({"EACH": "each", "LAST": "last"}), "map")
+    exploded: bool = parameter(Flag(), False, python="explode")
+    until: Expr | None = parameter(Function(sees="slice"), None)
+
+    calls = (
+        "Slice",
+        Call("SliceEach", _EACH, {"form": "each"}),
+        Call("SliceLast", _LAST, {"form": "last"}),
+        Call(
+            ".slice",
+            "Runs ``inner`` separately for every key; emits, after every item, the map {key: newest item of "
+            "``inner``}.",
+            {"form": "map"},
+        ),
+        Call(".slice_each", _EACH, {"form": "each"}),
+        Call(".slice_last", _LAST, {"form": "last"}),
+    )
+    text = ("SLICE {form?} {pipe} WITH {inner} ON {key} [exploded: EXPLODED] [UNTIL {until}]",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        key = at.function(self.key)
+        if self.exploded and key.name in ("list", "set"):
+            key = key.args[0]
+        (value,) = at.inner(self.inner, variables={"slice": key})
+        if self.until is not None:
+            at.condition(self.until, (value,), {"slice": key})
+        if self.form == "each":
+            return [tuple_of((("key", key), ("value", value)))]
+        return [list_of(value) if self.form == "last" else map_of(key, value)]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front if self.form == "map" else own
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        if self.until is not None:
+            return None
+        message = "unbounded state: the slice of every key is kept indefinitely"
+        hint = "otherwise end a slice with UNTIL and a condition on the output of its processor"
+        return message, f"ignore this if there are few keys; {hint}"
+
+    @property
+    def kept(self) -> str:
+        return "the state of the processor of every slice" + (", until it ends" if self.until else "")
 
 
 # --- 4.3: processors beyond the paper -------------------------------------------------------------------------------
@@ -324,161 +512,372 @@ class Slice(Processor):
 
 @dataclass(frozen=True)
 class First(Processor):
-    """``THE FIRST n OF p``."""
+    """The first n items; then the trace ends."""
 
-    n: int
+    n: int = parameter(Whole(0), 1)
+
+    calls = ("First", ".first")
+    text = ("THE FIRST {n} OF {pipe}",)
 
 
 @dataclass(frozen=True)
 class Last(Processor):
-    """``THE LAST OF p``."""
+    """The last item, emitted at the end of the trace."""
+
+    calls = ("Last", ".last")
+    text = ("THE LAST OF {pipe}",)
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        return "the last item is only known when the history ends, which never happens on a stream", None
 
 
 @dataclass(frozen=True)
 class Every(Processor):
-    """``EVERY width OF p`` by time."""
+    """The first item, then each first item that is at least a duration (``"10 s"``) later than the last one
+    kept."""
 
-    width: Duration
+    width: Duration = parameter(Length())
+
+    calls = ("Every", ".every")
+    text = ("EVERY {width} OF {pipe}",)
 
 
 @dataclass(frozen=True)
 class Where(Processor):
-    """``p WHERE condition``."""
+    """The items for which a function is true."""
 
-    condition: Expr
+    condition: Expr = parameter(Function())
+
+    calls = ("Where", ".where")
+    suffix = "WHERE"
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.condition(self.condition)
+        return [at.inputs[0]]
+
+    @property
+    def stateless(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
 class StopWhen(Processor):
-    """``p STOPPING WHEN condition``."""
+    """The items before the first one for which a function is true."""
 
-    condition: Expr
+    condition: Expr = parameter(Function())
+
+    calls = ("StopWhen", ".stop_when")
+    suffix = "STOPPING WHEN"
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.condition(self.condition)
+        return [at.inputs[0]]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front
 
 
 @dataclass(frozen=True)
 class Merge(Processor):
-    """``MERGE p, q``."""
+    """The items of n inputs in the order of their steps."""
 
-    inputs: ClassVar[int | None] = None
+    several = 1
+    calls = ("Merge",)
+    text = ("MERGE {pipe, ..}",)
+    joins = False
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [joined(at.inputs)]
 
 
 @dataclass(frozen=True)
 class Insert(Processor):
-    """``PUT n TIMES value BEFORE p``; ``value`` is of constants and variables."""
+    """Inserts a constant n times before the first item."""
 
-    n: int
-    value: Expr
+    n: int = parameter(Whole(0))
+    value: Expr = parameter(Function(0, "primary"))
+
+    calls = ("Insert", ".insert")
+    text = ("PUT {n} TIMES {value} BEFORE {pipe}",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [join(at.inputs[0], at.function(self.value, ()))]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.later(-self.n)
 
 
 @dataclass(frozen=True)
 class Repeat(Processor):
-    """``REPEAT p n TIMES``."""
+    """Repeats each item n times."""
 
-    n: int
+    n: int = parameter(Whole(0))
+
+    calls = ("Repeat",)
+    text = ("REPEAT {pipe} {n} TIMES",)
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.slower(Fraction(1, self.n)) if self.n else own
 
 
 @dataclass(frozen=True)
 class RepeatBy(Processor):
-    """``REPEAT p BY q``: the second input has the numbers."""
+    """Repeats each item of input 0; the item of input 1 is the number of repetitions."""
 
-    inputs: ClassVar[int | None] = 2
+    ports = ("pipe", "counts")
+    calls = ("RepeatBy",)
+    text = ("REPEAT {pipe} BY {counts}",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(1, INT)
+        return [at.inputs[0]]
 
 
 @dataclass(frozen=True)
 class Pack(Processor):
-    """``PACK p BY guard``: the second input is the guard."""
+    """Emits the list of the items so far when the guard (input 1) is true; the next list starts with this item."""
 
-    inputs: ClassVar[int | None] = 2
+    ports = ("pipe", "guard")
+    calls = ("Pack", ".pack")
+    text = ("PACK {pipe} BY {guard}",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(1, BOOL)
+        return [list_of(at.inputs[0])]
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        hint = "use a guard that becomes true after a limited number of items"
+        return "unbounded state: the list grows until the guard is true", hint
+
+    @property
+    def kept(self) -> str:
+        return "the items since the guard was last true"
 
 
 @dataclass(frozen=True)
 class Unpack(Processor):
-    """``UNPACK p``."""
+    """The elements of each list."""
+
+    calls = ("Unpack", ".unpack")
+    text = ("UNPACK {pipe}",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [at.elements()]
 
 
 @dataclass(frozen=True)
 class Each(Processor):
-    """``RUN inner ON p``: on the elements of each list as a complete trace."""
+    """The last item of ``inner`` on the elements of each list."""
 
-    inner: Inner
+    inner: Inner = parameter(Phi("a run on lists", "RUN"))
+
+    calls = ("Each", ".each")
+    text = ("RUN {inner} ON {pipe}",)
+    bounded = True
+
+    @classmethod
+    def inside(cls, inputs: Sequence[Kind]) -> Sequence[Kind]:
+        return (element_of(inputs[0]),)
+
+    def kinds(self, at: At) -> list[Kind]:
+        if at.inputs[0].collection and at.inputs[0].name != "list":
+            raise at.mismatch(0, "a list")
+        at.elements(words="a list")
+        return at.inner(self.inner)
 
 
 @dataclass(frozen=True)
 class Reset(Processor):
-    """``RESET inner ON p BY guard``: the second input is the guard."""
+    """Emits the last item of ``inner`` when the guard (input 1) is true, and restarts ``inner``."""
 
-    inner: Inner
-    inputs: ClassVar[int | None] = 2
+    inner: Inner = parameter(Phi("a reset", "RESET"))
+
+    ports = ("pipe", "guard")
+    calls = ("Reset", ".reset_by")
+    text = ("RESET {inner} ON {pipe} BY {guard}",)
+
+    @classmethod
+    def inside(cls, inputs: Sequence[Kind]) -> Sequence[Kind]:
+        return inputs[:1]
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(1, BOOL)
+        return at.inner(self.inner)
+
+
+_COLLECTION_GROWS = "unbounded state: the collection grows with every item", _IN_A_WINDOW
 
 
 @dataclass(frozen=True)
-class Collect(Processor):
-    """``THE LIST OF p``; ``into``: ``list set bag``."""
+class Collect(Steady):
+    """The list, set or bag of the items so far; ``into``: ``list set bag``."""
 
-    into: str
+    into: str = parameter(Word({"LIST": "list", "SET": "set", "BAG": "bag"}), "list")
+
+    calls = (
+        "Collect",
+        Call(".collect_list", "The list of the items so far.", {"into": "list"}),
+        Call(".collect_set", "The set of the items so far.", {"into": "set"}),
+        Call(".collect_bag", "The bag of the items so far.", {"into": "bag"}),
+    )
+    text = ("THE {into} OF {pipe}",)
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        return _COLLECTION_GROWS
+
+    @property
+    def kept(self) -> str:
+        return "all items"
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [Kind(self.into, (at.inputs[0],))]
 
 
 @dataclass(frozen=True)
 class CollectMap(Processor):
-    """``THE MAP OF k TO v``: keys on input 0, values on input 1."""
+    """The map from the keys (input 0) to the values (input 1) so far."""
 
-    inputs: ClassVar[int | None] = 2
+    ports = ("keys", "values")
+    calls = ("CollectMap", "collect_map")
+    text = ("THE MAP OF {keys} TO {values}",)
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        return _COLLECTION_GROWS
+
+    @property
+    def kept(self) -> str:
+        return "all items"
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [map_of(at.inputs[0], at.inputs[1])]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front
 
 
 @dataclass(frozen=True)
-class Moment(Processor):
-    """The mean of x^n of the items so far; ``THE AVERAGE OF p`` is the first one.  Nulls are ignored."""
+class Moment(Steady):
+    """The mean of x^n of the items so far; nulls are ignored."""
 
-    n: int = 1
+    n: int = parameter(Whole(0), 1)
+
+    calls = (
+        "Moment",
+        Call("stats.mean", "The mean of the items so far.", {"n": 1}),
+        Call("stats.moment", "The mean of x^n over the items so far.", needed=("n",)),
+    )
+    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {"THE AVERAGE OF @P": {"n": 1}, "THE MOMENT @N OF @P": {}}
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.amount()
+        return [NUMBER]
 
 
 @dataclass(frozen=True)
-class Deviation(Processor):
-    """The population standard deviation of the items so far.  Nulls are ignored."""
+class Deviation(Steady):
+    """The population standard deviation of the items so far."""
+
+    calls = ("StandardDeviation", "stats.standard_deviation")
+    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {"THE STANDARD DEVIATION OF @P": {}}
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.amount()
+        return [NUMBER]
 
 
 @dataclass(frozen=True)
-class Count(Processor):
-    """``THE COUNT OF p``: how many items there were, nulls included."""
+class Count(Steady):
+    """The number of items so far, including nulls."""
+
+    calls = ("Count", "stats.count")
+    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {"THE COUNT OF @P": {}}
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [INT]
 
 
 # --- pipes.signal ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Threshold(Processor):
-    """``p THRESHOLD limit``: x if x > limit, else 0."""
+class Threshold(Steady):
+    """Each item that is greater than the limit; otherwise 0."""
 
-    limit: int | float
+    limit: int | float = parameter(Number())
+
+    calls = ("Threshold", "signal.threshold")
+    suffix = "THRESHOLD"
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [join(at.amount(), INT)]
 
 
 @dataclass(frozen=True)
 class Smooth(Processor):
-    """The mean of the last n, from item n-1 on."""
+    """The mean of the last n items, starting with item n-1."""
 
-    n: int
+    n: int = parameter(Whole(1))
+
+    calls = ("Smooth", "signal.smooth")
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.amount()
+        return [NUMBER]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.later(self.n - 1)
 
 
 @dataclass(frozen=True)
 class Peaks(Processor):
-    """``THE PEAK OF p WITHIN reach``."""
+    """Each item that is greater than the r items before it and not less than the r items after it; otherwise 0."""
 
-    reach: int = 1
+    reach: int = parameter(Whole(1, "THE PEAK .. WITHIN"), 1, python="r")
+
+    calls = ("Peaks", "signal.peaks")
+    text = ("THE PEAK OF {pipe} [WITHIN {reach}]",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [join(at.amount(), INT)]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.later(self.reach)
 
 
 @dataclass(frozen=True)
 class Plateaus(Processor):
-    """``THE PLATEAU OF p WITHIN n``."""
+    """The mean of the last n items if they differ by at most the tolerance; otherwise 0."""
 
-    n: int
-    tolerance: int | float = 0
+    n: int = parameter(
+        Whole(1, "THE PLATEAU .. WITHIN", ("a plateau needs a number of items", "write for example `WITHIN 5`"))
+    )
+    tolerance: int | float = parameter(Number(), 0)
+
+    calls = ("Plateaus", "signal.plateaus")
+    text = ("THE PLATEAU OF {pipe} [WITHIN {n}]",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.amount()
+        return [NUMBER]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.later(self.n - 1)
 
 
 @dataclass(frozen=True)
-class DeadTime(Processor):
-    """After an item that is not zero the next n are 0."""
+class DeadTime(Steady):
+    """Sets the next n items to 0 after every item that is not zero."""
 
-    n: int
+    n: int = parameter(Whole(0))
+
+    calls = ("DeadTime", "signal.dead_time")
+
+    def kinds(self, at: At) -> list[Kind]:
+        return [join(at.amount(), INT)]
 
 
 # --- 4.5, 4.6: formulas, which are one processor each -----------------------------------------------------------------
@@ -602,11 +1001,58 @@ class Formula(Processor):
     root: Part
     troolean: bool = False
     at_end: str = "nothing"
-    inputs: ClassVar[int | None] = None
+
+    several = 1
 
     @property
     def inners(self) -> tuple[Inner, ...]:
         return tuple(p.body for p in self.root.walk() if isinstance(p, Quantified))
+
+    @property
+    def functions_within(self) -> list[Expr]:
+        return [p.domain for p in self.root.walk() if isinstance(p, Quantified)]
+
+    def kinds(self, at: At) -> list[Kind]:
+        wanted = (BOOL, TROOLEAN) if self.troolean else (BOOL,)
+        for part in self.root.walk():
+            if isinstance(part, Atom):
+                at.need(part.index, *wanted)
+            elif isinstance(part, Given):
+                at.condition(part.value, ()) if not self.troolean else at.function(part.value, ())
+            elif isinstance(part, Quantified):
+                self._quantified(at, part, wanted)
+        return [wanted[-1]]
+
+    @staticmethod
+    def _quantified(at: At, part: Quantified, wanted: tuple[Kind, ...]) -> None:
+        over = at.inputs[part.input]
+        domain = at.function(part.domain, (over,))
+        if domain not in (ANY, NULL) and domain.name not in ("list", "set"):
+            raise at.mismatch(part.input, "a list or a set as the domain of a quantifier", domain)
+        (body,) = at.inner(part.body, (over,), {part.variable: element_of(domain)})
+        if not any(goes_into(body, w) for w in wanted):
+            raise at.mismatch(part.input, "a body of " + " or ".join(map(str, wanted)), body)
+
+    @property
+    def pending(self) -> bool:
+        """Whether verdicts may wait for long: there is a G, F, U or a quantifier."""
+        waits = (Globally, Eventually, Until, Quantified)
+        many = len([p for p in self.root.walk() if isinstance(p, waits)])
+        one = isinstance(self.root, (Globally, Eventually)) and not any(isinstance(p, Next) for p in self.root.walk())
+        # of a Troolean G or F one verdict so far is enough
+        return many > 0 and not (self.troolean and many == 1 and one)
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front if self.troolean or not self.pending else replace(front, offset=None)
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        message = "unbounded state: undecided verdicts are kept, and their number depends on the items"
+        return (message, None) if self.pending else None
+
+    @property
+    def kept(self) -> str:
+        return "the undecided positions"
 
 
 # --- 4.7: Moore machines ----------------------------------------------------------------------------------------------
@@ -639,52 +1085,156 @@ class Machine(Processor):
     start: str
     states: tuple[State, ...]
     registers: tuple[tuple[str, Expr], ...] = ()
-    inputs: ClassVar[int | None] = None
+
+    several = 1
+
+    @property
+    def functions_within(self) -> list[Expr]:
+        found: list[Expr] = []
+        for state in self.states:
+            found += [state.output] if state.output is not None else []
+            for t in state.transitions:
+                found += [t.condition] if t.condition is not None else []
+                found += [e for _, e in t.sets]
+        return found
+
+    def kinds(self, at: At) -> list[Kind]:
+        registers = {n: at.function(e, ()) for n, e in self.registers}
+        transitions = [t for s in self.states for t in s.transitions]
+        for _ in range(len(registers) + 1):
+            # what is set widens a register, and what depends on it in turn
+            for t in transitions:
+                for name, new in t.sets:
+                    registers[name] = join(registers.get(name, NULL), at.function(new, None, registers))
+        for t in transitions:
+            if t.condition is not None:
+                at.condition(t.condition, None, registers)
+        return [joined([at.function(s.output, None, registers) for s in self.states if s.output is not None])]
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        always = all(s.output is not None and any(t.condition is None for t in s.transitions) for s in self.states)
+        return front if always else own
 
 
 # --- 4.8: documents, plots, and what is printed -----------------------------------------------------------------------
 
 
+class _OfText(Steady):
+    """A processor of texts, each by itself."""
+
+    @property
+    def stateless(self) -> bool:
+        return True
+
+    #: the type of what it makes
+    makes: ClassVar[Kind]
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(0, TEXT)
+        return [self.makes]
+
+
 @dataclass(frozen=True)
-class Xml(Processor):
-    """``THE XML OF p``; ``bad``: ``error`` or ``null``."""
+class Xml(_OfText):
+    """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
-    bad: str = "error"
+    bad: str = parameter(OnBad(), "error", python="on_bad")
+
+    calls = ("Xml", ".xml")
+    text = ("THE XML OF {pipe}",)
+    makes = XML
 
 
 @dataclass(frozen=True)
-class Json(Processor):
-    """``THE JSON OF p``."""
+class Json(_OfText):
+    """Parses texts as JSON documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
-    bad: str = "error"
+    bad: str = parameter(OnBad(), "error", python="on_bad")
+
+    calls = ("Json", ".json")
+    text = ("THE JSON OF {pipe}",)
+    makes = JSON
 
 
 @dataclass(frozen=True)
 class Tuples(Processor):
-    """``THE TUPLES OF p``: the first line names the columns."""
+    """Parses lines of CSV as tuples; the first line names the columns."""
+
+    calls = ("Tuples", ".tuples")
+    text = ("THE TUPLES OF {pipe}",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(0, TEXT)
+        return [TUPLE]
 
 
 @dataclass(frozen=True)
-class Regex(Processor):
-    """``REGEX pattern WITH NAMES ..``: a tuple of the groups, in their order; null if nothing matches."""
+class Regex(_OfText):
+    """A tuple with the groups of the first match of a regular expression."""
 
-    pattern: str
-    names: tuple[str, ...]
+    # null if nothing matches
+    pattern: str = parameter(Pattern())
+    names: tuple[str, ...] = parameter(Names("groups"))
+
+    calls = ("Regex", ".regex")
+    text = ("REGEX {pattern} WITH NAMES {names} IN {pipe}",)
+
+    def kinds(self, at: At) -> list[Kind]:
+        at.need(0, TEXT)
+        return [tuple_of((n, TEXT) for n in self.names)]
+
+
+#: what plots are of, by what they are
+_PLOTTED = {
+    "scatter": (("list", "set", "bag", "map"), "a collection of (x, y)"),
+    "heatmap": (("list", "set", "bag", "map"), "rows of numbers or a map"),
+    "histogram": (("list", "set", "bag"), "a collection of numbers"),
+}
 
 
 @dataclass(frozen=True)
-class Plot(Processor):
+class Plot(Steady):
     """One PNG per item; ``what``: ``scatter heatmap histogram``; ``size`` in pixels; ``bins`` of a histogram."""
 
-    what: str
-    title: str = ""
-    size: tuple[int, int] = (640, 480)
-    bins: int = 10
+    what: str = parameter(Word({"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}))
+    title: str = parameter(Text(), "")
+    size: tuple[int, int] = parameter(Pixels(), (640, 480))
+    bins: int = parameter(Whole(1), 10)
+
+    calls = (
+        Call(
+            "plot.scatter",
+            "A scatter plot; each item is a collection of (x, y).",
+            {"what": "scatter", "bins": 10},
+            port="p",
+        ),
+        Call(
+            "plot.heatmap",
+            "A heat map; each item is a list of rows of numbers, or a map (x, y) -> z.",
+            {"what": "heatmap", "bins": 10},
+            port="p",
+        ),
+        Call("plot.histogram", "A histogram; each item is a collection of numbers.", {"what": "histogram"}, port="p"),
+    )
+    text = ("THE {what} OF {pipe} [TITLED {title}] [SIZED {width:number} BY {height:number}]",)
+
+    @property
+    def stateless(self) -> bool:
+        return True
+
+    def kinds(self, at: At) -> list[Kind]:
+        names, words = _PLOTTED[self.what]
+        if at.inputs[0].name not in (*names, "any", "null"):
+            raise at.mismatch(0, words)
+        return [IMAGE]
 
 
 @dataclass(frozen=True)
-class Print(Processor):
-    """``PRINT p``: passes the items through and writes them to stderr."""
+class Print(Steady):
+    """Passes the items through and writes them to stderr."""
+
+    calls = ("Print", ".print")
+    text = ("PRINT {pipe}",)
 
 
 # --- walks ----------------------------------------------------------------------------------------------------------
@@ -712,34 +1262,6 @@ def every_node(pipes: Sequence[Pipe]) -> Iterator[Node]:
         for inner in node.processor.inners:
             yield from every_node(inner.outputs)
         yield node
-
-
-def outputs(node: Node) -> int:
-    """How many outputs a node has."""
-    processor = node.processor
-    if isinstance(processor, Lift):
-        return len(processor.functions)
-    if isinstance(processor, Filter):
-        return len(node.inputs) - 1
-    if isinstance(processor, Window):
-        return len(processor.inner.outputs)
-    return processor.outputs or 1
-
-
-def functions_of(processor: Processor) -> list[Expr]:
-    """All functions of a processor, but for those of inner ones."""
-    found: list[Expr] = []
-    if isinstance(processor, Lift):
-        found += processor.functions
-    if isinstance(processor, Machine):
-        for state in processor.states:
-            found += [state.output] if state.output is not None else []
-            for t in state.transitions:
-                found += [t.condition] if t.condition is not None else []
-                found += [e for _, e in t.sets]
-    if isinstance(processor, Formula):
-        found += [d for d in (getattr(p, "domain", None) for p in processor.root.walk()) if d is not None]
-    return found + [v for v in vars(processor).values() if isinstance(v, Expr)]
 
 
 def spelling(pipes: tuple[Pipe, ...]) -> str:

@@ -5,37 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Expr, Param
 from occurs.model.types import Schema
 from occurs.operators.process import tree
-from occurs.operators.process.function_kinds import Finding, Report, Unfit, joined, kind_of, typed
+from occurs.operators.process.declared import element_of
+from occurs.operators.process.function_kinds import Finding, Report, Unfit, kind_of, typed
 from occurs.operators.process.kinds import (
     ANY,
     BOOL,
-    DURATION,
-    IMAGE,
-    INT,
-    JSON,
     NULL,
     NUMBER,
-    TEXT,
-    TIME,
-    TROOLEAN,
     TUPLE,
-    XML,
     Kind,
-    bag_of,
     goes_into,
     join,
-    list_of,
-    map_of,
     of_schema,
-    set_of,
     tuple_of,
 )
 from occurs.operators.process.tree import Inner, Node, Pipe, nodes
@@ -82,9 +70,7 @@ class Typing:
             return [self.placeholders[p.index] if p.index < len(self.placeholders) else ANY]
         if isinstance(p, tree.Events):
             return [self.events(p)]
-        if isinstance(p, tree.Lines):
-            return [TEXT]
-        return _RULES[type(p)](_At(self, node, p, inputs))
+        return p.kinds(At(self, node, inputs))
 
     def events(self, p: tree.Events) -> Kind:
         """The type of the events of some types: the attributes of all of them."""
@@ -96,9 +82,9 @@ class Typing:
                 columns[name] = join(columns[name], kind) if name in columns else kind
         return tuple_of(columns.items())
 
-    def inner(self, inner: Inner, inputs: Kinds, variables: Mapping[str, Kind] | None = None) -> list[Kind]:
+    def inner(self, inner: Inner, inputs: Kinds, variables: Mapping[str, Kind]) -> list[Kind]:
         """The types of the outputs of an inner processor."""
-        context = {**self.context, **(variables or {})}
+        context = {**self.context, **variables}
         return Typing(self.schemas, tuple(inputs), context, self.report).kinds(inner.outputs)
 
 
@@ -113,20 +99,30 @@ def need_variables(pipe: Pipe) -> None:
 
 
 @dataclass(frozen=True)
-class _At:
+class At:
     """A node with the types of its inputs."""
 
     typing: Typing
     node: Node
-    p: Any
     inputs: Kinds
 
     def need(self, port: int, *wanted: Kind, words: str | None = None) -> Kind:
         """The type of an input, which must be one of ``wanted``."""
         found = self.inputs[port]
         if not any(goes_into(found, w) for w in wanted):
-            raise Mismatch(self.node, port, found, words or " or ".join(map(str, wanted)))
+            raise self.mismatch(port, words or " or ".join(map(str, wanted)))
         return found
+
+    def mismatch(self, port: int, wanted: str, found: Kind | None = None) -> Mismatch:
+        """What comes into an input does not fit."""
+        return Mismatch(self.node, port, found or self.inputs[port], wanted)
+
+    def inner(
+        self, inner: Inner, inputs: Kinds | None = None, variables: Mapping[str, Kind] | None = None
+    ) -> list[Kind]:
+        """The types of the outputs of an inner processor; without ``inputs`` those that the processor gives it."""
+        given = self.node.processor.inside(self.inputs) if inputs is None else inputs
+        return self.typing.inner(inner, given, variables or {})
 
     def function(self, e: Expr, inputs: Kinds | None = None, variables: Mapping[str, Kind] | None = None) -> Kind:
         """The type of a function of items of the inputs."""
@@ -147,212 +143,10 @@ class _At:
         """The type of the elements of a collection."""
         found = self.inputs[port]
         if found not in (ANY, NULL) and not found.collection:
-            raise Mismatch(self.node, port, found, words)
-        return found.args[0] if found.args else ANY
+            raise self.mismatch(port, words)
+        return element_of(found)
 
     def amount(self, port: int = 0) -> Kind:
         """The type of numbers."""
         found = self.need(port, NUMBER)
         return found if found.numeric else ANY
-
-
-def _same(at: _At) -> list[Kind]:
-    return [at.inputs[0]]
-
-
-def _of_numbers(kind: Kind | None = None) -> Callable[[_At], list[Kind]]:
-    """Numbers come in; numbers of the same type go out, or this one."""
-
-    def rule(at: _At) -> list[Kind]:
-        found = at.amount()
-        return [kind or found]
-
-    return rule
-
-
-def _lift(at: _At) -> list[Kind]:
-    if at.p.where is not None:
-        at.condition(at.p.where)
-    return [at.function(f) for f in at.p.functions]
-
-
-def _cumulate(at: _At) -> list[Kind]:
-    word, item = at.p.function, at.inputs[0]
-    start = NULL if at.p.start is None else at.function(at.p.start, ())
-    if not isinstance(word, str):
-        so_far = join(start, item) if at.p.start is None else start
-        return [join(so_far, at.function(word, (so_far, item)))]
-    if word in ("conjunction", "disjunction"):
-        return [join(at.need(0, TROOLEAN), start)]
-    if word == "bag union":
-        return [bag_of(at.elements())]
-    if word in ("maximum", "minimum"):
-        return [join(at.need(0, NUMBER, TEXT, TIME, DURATION), start)]
-    found = at.amount()
-    return [NUMBER if word == "division" else join(found, start)]
-
-
-def _guarded(at: _At) -> list[Kind]:
-    at.need(len(at.inputs) - 1, BOOL)
-    return list(at.inputs[:-1])
-
-
-def _window(at: _At) -> list[Kind]:
-    return at.typing.inner(at.p.inner, at.inputs)
-
-
-def _slice(at: _At) -> list[Kind]:
-    key = at.function(at.p.key)
-    if at.p.exploded and key.name in ("list", "set"):
-        key = key.args[0]
-    (value,) = at.typing.inner(at.p.inner, at.inputs, {"slice": key})
-    if at.p.until is not None:
-        at.condition(at.p.until, (value,), {"slice": key})
-    if at.p.form == "each":
-        return [tuple_of((("key", key), ("value", value)))]
-    return [list_of(value) if at.p.form == "last" else map_of(key, value)]
-
-
-def _where(at: _At) -> list[Kind]:
-    at.condition(at.p.condition)
-    return _same(at)
-
-
-def _merge(at: _At) -> list[Kind]:
-    return [joined(at.inputs)]
-
-
-def _insert(at: _At) -> list[Kind]:
-    return [join(at.inputs[0], at.function(at.p.value, ()))]
-
-
-def _repeat_by(at: _At) -> list[Kind]:
-    at.need(1, INT)
-    return _same(at)
-
-
-def _pack(at: _At) -> list[Kind]:
-    at.need(1, BOOL)
-    return [list_of(at.inputs[0])]
-
-
-def _each(at: _At) -> list[Kind]:
-    if at.inputs[0].collection and at.inputs[0].name != "list":
-        raise Mismatch(at.node, 0, at.inputs[0], "a list")
-    return at.typing.inner(at.p.inner, (at.elements(words="a list"),))
-
-
-def _reset(at: _At) -> list[Kind]:
-    at.need(1, BOOL)
-    return at.typing.inner(at.p.inner, at.inputs[:1])
-
-
-def _collect(at: _At) -> list[Kind]:
-    return [{"list": list_of, "set": set_of, "bag": bag_of}[at.p.into](at.inputs[0])]
-
-
-def _threshold(at: _At) -> list[Kind]:
-    return [join(at.amount(), INT)]
-
-
-def _text_to(kind: Kind) -> Callable[[_At], list[Kind]]:
-    def rule(at: _At) -> list[Kind]:
-        at.need(0, TEXT)
-        return [kind]
-
-    return rule
-
-
-def _regex(at: _At) -> list[Kind]:
-    at.need(0, TEXT)
-    return [tuple_of((n, TEXT) for n in at.p.names)]
-
-
-#: what plots are of, by what they are
-_PLOTTED = {
-    "scatter": (("list", "set", "bag", "map"), "a collection of (x, y)"),
-    "heatmap": (("list", "set", "bag", "map"), "rows of numbers or a map"),
-    "histogram": (("list", "set", "bag"), "a collection of numbers"),
-}
-
-
-def _plot(at: _At) -> list[Kind]:
-    names, words = _PLOTTED[at.p.what]
-    if at.inputs[0].name not in (*names, "any", "null"):
-        raise Mismatch(at.node, 0, at.inputs[0], words)
-    return [IMAGE]
-
-
-def _formula(at: _At) -> list[Kind]:
-    wanted = (BOOL, TROOLEAN) if at.p.troolean else (BOOL,)
-    for part in at.p.root.walk():
-        if isinstance(part, tree.Atom):
-            at.need(part.index, *wanted)
-        elif isinstance(part, tree.Given):
-            at.condition(part.value, ()) if not at.p.troolean else at.function(part.value, ())
-        elif isinstance(part, tree.Quantified):
-            _quantified(at, part, wanted)
-    return [TROOLEAN if at.p.troolean else BOOL]
-
-
-def _quantified(at: _At, part: tree.Quantified, wanted: tuple[Kind, ...]) -> None:
-    over = at.inputs[part.input]
-    domain = at.function(part.domain, (over,))
-    if domain not in (ANY, NULL) and domain.name not in ("list", "set"):
-        raise Mismatch(at.node, part.input, domain, "a list or a set as the domain of a quantifier")
-    element = domain.args[0] if domain.args else ANY
-    (body,) = at.typing.inner(part.body, (over,), {part.variable: element})
-    if not any(goes_into(body, w) for w in wanted):
-        raise Mismatch(at.node, part.input, body, "a body of " + " or ".join(map(str, wanted)))
-
-
-def _machine(at: _At) -> list[Kind]:
-    registers = {n: at.function(e, ()) for n, e in at.p.registers}
-    transitions = [t for s in at.p.states for t in s.transitions]
-    for _ in range(len(registers) + 1):
-        # what is set widens a register, and what depends on it in turn
-        for t in transitions:
-            for name, new in t.sets:
-                registers[name] = join(registers.get(name, NULL), at.function(new, None, registers))
-    for t in transitions:
-        if t.condition is not None:
-            at.condition(t.condition, None, registers)
-    return [joined([at.function(s.output, None, registers) for s in at.p.states if s.output is not None])]
-
-
-_RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {
-    tree.Lift: _lift,
-    tree.Cumulate: _cumulate,
-    **dict.fromkeys(
-        (tree.Decimate, tree.Freeze, tree.Trim, tree.First, tree.Last, tree.Every, tree.Repeat, tree.Print), _same
-    ),
-    tree.Filter: _guarded,
-    tree.Window: _window,
-    tree.Slice: _slice,
-    tree.Where: _where,
-    tree.StopWhen: _where,
-    tree.Merge: _merge,
-    tree.Insert: _insert,
-    tree.RepeatBy: _repeat_by,
-    tree.Pack: _pack,
-    tree.Unpack: lambda at: [at.elements()],
-    tree.Each: _each,
-    tree.Reset: _reset,
-    tree.Collect: _collect,
-    tree.CollectMap: lambda at: [map_of(at.inputs[0], at.inputs[1])],
-    tree.Moment: _of_numbers(NUMBER),
-    tree.Deviation: _of_numbers(NUMBER),
-    tree.Count: lambda at: [INT],
-    tree.Threshold: _threshold,
-    tree.Smooth: _of_numbers(NUMBER),
-    tree.Peaks: _threshold,
-    tree.Plateaus: _of_numbers(NUMBER),
-    tree.DeadTime: _threshold,
-    tree.Xml: _text_to(XML),
-    tree.Json: _text_to(JSON),
-    tree.Tuples: _text_to(TUPLE),
-    tree.Regex: _regex,
-    tree.Plot: _plot,
-    tree.Formula: _formula,
-    tree.Machine: _machine,
-}

@@ -207,7 +207,7 @@ class _Kinds:
             self._mismatch(m)
         except Unfit as u:
             self._finding(u.finding)
-        return [ANY] * tree.outputs(node)
+        return [ANY] * node.outputs
 
     def source(self, node: tree.Node) -> Text:
         return self.builder.scope_of[id(node)].source

@@ -1,0 +1,334 @@
+"""What a processor says of itself, once: its parameters, ports, spellings, types, rates and what it remembers.
+
+A processor is one class (:class:`Processor`).  From it come the class of boxes and the methods of pipes
+(:mod:`occurs.pipes.processors`), the forms and phrases of eSQL, their checks and their canonical text
+(:mod:`occurs.languages.esql.grammar`), the types and rates, and the lists of the documentation.  Those of pipes.md are
+in :mod:`occurs.operators.process.tree`; a module in :mod:`occurs.operators.process.further` may add another one, with
+its evaluation.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from fractions import Fraction
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from occurs.expr.functions_text import regexp_problem
+from occurs.expr.tree import Expr
+from occurs.operators.process.kinds import ANY, Kind
+
+if TYPE_CHECKING:
+    from occurs.operators.process.tree import Inner
+    from occurs.operators.process.typing import At
+
+# --- parameters -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter may be.  ``slot``: how it is written in a form; ``python``: its type in signatures."""
+
+    slot: ClassVar[str] = ""
+    python: ClassVar[str] = "Any"
+
+
+@dataclass(frozen=True)
+class Whole(Parameter):
+    """A number of items.  ``words``: what problems of eSQL call it (else the words of the form before it).
+
+    ``missing``: message and hint, if a form may leave it out but it must not be.
+    """
+
+    least: int
+    words: str = ""
+    missing: tuple[str, str] | None = None
+    slot: ClassVar[str] = "number"
+    python: ClassVar[str] = "int"
+
+
+@dataclass(frozen=True)
+class Number(Parameter):
+    """A number of the text."""
+
+    slot: ClassVar[str] = "number"
+    python: ClassVar[str] = "float"
+
+
+@dataclass(frozen=True)
+class Flag(Parameter):
+    """True or false."""
+
+    python: ClassVar[str] = "bool"
+
+
+@dataclass(frozen=True)
+class Word(Parameter):
+    """One of some values, by the words of eSQL."""
+
+    values: Mapping[str, str]
+    slot: ClassVar[str] = "choice"
+    python: ClassVar[str] = "str"
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values))
+
+
+@dataclass(frozen=True)
+class OnBad(Parameter):
+    """``error`` or ``null``."""
+
+    python: ClassVar[str] = "str"
+
+
+@dataclass(frozen=True)
+class Length(Parameter):
+    """A duration."""
+
+    slot: ClassVar[str] = "length"
+
+
+@dataclass(frozen=True)
+class Width(Parameter):
+    """A number of items or a duration."""
+
+    words: str
+    slot: ClassVar[str] = "count"
+
+
+@dataclass(frozen=True)
+class Function(Parameter):
+    """A function of so many ``inputs``; of none: constants and variables.  ``sees``: a variable of the processor."""
+
+    inputs: int = 1
+    slot: str = "expression"  # type: ignore[misc]
+    sees: str = ""
+
+
+@dataclass(frozen=True)
+class Combination(Parameter):
+    """A function of the value so far and the item: a word, or an expression."""
+
+    slot: ClassVar[str] = "word"
+
+
+@dataclass(frozen=True)
+class Phi(Parameter):
+    """An inner processor.  ``what`` it is, for messages, and in eSQL."""
+
+    what: str
+    esql: str
+    sees: str = ""
+    slot: ClassVar[str] = "operand"
+    python: ClassVar[str] = "Callable[..., Any]"
+
+
+@dataclass(frozen=True)
+class Text(Parameter):
+    """A text that is constant."""
+
+    slot: ClassVar[str] = "text"
+    python: ClassVar[str] = "str"
+
+
+@dataclass(frozen=True)
+class Pattern(Text):
+    """A regular expression."""
+
+    @staticmethod
+    def problem(text: str) -> str | None:
+        """What is wrong with a pattern."""
+        wrong = regexp_problem(text)
+        return f"not a regular expression: {wrong}" if wrong else None
+
+
+@dataclass(frozen=True)
+class Names(Parameter):
+    """Names, all of them different; ``what`` they are of."""
+
+    what: str
+    slot: ClassVar[str] = "name, .."
+    python: ClassVar[str] = "str"
+
+
+@dataclass(frozen=True)
+class Pixels(Parameter):
+    """A width and a height."""
+
+    python: ClassVar[str] = "tuple[int, int]"
+
+
+def parameter(kind: Parameter, default: Any = MISSING, python: str = "") -> Any:
+    """The field of a parameter.  ``python``: its name in Python, if that is another one."""
+    metadata = {"parameter": kind, "python": python}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+# --- where it is in Python --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a processor is called in Python.
+
+    ``name``: ``Trim`` a box, ``.trim`` a method of pipes, ``stats.mean`` a function of a module, ``merge`` one of
+    :mod:`occurs.pipes`.  ``fixed``: the parameters that are no arguments; ``needed``: those without their default.
+    ``port``: the name of the pipe among the arguments of a function.
+    """
+
+    name: str
+    doc: str | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+    port: str = "x"
+
+
+# --- rates ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast the items of a pipe come: item ``i`` comes with item ``i * period + offset`` of its base.
+
+    ``base``: the identity of a node; ``words`` names it.  ``offset`` None: of pending verdicts, it is not known.
+    """
+
+    base: int
+    words: str
+    period: Fraction = Fraction(1)
+    offset: Fraction | None = Fraction(0)
+
+    @property
+    def text(self) -> str:
+        per = 1 / self.period if self.period else Fraction(0)
+        return f"{per} per item of {self.words}"
+
+    def later(self, items: int | Fraction) -> Rate:
+        """After so many items more."""
+        return self if self.offset is None else replace(self, offset=self.offset + items * self.period)
+
+    def slower(self, times: int | Fraction) -> Rate:
+        """One item where there were so many."""
+        return replace(self, period=self.period * times)
+
+
+# --- the processor ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Processor:
+    """What a box does.
+
+    In Python: ``calls``, its names there.  In eSQL: ``text``, the spellings of its form, of which the first is printed;
+    ``suffix``, the words behind a pipe; ``phrases`` that stand for it, with the parameters that they fix.
+
+    A spelling is words and slots: ``{n}`` a parameter or a port, ``{form?}`` one that may be left out, ``[WITHIN {n}]``
+    what may be left out, ``[last: , LAST TOO]`` what sets a flag, ``<ST|ND>`` words that mean nothing.
+    """
+
+    #: the names of its inputs; empty of a source
+    ports: ClassVar[tuple[str, ...]] = ("pipe",)
+    #: it takes any number of inputs, but at least so many; 0: those of ``ports``
+    several: ClassVar[int] = 0
+    calls: ClassVar[Sequence[str | Call]] = ()
+    text: ClassVar[Sequence[str]] = ()
+    suffix: ClassVar[str] = ""
+    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    #: items of several inputs meet by their positions
+    joins: ClassVar[bool] = True
+    #: its inner processor sees only some of the items, so that nothing in it grows
+    bounded: ClassVar[bool] = False
+    #: its meaning in the reference semantics, if that is not said there: a plain function of the processor, its input
+    #: traces and their scope (:mod:`occurs.languages.esql.semantics`), which uses nothing of the engine
+    meaning: ClassVar[Callable[[Any, Sequence[Any], Any], list[Any]] | None] = None
+
+    @property
+    def kind_name(self) -> str:
+        """The name of its class, for messages: ``Trim``."""
+        return type(self).__name__
+
+    @property
+    def inners(self) -> tuple[Inner, ...]:
+        """The inner processors it has."""
+        inner = getattr(self, "inner", None)
+        return () if inner is None else (inner,)
+
+    @property
+    def functions_within(self) -> list[Expr]:
+        """All its functions, but for those of inner processors."""
+        return [v for v in vars(self).values() if isinstance(v, Expr)]
+
+    def outputs(self, inputs: int) -> int:
+        """How many outputs it has over so many inputs."""
+        return 1
+
+    # --- types and rates ---
+
+    def kinds(self, at: At) -> list[Kind]:
+        """The types of its outputs, for those of its inputs; raises Mismatch if one does not fit."""
+        return [at.inputs[0]]
+
+    @classmethod
+    def inside(cls, inputs: Sequence[Kind]) -> Sequence[Kind]:
+        """The types of the inputs of its inner processor."""
+        return inputs
+
+    @property
+    def steady(self) -> bool:
+        """Does every item or front make one item at once?"""
+        return False
+
+    @property
+    def stateless(self) -> bool:
+        """Does an item make as many items or fewer, without regard to the items before?"""
+        return False
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        """How fast its items come: ``front`` is the rate of its fronts, ``own`` one that is not known."""
+        return front if self.steady else own
+
+    # --- what it remembers ---
+
+    @property
+    def grows(self) -> tuple[str, str | None] | None:
+        """Why its state has no bound, as a warning and a hint."""
+        return None
+
+    @property
+    def kept(self) -> str:
+        """What it keeps, in words; empty if only its queues."""
+        return ""
+
+    # --- its parameters ---
+
+    @classmethod
+    def parameters(cls) -> dict[str, tuple[Field[Any], Parameter]]:
+        """The fields that are parameters, by name."""
+        return {f.name: (f, f.metadata["parameter"]) for f in fields(cls) if "parameter" in f.metadata}
+
+
+class Steady(Processor):
+    """A processor that makes one item of every item, at once."""
+
+    @property
+    def steady(self) -> bool:
+        return True
+
+
+def element_of(kind: Kind) -> Kind:
+    """The type of the elements of a collection."""
+    return kind.args[0] if kind.args else ANY
+
+
+@lru_cache(maxsize=1)
+def processors() -> tuple[type[Processor], ...]:
+    """All processors, in the order of their declarations."""
+    from occurs.operators.process import further, tree
+
+    modules = [tree, *(import_module(f"{further.__name__}.{m.name}") for m in pkgutil.iter_modules(further.__path__))]
+    every = [c for module in modules for c in vars(module).values() if isinstance(c, type)]
+    names = {m.__name__ for m in modules}
+    return tuple(c for c in every if issubclass(c, Processor) and c is not Processor and c.__module__ in names)

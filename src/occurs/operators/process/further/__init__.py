@@ -1,0 +1,1 @@
+"""Processors that stand alone: each module declares one, with its evaluation, and is found by being here."""
