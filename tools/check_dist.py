@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 NEEDED = (
     "occurs/py.typed",
+    "occurs/languages/kit/expression.lark",
     "occurs/languages/tesla/grammar.lark",
     "occurs/kernel/kernels.txt",
     "occurs/plot/page.html",

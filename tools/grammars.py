@@ -17,6 +17,8 @@ from typing import Any
 import lark
 import railroad
 
+from occurs.expr.aggregates import words
+
 #: tokens that are shown by their name; pages say what they are
 KINDS = {
     "NAME": "a name: letters, digits and `_`, not starting with a digit",
@@ -40,7 +42,7 @@ _SPELLED = {
     "_ENDLIMIT": ("]>",),
     "_EVERY_DISTINCT": ("every-distinct",),
     "_INTERVAL": ("timer:interval",),
-    "_MINUS": ("minus", "complement", "\\"),
+    "_DIFFERENCE": ("minus", "complement", "\\"),
     "_NOT": ("not", "¬"),
     "_NOT_NULL": ("not null",),
     "_SUB_LBRACE": ("_{",),
@@ -124,12 +126,38 @@ def _reader() -> lark.Lark:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The rules of a grammar file, in its order."""
-    tree = _reader().parse(path.read_text() + "\n")
+    """The rules of a grammar file, in its order, and behind them those of the shared grammar that it uses."""
+    rules, tokens = _statements(path)
+    parts = {name: [_part(body, tokens) for body in bodies] for name, bodies in rules.items()}
+    shown = {
+        n: _again([o for p in some for o in (p[1] if len(some) > 1 and p[0] == "or" else [p])])
+        for n, some in parts.items()
+    }
+    shown = {name: part for name, part in shown.items() if part != ("rule", name)}
+    first = next(iter(shown))
+    used, found = {first}, [first]
+    for name in found:
+        new = {n for n in re.findall(r"'rule', '(\w+)'", repr(shown[name])) if n in shown} - used
+        used |= new
+        found += new
+    return {name: part for name, part in shown.items() if name in used}
+
+
+def _statements(path: Path) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """The bodies of every rule of a grammar, and its tokens, with those of the grammar that all languages share."""
+    aggregates = f"({'|'.join(words(path.parent.name))})"
+    text = path.read_text().replace("(?!count)", "").replace("(AGGREGATES)", aggregates) + "\n"
+    changed = re.findall(r"^%(override|extend) [?!]*(\w+)", text, re.MULTILINE)
+    tree = _reader().parse(re.sub(r"(?m)^%(override|extend) ", "", text))
     tokens = {_name(t): t for t in tree.find_data("token")}
-    rules = {_name(r): r.children[-1] for r in tree.children if isinstance(r, lark.Tree) and r.data == "rule"}
-    shown = {name: _part(body, tokens) for name, body in rules.items()}
-    return {name: part for name, part in shown.items() if part != ("rule", name)}
+    rules = {_name(r): [r.children[-1]] for r in tree.children if isinstance(r, lark.Tree) and r.data == "rule"}
+    shared = path.parent.parent / "kit" / "expression.lark"
+    if path != shared:
+        more, others = _statements(shared)
+        tokens = others | tokens
+        for name, bodies in more.items():
+            rules[name] = bodies + rules[name] if ("extend", name) in changed else rules.get(name, bodies)
+    return rules, tokens
 
 
 def _name(tree: lark.Tree[Any]) -> str:

@@ -45,13 +45,15 @@ def parse_statements(
     explain: Callable[[UnexpectedInput, str, int, Text], Problem],
     made: Callable[[str], set[str]] = lambda words: set(),
     unended: tuple[str, str] = ("", ""),
+    word_end: str = r"\b",
 ) -> tuple[tuple[T, ...], frozenset[str]]:
     """The statements that could be read with the grammar of a language, and what the others were to define.
 
     ``build`` makes statements of a tree, ``explain`` a problem of a piece that has none, ``made`` the names that a
     piece defines.  ``unended``: the sign that ends a statement, and the hint where it is missing.
+    ``word_end``: what must follow a keyword, as a pattern.
     """
-    lark = lark_of(package, "grammar.lark")
+    lark = lark_of(package, "grammar.lark", word_end=word_end, shared=(__package__, "expression.lark"))
     statements: list[T] = []
     unread: set[str] = set()
     for piece in pieces:

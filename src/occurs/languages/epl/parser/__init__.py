@@ -33,6 +33,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
         explain,
         _made,
         (";", "end every statement with a semicolon"),
+        r"(?![\w$])",
     )
     return syntax.File(statements, file, text, unread), sorted(source.problems, key=Problem.sort_key)
 

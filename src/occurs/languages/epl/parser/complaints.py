@@ -15,27 +15,27 @@ from occurs.languages.kit.complaints import LOOK_BACK, Groups, blanked, in_words
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {
-    "_CREATE": "`create`", "_SCHEMA": "`schema`", "_INSERT": "`insert into`", "_INTO": "`into`",
-    "_SELECT": "`select`", "_FROM": "`from`", "_PATTERN": "`pattern`", "NAME": "a name", "NUMBER": "a number",
-    "UNIT": "a unit of time (min, sec, msec ...)", "STRING": "a quoted string", "_WHERE": "`where`", "_AS": "`as`",
-    "_INHERITS": "`inherits`", "_EVERY": "`every`", "_NOT": "`not`", "_UNTIL": "`until`", "_ARROW": "`->`",
-    "_WITHIN": "`timer:within`", "_WITHINMAX": "`timer:withinmax`", "_WHILE": "`while`", "_ENDLIMIT": "`]>`",
-    "_NULL": "`null`", "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`", "EQ": "`=`",
+    "CREATE": "`create`", "SCHEMA": "`schema`", "INSERT": "`insert into`", "INTO": "`into`",
+    "SELECT": "`select`", "FROM": "`from`", "PATTERN": "`pattern`", "NAME": "a name", "NUMBER": "a number",
+    "UNIT": "a unit of time (min, sec, msec ...)", "STRING": "a quoted string", "WHERE": "`where`", "AS": "`as`",
+    "INHERITS": "`inherits`", "EVERY": "`every`", "_NOT": "`not`", "UNTIL": "`until`", "_ARROW": "`->`",
+    "_WITHIN": "`timer:within`", "_WITHINMAX": "`timer:withinmax`", "WHILE": "`while`", "_ENDLIMIT": "`]>`",
+    "NULL": "`null`", "WHEN": "`when`", "THEN": "`then`", "ELSE": "`else`", "END": "`end`", "EQ": "`=`",
     "STAR": "`*`", "SLASH": "`/`", "_AT": "`@`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_RSQB": "`]`",
     "_COMMA": "`,`", "_COLON": "`:`", "_DOT": "`.`",
 }  # fmt: skip
-_VALUE = {"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "_LPAR", "MINUS", "_CASE"}
-_PATTERN = {"NAME", "_EVERY", "_EVERY_DISTINCT", "_NOT", "_INTERVAL", "_TIMER_AT", "_LPAR", "_LSQB"}
-_COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE", "_IN", "_IS", "_LIKE", "_BETWEEN"}
-_COMPUTED = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "_CONCAT"}
+_VALUE = {"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "NULL", "_LPAR", "MINUS", "_CASE"}
+_PATTERN = {"NAME", "EVERY", "_EVERY_DISTINCT", "_NOT", "_INTERVAL", "_TIMER_AT", "_LPAR", "_LSQB"}
+_COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE", "IN", "IS", "LIKE", "BETWEEN"}
+_COMPUTED = {"PLUS", "MINUS", "STAR", "SLASH", "MOD", "_CONCAT"}
 #: groups of terminals that are named together, if all are expected
 _GROUPS: Groups = (
     (_PATTERN, _PATTERN, "a pattern"),
-    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
-    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT", "_LSQB"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
+    (_PATTERN - {"EVERY", "_EVERY_DISTINCT", "_NOT"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
+    (_PATTERN - {"EVERY", "_EVERY_DISTINCT", "_NOT", "_LSQB"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
     (_VALUE | {"_NOT"}, _VALUE | {"_NOT"}, "a condition"),
     (_VALUE, _VALUE, "a value"),
-    ({"NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "MINUS"}, _VALUE, "a constant"),
+    ({"NUMBER", "STRING", "TRUE", "FALSE", "NULL", "MINUS"}, _VALUE, "a constant"),
     (_COMPARED, _COMPARED | {"_NOT"}, "a comparison (`=`, `<`, `>=` ...)"),
     (_COMPUTED, _COMPUTED | {"UNIT", "_DOT"}, ""),
     ({"_WITHIN", "_WITHINMAX"}, {"_WITHIN", "_WITHINMAX"}, "`timer:within(..)`"),
@@ -75,7 +75,7 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
     if re.search(r"[\d)]$", before) and "UNIT" in expected and word in (*OTHER_UNITS, *UNFIXED, "tick", "ticks"):
         return (*unit_problem(text), here)
     unit = re.search(r"\d\s*([^\W\d]+)$", before)
-    if unit and unit[1].lower() not in UNITS and "_ELSE" not in expected and word not in ("from", "as"):
+    if unit and unit[1].lower() not in UNITS and "ELSE" not in expected and word not in ("from", "as"):
         near = unit[1].lower() in OTHER_UNITS or unit[1].lower() in UNFIXED
         if near:
             at = piece.rfind(unit[1], 0, start)
@@ -118,9 +118,9 @@ def _pattern_hint(text: str, rest: str, before: str, expected: set[str]) -> str 
         return f"write parentheses: `{first.partition('(')[0]} ({word} ..)`"
     if qualified and word == "[" and qualified[2]:
         return "write one range of repetitions; to repeat a repetition, write parentheses: `[2] ([3] a=A)`"
-    if word == "where" and re.search(r"(?i)\bwhere\s+timer\s*:\s*\w+\s*\([^()]*\)$", before) and "_UNTIL" in expected:
+    if word == "where" and re.search(r"(?i)\bwhere\s+timer\s*:\s*\w+\s*\([^()]*\)$", before) and "UNTIL" in expected:
         return "a pattern takes one guard: write parentheses, as in `(a=A where timer:within(1 min)) where ..`"
-    if word == "while" and "_UNTIL" in expected and "_WHILE" not in expected:
+    if word == "while" and "UNTIL" in expected and "WHILE" not in expected:
         return "a pattern takes one guard: write parentheses, as in `(a=A where ..) while (..)`"
     if word == "until" and "_ARROW" in expected and re.search(r"(?i)\buntil\b", before):
         return "`until` does not chain: write parentheses, as in `(a=A until B) until C`"
@@ -152,8 +152,8 @@ def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
         if before_word and before_word[1].lower() not in RESERVED:
             return meant(before_word[1], _BEGINNINGS)
         return None
-    keywords = {_WORDS[n].strip("`").partition(" ")[0] for n in expected if n in _WORDS and n.startswith("_")}
-    keywords |= {n[1:].lower() for n in expected & {"_AND", "_OR", "_LIKE", "_BETWEEN", "_CASE"}}
+    keywords = {w[1:].strip("`").partition(" ")[0] for n, w in _WORDS.items() if n in expected and w[0] == "`"}
+    keywords |= {n.strip("_").lower() for n in expected & {"_AND", "_OR", "LIKE", "BETWEEN", "_CASE"}}
     known = sorted(k for k in keywords if k.isalpha())
     hint = meant(text, known)
     word = re.search(r"(?i)\s([a-z]+)$", before)
@@ -200,7 +200,7 @@ def unsupported(piece: str, start: int, end: int, expected: set[str]) -> Special
     timer = re.search(r"(?i)\btimer$", before)
     if timer and (found := re.match(r"\s*:\s*([^\W\d]\w*)", rest)):
         return _timer(found[1].lower(), (piece.rindex(timer.group(), 0, start), start + found.end()))
-    behind = "_WHERE" in expected and "$END" in expected
+    behind = "WHERE" in expected and "$END" in expected
     if text == "#" or (word == "." and re.match(r"\.\s*(win|std|ext|stat)\s*:", rest)) or (
         word == ":" and re.search(r"\.\s*(win|std|ext|stat)$", before)):  # fmt: skip
         return _not_part("a data window", _WINDOWS, here)
@@ -217,7 +217,7 @@ def unsupported(piece: str, start: int, end: int, expected: set[str]) -> Special
         return _not_part(f"`create {word}`", None, here)
     if word in _BEGUN and not before:
         return _not_part(f"`{word}`", None, here)
-    if word in ("copyfrom", "starttimestamp", "endtimestamp") and "_INHERITS" in expected:
+    if word in ("copyfrom", "starttimestamp", "endtimestamp") and "INHERITS" in expected:
         return _not_part(f"`{word}`", None, here)
     if text == "*" and (found := re.search(r"(?i)([\w$]+)\s*\($", before)):
         return _not_part(

@@ -27,22 +27,22 @@ UNIT_WORDS = ("us", "ms", "s", "sec", "second", "seconds", "min", "minute", "min
               "day", "days", "tick", "ticks")  # fmt: skip
 #: terminals in the order in which they are listed to the user
 _WORDS = {
-    "_TABLE": "`table`", "_EVENT": "`event`", "_STATE": "`state`", "_VIEW": "`view`", "_CONSTANT": "`constant`",
-    "_TRIGGER": "`trigger`", "NAME": "a name", "NUMBER": "a number", "STRING": "a quoted string", "SQL": "a SELECT",
-    "UNIT": "a unit of time (s, min, h ...)", "KEY": "`key`", "_AS": "`as`", "_EACH": "`each`",
-    "_IN": "`in (select ..)`",
-    "_OBSERVING": "`observing`", "ALL": "`all`", "_EVERY": "`every`", "_MOST": "`most`", "_FROM": "`from`",
-    "_WITHIN": "`within`", "_NULL": "`null`", "_NOT_NULL": "`not null`", "_ASSIGN": "`<-`", "_WITH": "`with`",
-    "EQ": "`=`", "_AT": "`at most every`", "_COLON": "`:`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`",
+    "TABLE": "`table`", "EVENT": "`event`", "STATE": "`state`", "VIEW": "`view`", "CONSTANT": "`constant`",
+    "TRIGGER": "`trigger`", "NAME": "a name", "NUMBER": "a number", "STRING": "a quoted string", "SQL": "a SELECT",
+    "UNIT": "a unit of time (s, min, h ...)", "KEY": "`key`", "AS": "`as`", "EACH": "`each`",
+    "IN": "`in (select ..)`",
+    "OBSERVING": "`observing`", "ALL": "`all`", "EVERY": "`every`", "MOST": "`most`", "FROM": "`from`",
+    "_WITHIN": "`within`", "NULL": "`null`", "_NOT_NULL": "`not null`", "_ASSIGN": "`<-`", "WITH": "`with`",
+    "EQ": "`=`", "AT": "`at most every`", "_COLON": "`:`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`",
     "_RSQB": "`]`", "_RBRACE": "`}`", "_COMMA": "`,`", "_DOT": "`.`",
 }  # fmt: skip
-_VALUE = {"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "_LPAR", "MINUS", "COEFFICIENT", "AGGREGATE",
+_VALUE = {"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "NULL", "_LPAR", "MINUS", "COEFFICIENT", "AGGREGATE",
           "_TIMESTAMP"}  # fmt: skip
-_FORMULA = {*_VALUE, "_NOT", "SHIFTED", "RANGED", "_EXISTS", "_LSQB"}
-_CONSTANT = {"NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "MINUS", "_TIMESTAMP"}
+_FORMULA = {*_VALUE, "_NOT", "SHIFTED", "RANGED", "EXISTS", "_LSQB"}
+_CONSTANT = {"NUMBER", "STRING", "TRUE", "FALSE", "NULL", "MINUS", "_TIMESTAMP"}
 _COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE"}
-_STARTS = {"_TABLE", "_EVENT", "_STATE", "_VIEW", "_CONSTANT", "_TRIGGER"}
-_ACTIONS = {"ON_NEVER", "_NOTIFY", "_EMIT", "_EXECUTE"}
+_STARTS = {"TABLE", "EVENT", "STATE", "VIEW", "CONSTANT", "TRIGGER"}
+_ACTIONS = {"ON_NEVER", "NOTIFY", "EMIT", "EXECUTE"}
 #: groups of terminals that are named together, if all are expected: those needed, those taken, the name
 _GROUPS: Groups = (
     ({"PLUS", "STAR"}, {"_LPAR", "UNIT"}, ""),  # behind a name or a number
@@ -50,7 +50,7 @@ _GROUPS: Groups = (
     (_FORMULA - {"_LSQB"}, _FORMULA, "a formula"),
     (_VALUE, _VALUE, "a value"),
     (_CONSTANT, _CONSTANT, "a constant"),
-    (_COMPARED, {*_COMPARED, "_IS"}, "a comparison (`=`, `<`, `>=` ...)"),
+    (_COMPARED, {*_COMPARED, "IS"}, "a comparison (`=`, `<`, `>=` ...)"),
     ({"LE", "GE", "EQ"}, _COMPARED, "`<=`, `>=`, `=`"),
     ({"PLUS", "MINUS", "STAR", "SLASH"}, {"PLUS", "MINUS", "STAR", "SLASH", "MOD", "_DOT"}, ""),
     ({"PAIRED", "WEAK"}, {"PAIRED", "WEAK"}, "`until`, `since`"),
@@ -115,7 +115,7 @@ def _bounds(text: str, before: str, before_at: int, expected: set[str], here: tu
     if re.search(r"(?i)(?<!\w)within$", before) and "NUMBER" in expected:
         word = (re.findall(r"(?i)(\w+)\W*within$", before) or ["eventually"])[-1].lower()
         return "bad-bound", "the bound is missing after `within`", f"write `{word} within 10 min (..)`", here
-    if "NUMBER" in expected and "_TRUE" not in expected and re.search(r"(?i)((?<!\w)every|[\[,<>=≤≥])$", before):
+    if "NUMBER" in expected and "TRUE" not in expected and re.search(r"(?i)((?<!\w)every|[\[,<>=≤≥])$", before):
         hint = "write a duration as a number, or a number and a unit: `10 min`; names and sums are not allowed"
         return "bad-bound", "a duration is expected here", hint, here
     if text.lower() == "within" and re.search(r"(?i)(?<!\w)(until|since|release)$", before):
@@ -149,7 +149,7 @@ def _operator(rest: str, before: str, expected: set[str]) -> str | None:
         return "there is no `in`: write `x = 1 or x = 2`, or `exists (select ..)`"
     if re.match(r"(?i)(like|between)(?!\w)", rest) and "PAIRED" in expected:
         return "this comparison is only allowed in SQL: `exists (select ..)`; or write `a >= 1 and a <= 2`"
-    if re.match(r"(?i)(not\s+)?\w", rest) and re.search(r"(?i)\bis(\s+not)?$", before) and "_NULL" in expected:
+    if re.match(r"(?i)(not\s+)?\w", rest) and re.search(r"(?i)\bis(\s+not)?$", before) and "NULL" in expected:
         return "`is null` and `is not null` test for null; compare values with `=` and `!=`"
     if re.match(r"=|!=|<>|<|>|≤|≥|≠", rest) and "PAIRED" in expected and "EQ" not in expected:
         return "comparisons do not chain: write `a < b and b < c`"
@@ -162,11 +162,11 @@ def _clause(word: str, before: str, expected: set[str], rest: str) -> str | None
     """What stands in a wrong place."""
     if word == "_" or word.startswith("_{"):
         return "write a bound as a subscript after an operator: `until_{<=10}`"
-    if word in ("reactivate", "continue") and "_NOTIFY" in expected:
+    if word in ("reactivate", "continue") and "NOTIFY" in expected:
         return "write the strategy before the actions"
     if word in ("at", "most") and "STRATEGY" in expected:
         return "write `reactivate at most every ..` or `continue at most every ..`"
-    if word == "on" and "_NOTIFY" in expected:
+    if word == "on" and "NOTIFY" in expected:
         return "write `on never notify ..`"
     if word == "observing" and "PAIRED" in expected:
         return "write `observing` before the colon"
@@ -174,7 +174,7 @@ def _clause(word: str, before: str, expected: set[str], rest: str) -> str | None
         return "write in this order: `trigger NAME for each .. observing ..: formula`"
     if not word and "_COLON" in expected:
         return "write a trigger as `trigger NAME: formula`"
-    if word == "from" and "_WITHIN" in expected and "_FROM" not in expected:
+    if word == "from" and "_WITHIN" in expected and "FROM" not in expected:
         return "write an aggregate as `sum of x from p` or `sum of x within 10 min`"
     if re.match(r"(?i)\w", word) and re.search(r"\d\s*$", before) and "UNIT" in expected and len(word) < 12:
         return "to multiply, write `2x` without a blank, or `2 * x`"
@@ -184,12 +184,12 @@ def _clause(word: str, before: str, expected: set[str], rest: str) -> str | None
 
 
 _KEYWORDS = {
-    "_TRIGGER": ("trigger",), "_TABLE": ("table",), "_EVENT": ("event",), "_STATE": ("state",), "_VIEW": ("view",),
-    "_CONSTANT": ("constant",), "WHEN": ("future", "past"), "_EACH": ("each",), "_FOR": ("for",),
-    "_OBSERVING": ("observing",), "STRATEGY": ("reactivate", "continue"), "_NOTIFY": ("notify",), "_EMIT": ("emit",),
-    "_EXECUTE": ("execute",), "PAIRED": ("until", "since", "release"), "WEAK": ("weak until", "unless"),
-    "_AND": ("and",), "_OR": ("or",), "_IMPLIES": ("implies",), "_EVERY": ("every",), "KEY": ("key",),
-    "_FROM": ("from",), "_WITHIN": ("within",), "_AS": ("as",), "_IS": ("is",),
+    "TRIGGER": ("trigger",), "TABLE": ("table",), "EVENT": ("event",), "STATE": ("state",), "VIEW": ("view",),
+    "CONSTANT": ("constant",), "WHEN": ("future", "past"), "EACH": ("each",), "FOR": ("for",),
+    "OBSERVING": ("observing",), "STRATEGY": ("reactivate", "continue"), "NOTIFY": ("notify",), "EMIT": ("emit",),
+    "EXECUTE": ("execute",), "PAIRED": ("until", "since", "release"), "WEAK": ("weak until", "unless"),
+    "_AND": ("and",), "_OR": ("or",), "_IMPLIES": ("implies",), "EVERY": ("every",), "KEY": ("key",),
+    "FROM": ("from",), "_WITHIN": ("within",), "AS": ("as",), "IS": ("is",),
 }  # fmt: skip
 _PREFIXES = ("eventually", "always", "previously", "once", "throughout", "historically", "nexttime", "lasttime", "not",
              "exists")  # fmt: skip

@@ -15,23 +15,23 @@ from occurs.languages.phenesthe.parser.tree import UNIT_WORDS
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {
-    "_INPUT": "`input`", "_INPUT_PHENOMENON": "`input_phenomenon`", "SORT": "`event`, `state`, `dynamic`",
+    "INPUT": "`input`", "_INPUT_PHENOMENON": "`input_phenomenon`", "SORT": "`event`, `state`, `dynamic`",
     "FACT": "`fact`", "NAME": "a name", "UNIT": f"a unit of time ({', '.join(UNIT_WORDS[:4])} ...)",
-    "NUMBER": "a number", "STRING": "a quoted string", "_AS": "`as changes`", "_CHANGES": "`changes`",
-    "_WHERE": "`where`", "_COLON": "`:`", "_LPAR": "`(`", "_RPAR": "`)`", "_LBRACE": "`{`", "_RBRACE": "`}`",
+    "NUMBER": "a number", "STRING": "a quoted string", "AS": "`as changes`", "CHANGES": "`changes`",
+    "WHERE": "`where`", "_COLON": "`:`", "_LPAR": "`(`", "_RPAR": "`)`", "_LBRACE": "`{`", "_RBRACE": "`}`",
     "_COMMA": "`,`", "REST": "`...`", "_NOT": "`not`", "EQ": "`=`",
 }  # fmt: skip
 #: groups of terminals that are named together, if all are expected
 _GROUPS = (
-    ({"NAME", "NUMBER", "STRING", "_NOT", "_START", "_END", "_FILTER", "_TRUE", "_FALSE", "_TIMESTAMP", "_LPAR",
-      "HYPHEN"}, "a formula"),
-    ({"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_TIMESTAMP", "_LPAR", "HYPHEN", "_START", "_END", "_FILTER"},
+    ({"NAME", "NUMBER", "STRING", "_NOT", "_START", "_END", "_FILTER", "TRUE", "FALSE", "_TIMESTAMP", "_LPAR",
+      "MINUS"}, "a formula"),
+    ({"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "_TIMESTAMP", "_LPAR", "MINUS", "_START", "_END", "_FILTER"},
      "a value"),
-    ({"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_TIMESTAMP", "HYPHEN"}, "a variable or a constant"),
+    ({"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "_TIMESTAMP", "MINUS"}, "a variable or a constant"),
     ({"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}, "a comparison (`=`, `<`, `>=` ...)"),
     ({"RELATION"}, "a relation (`before`, `contains` ...)"),
     ({"_AND", "_OR"}, "`and`, `or`"), ({"_RANGE", "_MINRANGE"}, "`~>`"),
-    ({"_UNION", "_MINUS", "_INTERSECTION"}, "`union`, `minus`, `intersection`"),
+    ({"_UNION", "_DIFFERENCE", "_INTERSECTION"}, "`union`, `minus`, `intersection`"),
 )  # fmt: skip
 _STATEMENT = ("input", "fact", *syntax.SORTS)
 _INFIX = ("and", "or", "in", "union", "minus", "intersection", "where", *syntax.RELATIONS, *syntax.INVERSES)

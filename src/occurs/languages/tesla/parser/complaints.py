@@ -16,30 +16,30 @@ from occurs.model.types import TYPE_NAMES
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {
-    "_DEFINE": "`define`", "_RULE": "`rule`", "_EVENT": "`event`", "_SUBSCRIBE": "`Subscribe`",
-    "_ASSIGN": "`Assign`", "_FROM": "`from`", "_EACH": "`each`", "_FIRST": "`first`", "_LAST": "`last`",
+    "DEFINE": "`define`", "RULE": "`rule`", "EVENT": "`event`", "SUBSCRIBE": "`Subscribe`",
+    "ASSIGN": "`Assign`", "FROM": "`from`", "EACH": "`each`", "FIRST": "`first`", "LAST": "`last`",
     "KTH": "`K-first` or `K-last`", "NAME": "a name", "UNIT": "a unit of time (ms, s, min, h, d ...)",
     "NUMBER": "a number", "STRING": "a quoted string", "PARAM": "a parameter `$x`", "FUNCTION": "an aggregate",
-    "_AS": "`as`", "_WITHIN": "`within`", "_BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
-    "_IN": "`in`", "_LIKE": "`like`", "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`",
-    "_HAVING": "`having`",
-    "_IS": "`is null`", "_NULL": "`null`", "_WHERE": "`where`", "_CONSUMING": "`consuming`", "EQ": "`=`",
+    "AS": "`as`", "WITHIN": "`within`", "BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
+    "IN": "`in`", "LIKE": "`like`", "WHEN": "`when`", "THEN": "`then`", "ELSE": "`else`", "END": "`end`",
+    "HAVING": "`having`",
+    "IS": "`is null`", "NULL": "`null`", "WHERE": "`where`", "CONSUMING": "`consuming`", "EQ": "`=`",
     "_WALRUS": "`:=`", "EQ2": "`=>`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_RSQB": "`]`",
     "_COMMA": "`,`", "_COLON": "`:`", "_DOT": "`.`",
 }  # fmt: skip
-_VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "_TRUE", "_FALSE", "_NULL", "_TIMESTAMP", "_LPAR", "_LSQB",
+_VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "TRUE", "FALSE", "NULL", "_TIMESTAMP", "_LPAR", "_LSQB",
           "MINUS"}  # fmt: skip
 _COMPARISON = {"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}
-_COMPARED = _COMPARISON | {"_IN", "_LIKE", "_BETWEEN", "_NOT", "_IS"}
-_ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
+_COMPARED = _COMPARISON | {"IN", "LIKE", "BETWEEN", "_NOT", "IS"}
+_ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "MOD"}
 #: groups of terminals that are named together, if all are expected
 _GROUPS: Groups = (
     ({"NUMBER", "STRING", "PARAM", "_NOT"}, _VALUE, "a condition"),
-    ({"NUMBER", "STRING", "PARAM", "_EACH"}, _VALUE, "a condition"),
+    ({"NUMBER", "STRING", "PARAM", "EACH"}, _VALUE, "a condition"),
     ({"NUMBER", "STRING", "PARAM"}, _VALUE, "a value"),
     (_COMPARISON | _ARITHMETIC, _COMPARED | _ARITHMETIC, "a comparison (`=`, `<`, `>=` ...)"),
     (_COMPARISON, _COMPARED, "a comparison (`=`, `<`, `>=` ...)"),
-    (_ARITHMETIC, _ARITHMETIC | {"_IS"}, "an operator"),
+    (_ARITHMETIC, _ARITHMETIC | {"IS"}, "an operator"),
 )
 
 #: words behind a value that make a condition of it
@@ -89,7 +89,7 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     here = (start, end)
     message = f"{found}: expected {words(expected)}"
     when = re.search(r"(?i)\bwhen\b", blanked(_STRINGS, piece[: max(end, 40)]))
-    if when and ("_DEFINE" in expected or when.start() == start):
+    if when and ("DEFINE" in expected or when.start() == start):
         return "syntax", "a rule cannot be written as `when ... and`", (
             "write `define C() from A() and not B() within 5 min from A`"), when.span()  # fmt: skip
     if text == "-" and re.search(r"(?i)\bwithin$", before):
@@ -140,18 +140,18 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
         advice = "list only the names of the events: `consuming B, C`"
     elif "_RPAR" in expected and re.search(r"(?i)\(\s*(within|between)$", before):
         advice = "close the parentheses of the event first: `B() within ...`"
-    elif expected == {"_WITHIN", "_BETWEEN"} and re.fullmatch(r"[<>=!≠≤≥]+", text):
+    elif expected == {"WITHIN", "BETWEEN"} and re.fullmatch(r"[<>=!≠≤≥]+", text):
         advice = f"write the interval before the comparison: `within 5 min from A {text} ..`"
-    elif expected == {"_WITHIN", "_BETWEEN"}:
+    elif expected == {"WITHIN", "BETWEEN"}:
         advice = "write the interval, `within 5 min from A` or `between A and B`: it ends at A; "
         advice += "to detect that nothing happened after an event, use a Timer: `from Timer(M%5 == 0) and each A() ...`"
     elif expected == {"_AND"} and re.search(r"(?i)\bbetween\s+\S+$", before):
         advice = "write both ends of the interval: `between A and B`"
-    elif expected == {"_FROM"} and not re.search(r"(?i)\bwithin\b", before):
+    elif expected == {"FROM"} and not re.search(r"(?i)\bwithin\b", before):
         advice = "a rule needs a terminator: `define C(..) from A() ...`"
-    elif expected and expected <= {"UNIT", "_FROM", "NUMBER"} and "_FROM" in expected:
+    elif expected and expected <= {"UNIT", "FROM", "NUMBER"} and "FROM" in expected:
         advice = "name the event from which the window is measured: `within 5 min from A`"
-    elif "_WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
+    elif "WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
         advice = "every event after the first needs a window: `each B() within 5 min from A`"
     return ("syntax", message, advice, here) if advice else None
 
@@ -162,11 +162,11 @@ def _unfinished(text: str, before: str, expected: set[str]) -> str | None:
         return "write the values in parentheses: `V in (1, 2)`"
     if text == ")" and re.search(r"(?i)\bin\s*\($", before):
         return "`in` needs at least one value: `V in (1, 2)`"
-    if re.search(r"(?i)\b(then|else)\s+end$", before) and "_END" in expected:
+    if re.search(r"(?i)\b(then|else)\s+end$", before) and "END" in expected:
         return f"a value is missing before `end`: {CASE}"
-    if "_THEN" in expected:
+    if "THEN" in expected:
         return f"write `then` after the condition: {CASE}"
-    if "_END" in expected:
+    if "END" in expected:
         return f"close the `case` with `end`: {CASE}"
     if text.lower() == "followed":
         return BEGIN_LAST
@@ -177,7 +177,7 @@ def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
     """The keyword that a word was meant to be: here, or in place of the word before it."""
     if not re.fullmatch(r"[^\W\d]\w*", text):
         return None
-    keywords = {_WORDS[name].strip("`").lower() for name in expected if name in _WORDS and name.startswith("_")}
+    keywords = {_WORDS[name].strip("`").lower() for name in expected if name in _WORDS}
     keywords = {k for k in keywords if k.isalpha()}
     keywords |= set(_STATEMENTS) if "$END" in expected else set()
     hint = None if text.lower() in _POLICIES else meant(text, sorted(keywords))
