@@ -14,10 +14,10 @@ import pytest
 from occurs.expr.evaluate import evaluate
 from occurs.expr.functions import CATALOGUE
 from occurs.expr.tree import Call, Expr, Literal, Ref
-from occurs.languages.kit.reference_functions import FUNCTIONS as REFERENCE
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 
+REFERENCE = {name: known.reference for name, known in CATALOGUE.items() if known.reference is not None}
 ARROW = {
     Type.INT: pa.int64(),
     Type.FLOAT: pa.float64(),

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.expr import functions_text, functions_time
+from occurs.expr import reference_functions as plain
 from occurs.expr.columnar import floats, from_numpy, halves_away, ints, validity
 from occurs.expr.signature import (
     AMOUNT,
@@ -27,6 +28,7 @@ from occurs.expr.signature import (
     ORDERED,
     STRING,
     Function,
+    reference,
 )
 from occurs.expr.signature import function as declare
 from occurs.model.types import Type
@@ -50,12 +52,14 @@ function = partial(declare, topic="numbers")
 
 
 @function(AMOUNT, result=0, example=((-3,), 3))
+@reference(abs)
 def _abs(x: pa.Array) -> pa.Array:
     """The absolute value."""
     return pc.abs_checked(x)
 
 
 @function(AMOUNT, result=Type.INT, example=((-2.5,), -1))
+@reference(lambda a: (a > 0) - (a < 0))
 def sign(x: pa.Array) -> pa.Array:
     """-1, 0 or 1; null for NaN."""
     if pa.types.is_floating(x.type):
@@ -64,6 +68,7 @@ def sign(x: pa.Array) -> pa.Array:
 
 
 @function(NUMBER, INT, result=0, least=1, literal=(1,), example=((2.345, 2), 2.35))
+@reference(plain.rounded)
 def _round(x: pa.Array, digits: int = 0) -> pa.Array:
     """Rounded to ``digits`` decimal places (default 0, or negative); halves away from zero.  Ints stay ints."""
     if pa.types.is_integer(x.type):
@@ -102,30 +107,35 @@ def _round_ints(x: pa.Array, places: int) -> pa.Array:
 
 
 @function(NUMBER, result=0, example=((-2.5,), -3.0))
+@reference(plain.stepped(math.floor))
 def floor(x: pa.Array) -> pa.Array:
     """The largest whole number that is not greater; ints stay ints, floats stay floats."""
     return x if pa.types.is_integer(x.type) else pc.floor(x)
 
 
 @function(NUMBER, result=0, example=((2.1,), 3.0))
+@reference(plain.stepped(math.ceil))
 def ceil(x: pa.Array) -> pa.Array:
     """The smallest whole number that is not less; ints stay ints, floats stay floats."""
     return x if pa.types.is_integer(x.type) else pc.ceil(x)
 
 
 @function(NUMBER, result=0, example=((-2.9,), -2.0))
+@reference(plain.stepped(math.trunc))
 def trunc(x: pa.Array) -> pa.Array:
     """The number without its fractional part."""
     return x if pa.types.is_integer(x.type) else pc.trunc(x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((2.25,), 1.5))
+@reference(plain.partial(math.sqrt))
 def sqrt(x: pa.Array) -> pa.Array:
     """The square root; null for negative numbers."""
     return _nan_outside(pc.sqrt(x), x)
 
 
 @function(FLOAT, FLOAT, result=Type.FLOAT, example=((2, 10), 1024.0))
+@reference(plain.power)
 def power(x: pa.Array, y: pa.Array) -> pa.Array:
     """``x`` to the power ``y`` as a float; null if it is not a real number, infinite beyond float64."""
     a, b = floats(x), floats(y)
@@ -136,6 +146,7 @@ def power(x: pa.Array, y: pa.Array) -> pa.Array:
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 1.0))
+@reference(plain.partial(math.exp))
 def exp(x: pa.Array) -> pa.Array:
     """e to the power ``x``; infinite beyond float64."""
     return pc.exp(x)
@@ -148,48 +159,56 @@ def _logarithm(kernel: Any, x: pa.Array) -> pa.Array:
 
 
 @function(FLOAT, result=Type.FLOAT, example=((1,), 0.0))
+@reference(plain.partial(math.log))
 def ln(x: pa.Array) -> pa.Array:
     """The natural logarithm; null for zero and negative numbers."""
     return _logarithm(pc.ln, x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((1000,), 3.0))
+@reference(plain.partial(math.log10))
 def log10(x: pa.Array) -> pa.Array:
     """The logarithm to base 10; null for zero and negative numbers."""
     return _logarithm(pc.log10, x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((8,), 3.0))
+@reference(plain.partial(math.log2))
 def log2(x: pa.Array) -> pa.Array:
     """The logarithm to base 2; null for zero and negative numbers."""
     return _logarithm(pc.log2, x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 0.0))
+@reference(plain.partial(math.sin))
 def sin(x: pa.Array) -> pa.Array:
     """The sine of an angle in radians; null for infinities."""
     return _nan_outside(pc.sin(x), x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 1.0))
+@reference(plain.partial(math.cos))
 def cos(x: pa.Array) -> pa.Array:
     """The cosine of an angle in radians; null for infinities."""
     return _nan_outside(pc.cos(x), x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 0.0))
+@reference(plain.partial(math.tan))
 def tan(x: pa.Array) -> pa.Array:
     """The tangent of an angle in radians; null for infinities."""
     return _nan_outside(pc.tan(x), x)
 
 
 @function(FLOAT, FLOAT, result=Type.FLOAT, example=((0, 1), 0.0))
+@reference(math.atan2)
 def atan2(y: pa.Array, x: pa.Array) -> pa.Array:
     """The angle of the point (x, y) in radians."""
     return pc.atan2(y, x)
 
 
 @function(FLOAT, FLOAT, FLOAT, FLOAT, result=Type.FLOAT, example=((0, 0, 0, 90), EARTH * math.pi / 2))
+@reference(plain.distance)
 def distance(latitude: pa.Array, longitude: pa.Array, latitude2: pa.Array, longitude2: pa.Array) -> pa.Array:
     """The great-circle distance in metres between two places (latitude, longitude, latitude, longitude in degrees), on
     a sphere of the Earth's mean radius; null if a latitude is beyond 90 degrees."""
@@ -204,12 +223,14 @@ def distance(latitude: pa.Array, longitude: pa.Array, latitude2: pa.Array, longi
 
 
 @function(FLOAT, result=Type.FLOAT, example=((180,), math.pi))
+@reference(math.radians)
 def radians(x: pa.Array) -> pa.Array:
     """Converts degrees to radians."""
     return from_numpy(np.radians(floats(x)), validity(x))
 
 
 @function(FLOAT, result=Type.FLOAT, example=((math.pi,), 180.0))
+@reference(math.degrees)
 def degrees(x: pa.Array) -> pa.Array:
     """Converts radians to degrees."""
     return from_numpy(np.degrees(floats(x)), validity(x))
@@ -221,12 +242,14 @@ function = partial(declare, topic="values")
 
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
+@reference(min)
 def least(*args: Any) -> Any:
     """The smallest of the arguments; null if one of them is null."""
     return _with_nan(pc.min_element_wise(*args, skip_nulls=False), args)
 
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 3))
+@reference(max)
 def greatest(*args: Any) -> Any:
     """The largest of the arguments; null if one of them is null."""
     return _with_nan(pc.max_element_wise(*args, skip_nulls=False), args)
@@ -273,6 +296,7 @@ function = partial(declare, topic="types")
 
 
 @function(ANY, result=Type.STRING, typed=True, example=((1.0,), "1.0"))
+@reference(plain.string)
 def string(x: pa.Array, types: tuple[Type, ...] = ()) -> pa.Array:
     """The value as text: numbers in the shortest exact form, times as ``2024-01-05T09:00:00Z``."""
     t = types[0]
@@ -302,6 +326,7 @@ def _parsed(text: pa.Array, pattern: str) -> pa.Array:
 
 
 @function(NUMBER | STRING | BOOL, result=Type.FLOAT, example=(("2.5",), 2.5))
+@reference(plain.to_float)
 def _float(x: pa.Array) -> pa.Array:
     """Converts to a float: text in decimal notation, true to 1.0, false to 0.0; null for other text."""
     if pa.types.is_string(x.type):
@@ -314,12 +339,14 @@ def _float(x: pa.Array) -> pa.Array:
 
 
 @function(NUMBER | STRING | BOOL, result=Type.FLOAT, example=(("x",), None))
+@reference(plain.to_float)
 def number(x: pa.Array) -> pa.Array:
     """The same as ``float``: text that is not a number is null."""
     return _float(x)
 
 
 @function(NUMBER | STRING | BOOL, result=Type.INT, example=((-2.9,), -2))
+@reference(plain.to_int)
 def _int(x: pa.Array) -> pa.Array:
     """Converts to an int; drops the fractional part.  Null beyond int64 and for text that is not a whole number."""
     if pa.types.is_floating(x.type):
@@ -343,6 +370,7 @@ def _int(x: pa.Array) -> pa.Array:
 
 
 @function(STRING, result=Type.TIMESTAMP, example=(("2024-01-05T09:00:00Z",), 1_704_445_200_000_000))
+@reference(plain.partial(plain.timestamp, beyond=None))
 def timestamp(x: pa.Array) -> pa.Array:
     """Converts text to a time (ISO 8601, UTC if it has no zone); null for other text."""
     return functions_time.read_times(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.expr import reference_functions as plain
 from occurs.expr.columnar import ints, validity
-from occurs.expr.signature import INT, STRING
+from occurs.expr.signature import INT, STRING, reference
 from occurs.expr.signature import function as declare
 from occurs.model.types import Type
 
@@ -23,12 +25,14 @@ LONGEST = 1 << 20
 
 
 @function(STRING, result=Type.STRING, example=(("Ab",), "ab"))
+@reference(lambda a: a.lower())
 def lower(x: pa.Array) -> pa.Array:
     """The text in lower case, by the rules of Unicode."""
     return pc.ascii_lower(x) if _plain(x) else _each_text(x, str.lower)
 
 
 @function(STRING, result=Type.STRING, example=(("Ab",), "AB"))
+@reference(lambda a: a.upper())
 def upper(x: pa.Array) -> pa.Array:
     """The text in upper case, by the rules of Unicode: ß becomes SS."""
     return pc.ascii_upper(x) if _plain(x) else _each_text(x, str.upper)
@@ -46,18 +50,21 @@ def _each_text(x: pa.Array, f: Callable[[str], str]) -> pa.Array:
 
 
 @function(STRING, result=Type.INT, example=(("Zürich",), 6))
+@reference(len)
 def length(x: pa.Array) -> pa.Array:
     """The number of characters."""
     return pc.utf8_length(x).cast(pa.int64())
 
 
 @function(STRING, result=Type.STRING, least=1, repeats=True, scalars=True, example=(("a", "b", "c"), "abc"))
+@reference(lambda *a: "".join(a))
 def concat(*args: Any) -> Any:
     """The strings joined together; null if one of them is null."""
     return pc.binary_join_element_wise(*args, "", null_handling="emit_null")
 
 
 @function(STRING, INT, INT, result=Type.STRING, least=2, literal=(1, 2), example=(("abcdef", 2, 3), "bcd"))
+@reference(plain.substring)
 def substring(x: pa.Array, start: int, size: int | None = None) -> pa.Array:
     """``size`` characters (default: all) from position ``start``: 1 is the first, -1 the last."""
     if size is not None and size <= 0:
@@ -88,54 +95,63 @@ def _from_end(x: pa.Array, start: int, size: int) -> pa.Array:
 
 
 @function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "ab"))
+@reference(lambda a, n: a[: max(0, n)])
 def left(x: pa.Array, size: int) -> pa.Array:
     """The first ``size`` characters."""
     return pc.utf8_slice_codeunits(x, 0, max(0, size))
 
 
 @function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "bc"))
+@reference(lambda a, n: a[max(0, len(a) - max(0, n)) :])
 def right(x: pa.Array, size: int) -> pa.Array:
     """The last ``size`` characters."""
     return pc.utf8_slice_codeunits(x, -size) if size > 0 else pc.utf8_slice_codeunits(x, 0, 0)
 
 
 @function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=(("  a ",), "a"))
+@reference(lambda a, *c: a.strip(*c))
 def trim(x: pa.Array, characters: str | None = None) -> pa.Array:
     """The text without white space (or ``characters``) at both ends."""
     return pc.utf8_trim_whitespace(x) if characters is None else pc.utf8_trim(x, characters=characters)
 
 
 @function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=((" a ",), "a "))
+@reference(lambda a, *c: a.lstrip(*c))
 def ltrim(x: pa.Array, characters: str | None = None) -> pa.Array:
     """The text without white space (or ``characters``) at the start."""
     return pc.utf8_ltrim_whitespace(x) if characters is None else pc.utf8_ltrim(x, characters=characters)
 
 
 @function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=((" a ",), " a"))
+@reference(lambda a, *c: a.rstrip(*c))
 def rtrim(x: pa.Array, characters: str | None = None) -> pa.Array:
     """The text without white space (or ``characters``) at the end."""
     return pc.utf8_rtrim_whitespace(x) if characters is None else pc.utf8_rtrim(x, characters=characters)
 
 
 @function(STRING, STRING, STRING, result=Type.STRING, literal=(1, 2), example=(("banana", "an", "-"), "b--a"))
+@reference(lambda a, old, new: a.replace(old, new) if old else a)
 def replace(x: pa.Array, old: str, new: str) -> pa.Array:
     """Every ``old`` replaced by ``new``; an empty ``old`` replaces nothing."""
     return pc.replace_substring(x, pattern=old, replacement=new) if old else x
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "ab"), True))
+@reference(lambda a, part: a.startswith(part))
 def starts_with(x: pa.Array, part: str) -> pa.Array:
     """True if the text starts with ``part``."""
     return pc.starts_with(x, pattern=part)
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "bc"), True))
+@reference(lambda a, part: a.endswith(part))
 def ends_with(x: pa.Array, part: str) -> pa.Array:
     """True if the text ends with ``part``."""
     return pc.ends_with(x, pattern=part)
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "d"), False))
+@reference(lambda a, part: part in a)
 def contains(x: pa.Array, part: str) -> pa.Array:
     """True if the text contains ``part``."""
     return pc.match_substring(x, pattern=part)
@@ -151,18 +167,21 @@ def _position(x: pa.Array, part: str) -> pa.Array:
 
 
 @function(STRING, STRING, result=Type.INT, literal=(0,), example=(("c", "abc"), 3))
+@reference(lambda part, a: a.find(part) + 1)
 def position(part: str, x: pa.Array) -> pa.Array:
     """The position of the first ``part``, from 1; 0 if there is none."""
     return _position(x, part)
 
 
 @function(STRING, STRING, result=Type.INT, literal=(1,), example=(("abc", "c"), 3))
+@reference(lambda a, part: a.find(part) + 1)
 def strpos(x: pa.Array, part: str) -> pa.Array:
     """The position of the first ``part``, from 1; 0 if there is none."""
     return _position(x, part)
 
 
 @function(STRING, STRING, INT, result=Type.STRING, literal=(1, 2), example=(("a,b,c", ",", 2), "b"))
+@reference(plain.split_part)
 def split_part(x: pa.Array, separator: str, n: int) -> pa.Array:
     """Part ``n`` (from 1; negative: from the last) of the text split at ``separator``; empty if it does not exist."""
     if n == 0:
@@ -194,18 +213,21 @@ def _pad(x: pa.Array, width: int, fill: str, left: bool) -> pa.Array:
 
 
 @function(STRING, INT, STRING, result=Type.STRING, least=2, literal=(1, 2), example=(("7", 3, "0"), "007"))
+@reference(plain.padded(lambda a, width, fill: plain.padding(a, width, fill) + a))
 def lpad(x: pa.Array, width: int, fill: str = " ") -> pa.Array:
     """The text padded on the left to ``width`` characters, or cut to them."""
     return _pad(x, width, fill, True)
 
 
 @function(STRING, INT, STRING, result=Type.STRING, least=2, literal=(1, 2), example=(("ab", 5, "xy"), "abxyx"))
+@reference(plain.padded(lambda a, width, fill: a + plain.padding(a, width, fill)))
 def rpad(x: pa.Array, width: int, fill: str = " ") -> pa.Array:
     """The text padded on the right to ``width`` characters, or cut to them."""
     return _pad(x, width, fill, False)
 
 
 @function(STRING, INT, result=Type.STRING, literal=(1,), example=(("ab", 3), "ababab"))
+@reference(lambda a, n: None if n > plain.LONGEST else a * max(0, n))
 def repeat(x: pa.Array, times: int) -> pa.Array:
     """The text repeated ``times`` times."""
     if times > LONGEST:
@@ -214,6 +236,7 @@ def repeat(x: pa.Array, times: int) -> pa.Array:
 
 
 @function(STRING, result=Type.STRING, example=(("abc",), "cba"))
+@reference(lambda a: a[::-1])
 def reverse(x: pa.Array) -> pa.Array:
     """The characters in reverse order."""
     return pc.utf8_reverse(x)
@@ -232,6 +255,7 @@ _PATTERN = {1: regexp_problem}
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), problem=_PATTERN, example=(("abc", "^a.c$"), True))
+@reference(plain.regexp(lambda a, pattern: re.search(pattern, a) is not None))
 def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
     """True if the regular expression (RE2) matches somewhere; null if the pattern is not valid."""
     if regexp_problem(pattern):
@@ -248,6 +272,7 @@ def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
     problem=_PATTERN,
     example=(("a1b22", "[0-9]+", "-"), "a-b-"),
 )
+@reference(plain.regexp(lambda a, pattern, new: re.sub(pattern, new.replace(r"\0", r"\g<0>"), a)))
 def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
     """Every match of the regular expression (RE2) replaced by ``new``; ``\\1`` is the first group."""
     try:
@@ -266,6 +291,7 @@ def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
     problem=_PATTERN,
     example=(("room 12", "room ([0-9]+)", 1), "12"),
 )
+@reference(plain.regexp(plain.extract))
 def regexp_extract(x: pa.Array, pattern: str, group: int = 0) -> pa.Array:
     """The first match of the regular expression (RE2), or one of its groups (from 1; empty if the group
     did not match); null if there is no match, or no such group."""
@@ -283,6 +309,7 @@ def regexp_extract(x: pa.Array, pattern: str, group: int = 0) -> pa.Array:
 
 
 @function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "b"), name="char_at")
+@reference(lambda a, n: None if n == 0 else plain.substring(a, n, 1) or None)
 def char_at(x: pa.Array, at: int) -> pa.Array:
     """The character at a position, from 1; null if there is none."""
     one = substring(x, at, 1) if at else pc.utf8_slice_codeunits(x, 0, 0)
@@ -293,6 +320,7 @@ def char_at(x: pa.Array, at: int) -> pa.Array:
 
 
 @function(STRING, result=Type.STRING, example=(("abc",), "900150983cd24fb0d6963f7d28e17f72"))
+@reference(plain.digest("md5"))
 def md5(x: pa.Array) -> pa.Array:
     """The MD5 digest of the text, in hexadecimal digits."""
     return _each_text(x, lambda t: hashlib.md5(t.encode(), usedforsecurity=False).hexdigest())
@@ -303,12 +331,14 @@ def md5(x: pa.Array) -> pa.Array:
     result=Type.STRING,
     example=(("abc",), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
 )
+@reference(plain.digest("sha256"))
 def sha256(x: pa.Array) -> pa.Array:
     """The SHA-256 digest of the text, in hexadecimal digits."""
     return _each_text(x, lambda t: hashlib.sha256(t.encode()).hexdigest())
 
 
 @function(STRING, INT, result=Type.INT, literal=(1,), example=(("abc", 10), 4))
+@reference(plain.bucket)
 def bucket(x: pa.Array, size: int) -> pa.Array:
     """A number from 0 to ``size`` - 1 that depends only on the text, for sampling: the first 8 bytes of its SHA-256
     digest, modulo ``size``; null if ``size`` is not positive."""

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.expr import reference_functions as plain
 from occurs.expr.node import PHYSICAL
-from occurs.expr.signature import STRING, TIMESTAMP
+from occurs.expr.signature import STRING, TIMESTAMP, reference
 from occurs.expr.signature import function as declare
 from occurs.model.types import Type
 from occurs.model.zones import instants, local_times, zone_problem
@@ -40,8 +41,15 @@ def _local(x: pa.Array, zone: str) -> pa.Array:
     return _moved(local_times, x, zone)
 
 
-def _calendar(name: str, doc: str, kernel: Callable[[pa.Array], pa.Array], result: Type, example: Any) -> None:
-    """A function of a time, and of a zone if one is given, by what clocks show there."""
+def _calendar(
+    name: str,
+    doc: str,
+    kernel: Callable[[pa.Array], pa.Array],
+    result: Type,
+    own: Callable[[datetime], Any],
+    example: Any,
+) -> None:
+    """A function of a time, and of a zone if one is given, by what clocks show there; ``own``: for the reference."""
 
     def run(x: pa.Array, zone: str = "UTC") -> pa.Array:
         if zone_problem(zone):
@@ -52,29 +60,32 @@ def _calendar(name: str, doc: str, kernel: Callable[[pa.Array], pa.Array], resul
     run.__name__ = name
     given = (_SAMPLE, "Europe/Rome")
     problem = {1: zone_problem}
+    reference(plain.calendar(own))(run)
     function(TIMESTAMP, STRING, result=result, least=1, literal=(1,), problem=problem, example=(given, example))(run)
 
 
-def _field(name: str, doc: str, kernel: Callable[..., pa.Array], example: int, **options: Any) -> None:
-    _calendar(name, doc, lambda x: kernel(x, **options), Type.INT, example)
+def _field(
+    name: str, doc: str, kernel: Callable[..., pa.Array], own: Callable[[datetime], int], example: int, **more: Any
+) -> None:
+    _calendar(name, doc, lambda x: kernel(x, **more), Type.INT, own, example)
 
 
 _MONDAY = {"count_from_zero": False, "week_start": 1}
-_field("year", "The year.", pc.year, 2024)
-_field("quarter", "The quarter of the year, 1 to 4.", pc.quarter, 1)
-_field("month", "The month, 1 to 12.", pc.month, 1)
-_field("week", "The week of the year by ISO 8601, 1 to 53.", pc.iso_week, 1)
-_field("day", "The day of the month, 1 to 31.", pc.day, 5)
-_field("dayofyear", "The day of the year, 1 to 366.", pc.day_of_year, 5)
-_field("dayofweek", "The day of the week: Monday is 1, Sunday 7.", pc.day_of_week, 5, **_MONDAY)
-_field("hour", "The hour, 0 to 23.", pc.hour, 10)
-_field("minute", "The minute, 0 to 59.", pc.minute, 7)
-_field("second", "The second, 0 to 59.", pc.second, 30)
-_field("millisecond", "The millisecond of the second, 0 to 999.", pc.millisecond, 250)
-
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-           "December")  # fmt: skip
+_field("year", "The year.", pc.year, lambda at: at.year, 2024)
+_field("quarter", "The quarter of the year, 1 to 4.", pc.quarter, lambda at: (at.month + 2) // 3, 1)
+_field("month", "The month, 1 to 12.", pc.month, lambda at: at.month, 1)
+_field("week", "The week of the year by ISO 8601, 1 to 53.", pc.iso_week, lambda at: at.isocalendar().week, 1)
+_field("day", "The day of the month, 1 to 31.", pc.day, lambda at: at.day, 5)
+_field("dayofyear", "The day of the year, 1 to 366.", pc.day_of_year, lambda at: at.timetuple().tm_yday, 5)
+_field(
+    "dayofweek", "The day of the week: Monday is 1, Sunday 7.", pc.day_of_week, lambda at: at.isoweekday(), 5, **_MONDAY
+)
+_field("hour", "The hour, 0 to 23.", pc.hour, lambda at: at.hour, 10)
+_field("minute", "The minute, 0 to 59.", pc.minute, lambda at: at.minute, 7)
+_field("second", "The second, 0 to 59.", pc.second, lambda at: at.second, 30)
+_field(
+    "millisecond", "The millisecond of the second, 0 to 999.", pc.millisecond, lambda at: at.microsecond // 1000, 250
+)
 
 
 def _weekday(x: pa.Array) -> pa.Array:
@@ -86,13 +97,14 @@ def _date(x: pa.Array) -> pa.Array:
     return pc.floor_temporal(x, unit="day").cast(pa.date32()).cast(pa.string())
 
 
-_calendar("day_name", "The English name of the weekday.", lambda x: pa.array(_DAYS).take(_weekday(x)),
-          Type.STRING, "Friday")  # fmt: skip
-_calendar("month_name", "The English name of the month.", lambda x: pa.array(_MONTHS).take(pc.subtract(pc.month(x), 1)),
-          Type.STRING, "January")  # fmt: skip
+_calendar("day_name", "The English name of the weekday.", lambda x: pa.array(plain.DAYS).take(_weekday(x)),
+          Type.STRING, lambda at: plain.DAYS[at.weekday()], "Friday")  # fmt: skip
+_calendar("month_name", "The English name of the month.",
+          lambda x: pa.array(plain.MONTHS).take(pc.subtract(pc.month(x), 1)), Type.STRING,
+          lambda at: plain.MONTHS[at.month - 1], "January")  # fmt: skip
 _calendar("is_weekend", "True on Saturday and Sunday.", lambda x: pc.greater_equal(_weekday(x), 5),
-          Type.BOOL, False)  # fmt: skip
-_calendar("date", "The date as text, `2024-01-05`.", _date, Type.STRING, "2024-01-05")
+          Type.BOOL, lambda at: at.weekday() >= 5, False)  # fmt: skip
+_calendar("date", "The date as text, `2024-01-05`.", _date, Type.STRING, lambda at: at.date().isoformat(), "2024-01-05")
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
 #: units that are there twice when the clocks go back
@@ -114,6 +126,7 @@ def _unit(word: str) -> str | None:
     problem={2: zone_problem},
     example=(("day", _SAMPLE, "Europe/Rome"), 1_704_409_200_000_000),
 )
+@reference(plain.partial(plain.trunc))
 def date_trunc(unit: str, x: pa.Array, zone: str = "UTC") -> pa.Array:
     """The start of the year, quarter, month, week (Monday), day, hour, minute, second or millisecond, in UTC or in the
     given time zone; null for another unit."""
@@ -131,6 +144,7 @@ def date_trunc(unit: str, x: pa.Array, zone: str = "UTC") -> pa.Array:
 
 
 @function(TIMESTAMP, result=Type.FLOAT, example=((_SAMPLE,), 1_704_445_650.25))
+@reference(lambda a: a / 1e6)
 def epoch(x: pa.Array) -> pa.Array:
     """Seconds since 1970 UTC."""
     return pc.divide(x.cast(pa.float64(), safe=False), 1e6)

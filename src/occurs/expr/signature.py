@@ -46,7 +46,9 @@ class Function:
     positions of ``literal`` are Python values.  Null arguments make the result null whatever ``run`` says, unless
     ``lazy``: then the evaluation itself knows the function.  ``typed``: ``run`` wants ``types=``.  ``scalars``: ``run``
     takes Arrow scalars among columns.  ``topic``: what it is about.  ``example``: arguments and result.
-    ``problem``: what is wrong with a constant at a position of ``literal``, or None.
+    ``problem``: what is wrong with a constant at a position of ``literal``, or None.  ``reference``: the function of
+    plain Python values without nulls, for the reference semantics (``typed``: and of the type of the first); it shares
+    no code with ``run``.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Function:
     topic: str = "values"
     example: tuple[tuple[Any, ...], Any] = ((), None)
     problem: Mapping[int, Callable[[Any], str | None]] = field(default_factory=dict)
+    reference: Callable[..., Any] | None = None
 
     @property
     def lazy(self) -> bool:
@@ -137,6 +140,19 @@ def one_of(kind: Kind) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
 
 
+_PLAIN: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def reference(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Note the plain function that says the same in the reference semantics; stands below :func:`function`."""
+
+    def note(run: Callable[..., Any]) -> Callable[..., Any]:
+        _PLAIN[run] = plain
+        return run
+
+    return note
+
+
 #: name -> function; filled where the functions stand
 CATALOGUE: dict[str, Function] = {}
 
@@ -174,6 +190,7 @@ def function(
             topic,
             example,
             problem or {},
+            _PLAIN.get(run),
         )
         return run
 

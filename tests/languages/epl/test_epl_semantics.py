@@ -14,14 +14,13 @@ from epl_core import Binding, in_order, rows_of, run
 
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr import tree
+from occurs.expr.reference import OVERFLOW, Undecided, remainder
+from occurs.expr.reference_functions import like
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics import evaluate, evaluation_order, output_name, parents, timeouts
 from occurs.languages.epl.semantics.calendar import next_instant, numbers
-from occurs.languages.epl.semantics.expressions import evaluate as value_of
-from occurs.languages.epl.semantics.expressions import microseconds
+from occurs.languages.epl.semantics.expressions import Expressions, microseconds
 from occurs.languages.epl.semantics.machine import named
-from occurs.languages.kit.reference_expressions import OVERFLOW, Undecided, remainder
-from occurs.languages.kit.reference_functions import like
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
@@ -257,10 +256,12 @@ VALUES = {
 }
 
 
-class Nowhere:
+class Nowhere(Expressions):
     """A scope with one attribute of each sort."""
 
-    def value(self, ref: tree.Ref) -> object:
+    kind = KINDS["ms"]
+
+    def referred(self, ref: tree.Ref) -> object:
         return VALUES[ref.name][0]
 
     def type_of(self, ref: tree.Ref) -> Type | None:
@@ -330,7 +331,7 @@ TRUE, FALSE = lit(True), lit(False)
     ],
 )
 def test_expressions(expr: tree.Expr, expected: object) -> None:
-    value = value_of(expr, Nowhere())
+    value = Nowhere().value(expr)
     assert (type(value), value) == (type(expected), expected)
 
 

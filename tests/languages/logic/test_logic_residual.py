@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.textcases.logic import LogicCase, run_of
 
+from occurs.expr.reference import OVERFLOW
 from occurs.languages.logic.semantics.residual import (
     DONE,
     LAST,
@@ -21,7 +22,6 @@ from occurs.languages.logic.semantics.residual import (
     parts_of,
     satisfied,
 )
-from occurs.languages.logic.semantics.values import OVERFLOW
 from occurs.model.occurrence import Occurrence
 
 OVERLOAD = "trigger m: eventually [t <- time][x <- a] eventually (a >= 2x and time <= t + 10)"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from occurs.errors import InputProblem
-from occurs.languages.kit.reference_expressions import clean
+from occurs.expr.reference import clean
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 

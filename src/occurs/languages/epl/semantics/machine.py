@@ -14,9 +14,10 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
 from occurs.expr import tree
+from occurs.expr.reference import Undecided, conjunction, ticks
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics.calendar import next_instant
-from occurs.languages.epl.semantics.expressions import evaluate, ticks
+from occurs.languages.epl.semantics.expressions import Expressions
 from occurs.languages.epl.semantics.instances import (
     KINDS,
     OTHER,
@@ -29,7 +30,6 @@ from occurs.languages.epl.semantics.instances import (
     Within,
     events_of,
 )
-from occurs.languages.kit.reference_expressions import Undecided, conjunction
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type
@@ -122,10 +122,10 @@ class Machine(Parent):
             return False
         assert pattern.tag is not None
         place = Place(self, {**binding, pattern.tag.text: event}, pattern.tag.text)
-        return self.decided(conjunction(evaluate(c, place) for c in pattern.conditions))
+        return self.decided(conjunction(place.value(c) for c in pattern.conditions))
 
     def holds(self, condition: tree.Expr, binding: Binding) -> bool:
-        return self.decided(evaluate(condition, Place(self, binding, self.only)))
+        return self.decided(Place(self, binding, self.only).value(condition))
 
     def decided(self, outcome: Any) -> bool:
         """True only if true; an overflow is an error only where it hides whether it is."""
@@ -134,7 +134,7 @@ class Machine(Parent):
         return outcome is True
 
     def value(self, expr: tree.Expr, binding: Binding, what: str) -> Any:
-        value = evaluate(expr, Place(self, binding, self.only))
+        value = Place(self, binding, self.only).value(expr)
         if isinstance(value, Undecided):
             raise self.overflow(what)
         return round(value) if isinstance(value, Fraction) else value
@@ -245,7 +245,7 @@ def _begins(bound: Bound, other: Bound) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Expressions):
     """Where an expression stands: a statement, what is bound, and the tag whose attributes need no tag."""
 
     machine: Machine
@@ -259,7 +259,7 @@ class Place:
             return ref.scope or self.own, ref.name
         return self.own, f"{ref.scope}.{ref.name}"
 
-    def value(self, ref: tree.Ref) -> Any:
+    def referred(self, ref: tree.Ref) -> Any:
         """The value of an attribute; null if the event is not there."""
         tag, name = self.meant(ref)
         assert tag is not None

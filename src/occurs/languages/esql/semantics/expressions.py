@@ -14,6 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.expr import tree
+from occurs.expr.functions import CATALOGUE
+from occurs.expr.reference_functions import NUMBER, nearest_float, substring
 from occurs.languages.esql.semantics import documents
 from occurs.languages.esql.semantics.values import (
     ARITHMETIC,
@@ -38,8 +40,6 @@ from occurs.languages.esql.semantics.values import (
     set_of,
     strict,
 )
-from occurs.languages.kit.reference_functions import FUNCTIONS as OF_CATALOGUE
-from occurs.languages.kit.reference_functions import NUMBER, nearest_float, substring
 from occurs.operators.process import tree as pipes
 
 Context = Mapping[str, Any]
@@ -349,7 +349,9 @@ def _shared(name: str) -> Callable[..., Any]:
         for value, kind in zip(values, SHARED[name]):
             if type(value) is not kind:
                 raise Fault("bad-value", "is not text" if kind is str else "is not a whole number", value)
-        return OF_CATALOGUE[name](*values)
+        known = CATALOGUE[name].reference
+        assert known is not None
+        return known(*values)
 
     return apply
 

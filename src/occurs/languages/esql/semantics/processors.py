@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from occurs.expr import tree as core
+from occurs.expr.reference_functions import nearest_float
 from occurs.languages.esql.semantics import documents
 from occurs.languages.esql.semantics.expressions import STRICT, Context, average, evaluate, selects, value_of
 from occurs.languages.esql.semantics.traces import (
@@ -40,7 +41,6 @@ from occurs.languages.esql.semantics.values import (
     set_of,
     strict,
 )
-from occurs.languages.kit.reference_functions import nearest_float
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Input
 

@@ -18,7 +18,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from occurs.languages.kit.reference_functions import power as real_power
+from occurs.expr.reference_functions import power as real_power
 
 
 class Troolean(Enum):

@@ -16,11 +16,12 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
+from occurs.expr.reference import ticks
 from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics.formula import Looking, core
 from occurs.languages.logic.semantics.histories import Histories, Instance, Mentions
 from occurs.languages.logic.semantics.states import Catalogue, ascending, output_type
-from occurs.languages.logic.semantics.values import Lost, ticks
+from occurs.languages.logic.semantics.values import Lost, problem_of
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
@@ -140,7 +141,7 @@ class Run:
 
     def undecided(self, lost: Lost, trigger: syntax.Trigger) -> InputProblem:
         """What was lost and is needed."""
-        return InputProblem(replace(lost.problem, definition=trigger.name.text))
+        return InputProblem(replace(problem_of(lost), definition=trigger.name.text))
 
 
 @dataclass(frozen=True)

@@ -10,29 +10,28 @@ zero (SQLite has no booleans); two relations are equal if their sets of rows are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from occurs.errors import Problem
 from occurs.expr import tree
+from occurs.expr.dialect import LOGIC
+from occurs.expr.functions import CATALOGUE
+from occurs.expr.reference import OPERATORS, Evaluator, clean, strict, ticks
 from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics.states import Catalogue, State, plain
 from occurs.languages.logic.semantics.values import (
-    FUNCTIONS,
-    OPERATORS,
     Lost,
     Outcome,
     Relation,
     aggregate,
     call,
-    clean,
+    compare,
     every,
     holds,
     opposite,
     some,
-    strict,
-    ticks,
 )
 from occurs.languages.logic.syntax import Not, Or, Since, Truth, Until
 from occurs.model.time import TimeKind
@@ -41,6 +40,23 @@ Values: TypeAlias = Mapping[str, Any]
 Ends: TypeAlias = frozenset[int]
 
 NONE: Ends = frozenset()
+
+
+@dataclass(frozen=True)
+class Terms(Evaluator):
+    """Terms in state ``i``."""
+
+    looking: Looking
+    i: int
+    rho: Values
+    dialect = LOGIC
+
+    @property
+    def kind(self) -> TimeKind:
+        return self.looking.kind
+
+    def leaf(self, node: tree.Expr) -> Any:
+        return self.looking.meant(node, self.i, self.rho)
 
 
 class Looking:
@@ -158,7 +174,7 @@ class Looking:
             case syntax.Truth():
                 return f.value
             case syntax.Compare():
-                return holds(strict(OPERATORS[f.op], self.value(f.left, i, rho), self.value(f.right, i, rho)))
+                return holds(compare(f.op, self.value(f.left, i, rho), self.value(f.right, i, rho)))
             case syntax.IsNull():
                 value = self.value(f.term, i, rho)
                 return value if isinstance(value, Lost) else (value is None) != f.negated
@@ -196,15 +212,11 @@ class Looking:
 
     def value(self, t: tree.Expr, i: int, rho: Values) -> Any:
         """The value of a term in state ``i``; None is null."""
+        return Terms(self, i, rho).value(t)
+
+    def meant(self, t: tree.Expr, i: int, rho: Values) -> Any:
+        """The value of a name, an aggregate, or what has arguments."""
         match t:
-            case tree.Literal():
-                return clean(t.value)
-            case tree.DurationLiteral():
-                return clean(Fraction(ticks(t.value, self.kind)))
-            case tree.Unary("neg"):
-                return strict(lambda a: -a, self.value(t.arg, i, rho))
-            case tree.Binary():
-                return strict(OPERATORS[t.op], self.value(t.left, i, rho), self.value(t.right, i, rho))
             case syntax.Aggregate():
                 states = self.aggregated(t, i)
                 return (
@@ -277,7 +289,7 @@ class Looking:
             if lost:
                 return lost[0]
             return self.one(self.view(t.name, dict(zip(names, values, strict=True)), i), t.name, self.states[i])
-        return call(t.name.lower() if t.name.lower() in (*FUNCTIONS, "coalesce") else t.name, values)
+        return call(t.name.lower() if t.name.lower() in (*CATALOGUE, "time_of_day") else t.name, values)
 
     def looked_up(self, t: syntax.Apply, values: Sequence[Any], state: State) -> Any:
         """The value in the row with a key, null if there is none."""
@@ -302,7 +314,7 @@ class Looking:
         """The one value of a relation; of none null, of several lost."""
         if len(found.rows) > 1:
             message = f"`{name}` has {len(found.rows)}rows at {state.time}, but one value is needed: {found.rows}"
-            return Lost(Problem("bad-value", message))
+            return Lost(problem=Problem("bad-value", message))
         return clean(found.rows[0][0]) if found.rows else None
 
 

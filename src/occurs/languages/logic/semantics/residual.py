@@ -13,13 +13,14 @@ from typing import Any, TypeAlias
 
 from occurs.errors import InputProblem
 from occurs.expr import tree
+from occurs.expr.reference import ticks
 from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.formula import Known, Looking, core, passed
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import Catalogue, State
 from occurs.languages.logic.semantics.text import parameters, sources
-from occurs.languages.logic.semantics.values import Lost, Outcome, aggregate, every, opposite, some, ticks
+from occurs.languages.logic.semantics.values import Lost, Outcome, aggregate, every, opposite, problem_of, some
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type
@@ -225,7 +226,7 @@ class Monitor:
             self.future.advance(look)
             hit = self.future.hit()
         if free_ and isinstance(hit, Lost):
-            raise InputProblem(replace(hit.problem, definition=self.trigger.name.text))
+            raise InputProblem(replace(problem_of(hit), definition=self.trigger.name.text))
         self.fired = free_ and hit is True
         if self.fired:
             self.last = state.time

@@ -22,8 +22,9 @@ from functools import cached_property
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
+from occurs.expr.reference import clean
 from occurs.languages.logic import syntax
-from occurs.languages.logic.semantics.values import Relation, clean
+from occurs.languages.logic.semantics.values import Relation
 from occurs.model.nesting import read_json
 from occurs.model.occurrence import Occurrence
 from occurs.model.sqltext import quoted

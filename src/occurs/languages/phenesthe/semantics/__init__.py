@@ -13,11 +13,12 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr.aggregates import plain_aggregate
+from occurs.expr.reference import Undecided, clean
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics.formulas import Formulas, Phenomenon
 from occurs.languages.phenesthe.semantics.intervals import INFINITY, maximal_range
 from occurs.languages.phenesthe.semantics.scope import CONDITION, EVENT, finite, scoped, unbound
-from occurs.languages.phenesthe.semantics.values import OVERFLOW, Binding, clean, joined
+from occurs.languages.phenesthe.semantics.values import Binding, joined
 from occurs.model.time import TimeKind
 
 
@@ -117,7 +118,7 @@ def attribute(
 
 def _within(value: Any) -> Any:
     """A value; an overflow of int64 is an error."""
-    if value is OVERFLOW:
+    if isinstance(value, Undecided):
         raise InputProblem.of("overflow", "overflow of int64 in a value computed from an interval")
     return value
 

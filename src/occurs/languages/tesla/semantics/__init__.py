@@ -12,12 +12,11 @@ from itertools import islice
 from typing import Any
 
 from occurs.errors import InputProblem, Problem
-from occurs.expr.aggregates import plain_aggregate
-from occurs.languages.kit.reference_expressions import OVERFLOW, Undecided, conjunction
+from occurs.expr import tree
+from occurs.expr.aggregates import AGGREGATES, plain_aggregate
+from occurs.expr.reference import OVERFLOW, Evaluator, Undecided, conjunction, ticks
 from occurs.languages.kit.reference_rows import as_declared, place
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.semantics.expressions import evaluate as value_of
-from occurs.languages.tesla.semantics.expressions import ticks
 from occurs.languages.tesla.semantics.rules import TIMER, Constraint, Reading, evaluation_order, read, strict_types
 from occurs.languages.tesla.semantics.timers import unit_starts
 from occurs.model.occurrence import Occurrence
@@ -129,7 +128,7 @@ class Run:
         """The event of a kept binding: the terminator's time, attributes from ``where``."""
         values = {}
         for assignment in rule.rule.where:
-            value = value_of(assignment.expr, Place(self, rule, binding, None))
+            value = Place(self, rule, binding, None).value(assignment.expr)
             if isinstance(value, Undecided):
                 raise _overflow(rule, f"the value of {assignment.name}", binding[0])
             values[assignment.name.text] = value
@@ -181,7 +180,7 @@ class Run:
 
     def outcome(self, rule: Reading, test: Constraint, bound: tuple[Occurrence, ...]) -> Any:
         own = None if test.owner is None else bound[test.owner]
-        return value_of(test.expr, Place(self, rule, bound, own))
+        return Place(self, rule, bound, own).value(test.expr)
 
     def decided(self, rule: Reading, bound: tuple[Occurrence, ...], outcome: Any) -> bool:
         """True only if true; an overflow is an error only where it hides whether it is."""
@@ -217,7 +216,7 @@ class Run:
 
     def selects(self, rule: Reading, event: syntax.Event, e: Occurrence, bound: tuple[Occurrence, ...]) -> Any:
         """Whether the constraints of a negated or aggregated event are true of ``e``: True, False or Undecided."""
-        outcome = conjunction(value_of(c, Place(self, rule, bound, e)) for c in event.constraints)
+        outcome = conjunction(Place(self, rule, bound, e).value(c) for c in event.constraints)
         return outcome if isinstance(outcome, Undecided) and True in outcome.outcomes else outcome is True
 
     def bounds(self, rule: Reading, interval: syntax.Interval, bound: tuple[Occurrence, ...]) -> tuple[Any, int]:
@@ -236,7 +235,7 @@ class Run:
             if subscription.type.text == event.type:
                 outcome = True
                 if subscription.filter is not None:
-                    outcome = value_of(subscription.filter, Place(self, None, (), event))
+                    outcome = Place(self, None, (), event).value(subscription.filter)
                 if isinstance(outcome, Undecided) and True in outcome.outcomes:
                     raise InputProblem.of("overflow", f"overflow of int64 in Subscribe({event.type}, ...)")
                 if outcome is True:
@@ -245,7 +244,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Evaluator):
     """Where an expression stands: a rule, the events its roles are bound to so far, and the event at hand."""
 
     run: Run
@@ -257,29 +256,30 @@ class Place:
     def kind(self) -> TimeKind:
         return self.run.kind
 
-    def attribute(self, scope: str | None, name: str) -> Any:
-        """The value of an attribute of a role, or (None) of the event at hand."""
-        event = self.own if scope is None or self.rule is None else self.bound[self.rule.number(scope)]
+    def leaf(self, node: tree.Expr) -> Any:
+        if isinstance(node, syntax.Aggregate):
+            return self.aggregate(node)
+        event, name = self.meant(node)
         return _value(event, name)
 
-    def parameter(self, name: str) -> Any:
-        """The value that ``$name`` stands for."""
-        assert self.rule is not None
-        role, attribute = self.rule.parameters[name]
-        return _value(self.bound[role], attribute)
-
-    def type_of(self, scope: str | None, name: str) -> Type | None:
-        """The type of an attribute of a role, or (None) of the event at hand."""
-        event = self.own if scope is None or self.rule is None else self.bound[self.rule.number(scope)]
+    def leaf_type(self, node: tree.Expr) -> Type | None:
+        if isinstance(node, syntax.Aggregate):
+            of = None if node.attribute is None else self.declared(node.event.type.text, node.attribute)
+            return AGGREGATES[node.function].result or of
+        event, name = self.meant(node)
         return None if event is None else self.declared(event.type, name)
 
-    def type_of_parameter(self, name: str) -> Type | None:
-        assert self.rule is not None
-        role, attribute = self.rule.parameters[name]
-        return self.declared(self.bound[role].type, attribute)
-
-    def type_of_aggregated(self, node: syntax.Aggregate) -> Type | None:
-        return None if node.attribute is None else self.declared(node.event.type.text, node.attribute)
+    def meant(self, node: tree.Expr) -> tuple[Occurrence | None, str]:
+        """The event and the attribute that a name or ``$name`` stands for."""
+        if isinstance(node, tree.Param):
+            assert self.rule is not None
+            role, attribute = self.rule.parameters[node.name]
+            return self.bound[role], attribute
+        if not isinstance(node, tree.Ref):
+            raise TypeError(f"not an expression of TESLA: {type(node).__name__}")
+        if node.scope is None or self.rule is None:
+            return self.own, node.name
+        return self.bound[self.rule.number(node.scope)], node.name
 
     def declared(self, type_name: str, name: str) -> Type | None:
         """The type of an attribute by its schema; of the occurrence time by the kind of time."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from occurs.expr import tree
+from occurs.expr.reference import ticks
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.semantics.expressions import ticks
 from occurs.languages.tesla.semantics.timers import constraints_of, plain_conjuncts
 from occurs.model.time import TimeKind
 
@@ -31,7 +31,7 @@ class Reading:
     rule: syntax.Rule
     roles: tuple[syntax.Event, ...]
     #: role -> (its reference, its window in ticks); nothing for the terminator
-    windows: dict[int, tuple[int, Fraction]]
+    windows: dict[int, tuple[int, int | Fraction]]
     #: parameter -> the role and attribute it stands for
     parameters: dict[str, tuple[int, str]]
     #: role -> the constraints that belong to it

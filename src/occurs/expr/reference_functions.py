@@ -26,7 +26,7 @@ MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augus
 LONGEST = 1 << 20
 
 
-def _partial(f: Callable[..., Any], beyond: Any = math.inf) -> Callable[..., Any]:
+def partial(f: Callable[..., Any], beyond: Any = math.inf) -> Callable[..., Any]:
     """``f``, null where it raises ValueError (its domain ends), ``beyond`` where float64 does."""
 
     def apply(*args: Any) -> Any:
@@ -50,12 +50,12 @@ def power(a: Any, b: Any) -> Any:
         return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
 
 
-def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
+def stepped(f: Callable[[Any], int]) -> Callable[[Any], Any]:
     """A rounding function: ints stay ints; floats stay floats (so infinities need no rule)."""
     return lambda a: a if not isinstance(a, float) or math.isinf(a) else float(f(a))
 
 
-def _round(a: Any, digits: int = 0) -> Any:
+def rounded(a: Any, digits: int = 0) -> Any:
     """To so many places after the point (negative: before it), halves away from zero.
 
     A float is a half if it is the float of a decimal half: 2.345 and 0.285 are, though their binary values lie beside
@@ -98,13 +98,13 @@ CLOCK = r"(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)"
 ISO = re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}})(?:[T ]{CLOCK}\s?(Z|z|[+-]\d{{2}}(?::?\d{{2}})?)?)?", re.ASCII)
 
 
-def _float(a: Any) -> Any:
+def to_float(a: Any) -> Any:
     if isinstance(a, str):
         return float(a) if NUMBER.fullmatch(a) else None
     return float(a)
 
 
-def _int(a: Any) -> Any:
+def to_int(a: Any) -> Any:
     if isinstance(a, str):
         value = int(a) if WHOLE.fullmatch(a) else None
     else:
@@ -112,7 +112,7 @@ def _int(a: Any) -> Any:
     return value if value is not None and -(2**63) <= value < 2**63 else None
 
 
-def _timestamp(a: str) -> int | None:
+def timestamp(a: str) -> int | None:
     found = ISO.fullmatch(a.strip())
     if not found:
         return None
@@ -121,7 +121,7 @@ def _timestamp(a: str) -> int | None:
     return (at - EPOCH) // timedelta(microseconds=1)
 
 
-def string(a: Any, t: Type | None) -> str:
+def string(a: Any, t: Type | None = None) -> str:
     """A value as text: a time in ISO 8601, a number so that it reads back alike."""
     if t is Type.TIMESTAMP:
         return _at(a).isoformat().replace("+00:00", "Z")
@@ -138,7 +138,7 @@ def substring(a: str, start: int, size: int | None = None) -> str:
     return a[max(0, first) : max(0, stop)]
 
 
-def _split_part(a: str, separator: str, n: int) -> str | None:
+def split_part(a: str, separator: str, n: int) -> str | None:
     if n == 0:
         return None
     parts = a.split(separator) if separator else [a]
@@ -146,15 +146,15 @@ def _split_part(a: str, separator: str, n: int) -> str | None:
     return parts[at] if 0 <= at < len(parts) else ""
 
 
-def _padding(a: str, width: int, fill: str) -> str:
+def padding(a: str, width: int, fill: str) -> str:
     return (fill * max(0, width))[: max(0, width - len(a))]
 
 
-def _padded(f: Callable[[str, int, str], str]) -> Callable[..., Any]:
+def padded(f: Callable[[str, int, str], str]) -> Callable[..., Any]:
     return lambda a, width, fill=" ": None if width > LONGEST else f(a[: max(0, width)], width, fill)
 
 
-def _extract(a: str, pattern: str, group: int = 0) -> str | None:
+def extract(a: str, pattern: str, group: int = 0) -> str | None:
     found = re.search(pattern, a)
     return None if found is None or not 0 <= group <= len(found.groups()) else found[group] or ""
 
@@ -166,15 +166,15 @@ def like(text: str, pattern: str) -> bool:
     return re.fullmatch("".join(wild.get(p, re.escape(p[-1])) for p in parts), text, re.DOTALL) is not None
 
 
-def _digest(name: str) -> Callable[[str], str]:
+def digest(name: str) -> Callable[[str], str]:
     return lambda a: hashlib.new(name, a.encode(), usedforsecurity=False).hexdigest()
 
 
-def _bucket(a: str, size: int) -> int | None:
-    return int(_digest("sha256")(a)[:16], 16) % size if size > 0 else None
+def bucket(a: str, size: int) -> int | None:
+    return int(digest("sha256")(a)[:16], 16) % size if size > 0 else None
 
 
-def _regexp(f: Callable[..., Any]) -> Callable[..., Any]:
+def regexp(f: Callable[..., Any]) -> Callable[..., Any]:
     """Null if the pattern is no regular expression."""
 
     def apply(*args: str) -> Any:
@@ -191,7 +191,7 @@ def _regexp(f: Callable[..., Any]) -> Callable[..., Any]:
 EARTH = 6_371_008.8
 
 
-def _distance(a: float, b: float, c: float, d: float) -> float | None:
+def distance(a: float, b: float, c: float, d: float) -> float | None:
     """On a sphere: the haversine formula."""
     if abs(a) > 90 or abs(c) > 90 or math.isinf(b) or math.isinf(d):
         return None
@@ -211,11 +211,11 @@ def _at(a: int, zone: str = "UTC") -> datetime:
         raise ValueError(zone) from error
 
 
-def _calendar(f: Callable[[datetime], Any]) -> Callable[..., Any]:
-    return _partial(lambda a, zone="UTC": f(_at(a, zone)))
+def calendar(f: Callable[[datetime], Any]) -> Callable[..., Any]:
+    return partial(lambda a, zone="UTC": f(_at(a, zone)))
 
 
-def _trunc(unit: str, a: int, zone: str = "UTC") -> int | None:
+def trunc(unit: str, a: int, zone: str = "UTC") -> int | None:
     at = _at(a, zone)
     day = at.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     starts = {
@@ -231,88 +231,3 @@ def _trunc(unit: str, a: int, zone: str = "UTC") -> int | None:
     }
     start = starts.get(unit.lower().removesuffix("s"))
     return None if start is None else (start - EPOCH) // timedelta(microseconds=1)
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "sign": lambda a: (a > 0) - (a < 0),
-    "round": _round,
-    "floor": _whole(math.floor),
-    "ceil": _whole(math.ceil),
-    "trunc": _whole(math.trunc),
-    "sqrt": _partial(math.sqrt),
-    "power": power,
-    "exp": _partial(math.exp),
-    "ln": _partial(math.log),
-    "log10": _partial(math.log10),
-    "log2": _partial(math.log2),
-    "sin": _partial(math.sin),
-    "cos": _partial(math.cos),
-    "tan": _partial(math.tan),
-    "atan2": math.atan2,
-    "radians": math.radians,
-    "degrees": math.degrees,
-    "least": min,
-    "greatest": max,
-    "float": _float,
-    "number": _float,
-    "int": _int,
-    "timestamp": _partial(_timestamp, beyond=None),
-    "lower": lambda a: a.lower(),
-    "upper": lambda a: a.upper(),
-    "length": len,
-    "concat": lambda *a: "".join(a),
-    "substring": substring,
-    "left": lambda a, n: a[: max(0, n)],
-    "right": lambda a, n: a[max(0, len(a) - max(0, n)) :],
-    "char_at": lambda a, n: None if n == 0 else substring(a, n, 1) or None,
-    "trim": lambda a, *c: a.strip(*c),
-    "ltrim": lambda a, *c: a.lstrip(*c),
-    "rtrim": lambda a, *c: a.rstrip(*c),
-    "replace": lambda a, old, new: a.replace(old, new) if old else a,
-    "starts_with": lambda a, part: a.startswith(part),
-    "ends_with": lambda a, part: a.endswith(part),
-    "contains": lambda a, part: part in a,
-    "position": lambda part, a: a.find(part) + 1,
-    "strpos": lambda a, part: a.find(part) + 1,
-    "split_part": _split_part,
-    "lpad": _padded(lambda a, width, fill: _padding(a, width, fill) + a),
-    "rpad": _padded(lambda a, width, fill: a + _padding(a, width, fill)),
-    "repeat": lambda a, n: None if n > LONGEST else a * max(0, n),
-    "reverse": lambda a: a[::-1],
-    "regexp_like": _regexp(lambda a, pattern: re.search(pattern, a) is not None),
-    "regexp_replace": _regexp(lambda a, pattern, new: re.sub(pattern, new.replace(r"\0", r"\g<0>"), a)),
-    "regexp_extract": _regexp(_extract),
-    "md5": _digest("md5"),
-    "sha256": _digest("sha256"),
-    "bucket": _bucket,
-    "distance": _distance,
-    "year": _calendar(lambda at: at.year),
-    "quarter": _calendar(lambda at: (at.month + 2) // 3),
-    "month": _calendar(lambda at: at.month),
-    "week": _calendar(lambda at: at.isocalendar().week),
-    "day": _calendar(lambda at: at.day),
-    "dayofyear": _calendar(lambda at: at.timetuple().tm_yday),
-    "dayofweek": _calendar(lambda at: at.isoweekday()),
-    "hour": _calendar(lambda at: at.hour),
-    "minute": _calendar(lambda at: at.minute),
-    "second": _calendar(lambda at: at.second),
-    "millisecond": _calendar(lambda at: at.microsecond // 1000),
-    "day_name": _calendar(lambda at: DAYS[at.weekday()]),
-    "month_name": _calendar(lambda at: MONTHS[at.month - 1]),
-    "is_weekend": _calendar(lambda at: at.weekday() >= 5),
-    "date": _calendar(lambda at: at.date().isoformat()),
-    "date_trunc": _partial(_trunc),
-    "epoch": lambda a: a / 1e6,
-}
-
-#: functions whose result has the type of the first argument, and that of the widest of some
-FIRST = frozenset(("abs", "round", "floor", "ceil", "trunc"))
-ALIKE = frozenset(("coalesce", "least", "greatest", "nullif", "if"))
-TIMES = frozenset(("timestamp", "date_trunc"))
-FLOATS = frozenset(
-    (
-        *("sqrt", "power", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "atan2", "radians", "degrees"),
-        *("distance", "float", "number", "epoch"),
-    )
-)
