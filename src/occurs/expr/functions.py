@@ -242,14 +242,14 @@ function = partial(declare, topic="values")
 
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
-@reference(min)
+@reference(plain.extreme(min))
 def least(*args: Any) -> Any:
     """The smallest of the arguments; null if one of them is null."""
     return _with_nan(pc.min_element_wise(*args, skip_nulls=False), args)
 
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 3))
-@reference(max)
+@reference(plain.extreme(max))
 def greatest(*args: Any) -> Any:
     """The largest of the arguments; null if one of them is null."""
     return _with_nan(pc.max_element_wise(*args, skip_nulls=False), args)

@@ -44,12 +44,12 @@ class Undecided:
 OVERFLOW = Undecided()
 
 
-def clean(value: Any) -> Any:
-    """NaN is null; numbers beyond int64 are overflow; whole fractions are ints."""
+def clean(value: Any, keep_nan: bool = False) -> Any:
+    """NaN is null, unless it is kept; numbers beyond int64 are overflow; whole fractions are ints."""
     if isinstance(value, Fraction):
         value = value if value.denominator > 1 else int(value)
     if isinstance(value, float) and math.isnan(value):
-        return None
+        return value if keep_nan else None
     if isinstance(value, int | Fraction) and not isinstance(value, bool) and not LEAST <= value <= GREATEST:
         return OVERFLOW
     return value
@@ -61,10 +61,10 @@ def clean(value: Any) -> Any:
 class Evaluator(ABC):
     """Expressions at one place of a program; a language says what its own nodes are there.
 
-    ``dialect``: what a comparison with null is.  ``names``: of functions that the language calls otherwise.
+    ``names``: of functions that the language calls otherwise.
     """
 
-    dialect: ClassVar[Dialect] = TESLA
+    dialect: Dialect = TESLA
     names: ClassVar[Mapping[str, str]] = {}
 
     @property
@@ -88,7 +88,7 @@ class Evaluator(ABC):
         """The value of an expression; None is null, Undecided an overflow that matters."""
         match node:
             case tree.Literal():
-                return clean(node.value)
+                return self.clean(node.value)
             case tree.DurationLiteral():
                 return clean(ticks(node.value, self.kind))
             case tree.Annotated():
@@ -97,17 +97,20 @@ class Evaluator(ABC):
                 found = self.value(node.arg)
                 return found.lost if isinstance(found, Undecided) else (found is None) != node.negated
             case tree.Unary("not"):
-                return unless(True, self.value(node.arg))
+                return unless(True, self.condition(node.arg))
+            case tree.Unary("neg", tree.Literal(int() as number)):
+                return clean(-number)
             case tree.Unary("neg"):
-                return strict(lambda a: -a, self.value(node.arg))
+                return self.strict(lambda a: -a, self.value(node.arg))
             case tree.Binary("and"):
-                return both(self.value(node.left), self.value(node.right))
+                return both(self.condition(node.left), self.condition(node.right))
             case tree.Binary("or"):
-                return either(self.value(node.left), self.value(node.right))
+                return either(self.condition(node.left), self.condition(node.right))
             case tree.Binary() if node.op in tree.COMPARISONS:
                 return self.atom(strict(OPERATORS[node.op], *self.compared((node.left, node.right))))
             case tree.Binary():
-                return strict(OPERATORS[node.op], self.value(node.left), self.value(node.right))
+                values = self.value(node.left), self.value(node.right)
+                return self.strict(lambda a, b: self.computed(node.op, a, b), *values)
             case tree.In():
                 found, *items = self.compared((node.arg, *node.items))
                 return self.atom(unless(node.negated, one_of(found, items)))
@@ -117,11 +120,33 @@ class Evaluator(ABC):
                 return as_float(self.branch(node.args), self.type(node))
             case tree.Call():
                 return self.called(node, [self.value(a) for a in node.args])
-        return clean(self.leaf(node))
+        return self.clean(self.leaf(node))
+
+    def clean(self, value: Any) -> Any:
+        """As :func:`clean`."""
+        return clean(value, self.dialect.nan == "keep")
+
+    def strict(self, f: Callable[..., Any], *values: Any) -> Any:
+        """As :func:`strict`."""
+        return strict(f, *values, keep_nan=self.dialect.nan == "keep")
+
+    def condition(self, node: tree.Expr) -> Any:
+        """An operand of a connective, or a whole condition."""
+        connective = isinstance(node, tree.Unary) or (isinstance(node, tree.Binary) and node.op in ("and", "or"))
+        return self.value(node) if connective else self.atom(self.value(node))
 
     def atom(self, outcome: Any) -> Any:
         """A comparison as the dialect has it if it is null."""
-        return False if outcome is None and self.dialect.null_atom == "false" else outcome
+        return kleene(lambda a: a is True, outcome) if self.dialect.null_atom == "false" else outcome
+
+    def computed(self, op: str, a: Any, b: Any) -> Any:
+        """Arithmetic of two values; by zero, and with an infinite dividend, as the dialect has it."""
+        if op == "/" and b == 0 and self.dialect.zero_division == "inf":
+            sign = math.copysign(1, a) * math.copysign(1, b)
+            return math.nan if a == 0 or a != a else math.copysign(math.inf, sign)
+        if op in ("%", "mod") and isinstance(a, float) and math.isinf(a) and b != 0:
+            return math.nan
+        return OPERATORS[op](a, b)
 
     def called(self, node: tree.Call, values: list[Any]) -> Any:
         """A function of values."""
@@ -139,7 +164,7 @@ class Evaluator(ABC):
             values = [as_float(v, self.type(node)) for v in values]
         if known.typed:
             values = [*values, self.type(node.args[0]) or Type.NULL]
-        return strict(known.reference, *values)
+        return self.strict(known.reference, *values)
 
     def branch(self, parts: Sequence[tree.Expr]) -> Any:
         """``condition, value, condition, value, .. [, otherwise]``: the value of the first condition that is true."""
@@ -159,7 +184,7 @@ class Evaluator(ABC):
                 return self.type(node.arg)
             case tree.Binary(op="/"):
                 return Type.FLOAT
-            case tree.Binary(op="+" | "-" | "*" | "%" | "mod"):
+            case tree.Binary(op="+" | "-" | "*" | "%" | "mod" | "div"):
                 return widest([self.type(node.left), self.type(node.right)])
             case tree.Call("if"):
                 return widest([self.type(a) for a in outcomes(node.args)])
@@ -254,19 +279,19 @@ def one_of(value: Any, items: Iterable[Any]) -> Any:
 # --- arithmetic, comparison -----------------------------------------------------------------------------------------
 
 
-def strict(f: Callable[..., Any], *values: Any) -> Any:
+def strict(f: Callable[..., Any], *values: Any, keep_nan: bool = False) -> Any:
     """Null if an operand is null, an overflow if one has overflowed, else ``f`` of them."""
     if any(v is None for v in values):
         return None
     for v in values:
         if isinstance(v, Undecided):
             return v.lost
-    return clean(f(*values))
+    return clean(f(*values), keep_nan)
 
 
 def divide(a: Any, b: Any) -> Any:
-    """Real division; null by zero."""
-    return None if b == 0 else float(a) / float(b)
+    """Real division, of ints and fractions to the nearest float of the exact quotient; null by zero."""
+    return None if b == 0 else float(a / b)
 
 
 def remainder(a: Any, b: Any) -> Any:
@@ -282,6 +307,11 @@ def remainder(a: Any, b: Any) -> Any:
 def modulo(a: Any, b: Any) -> Any:
     """The remainder of the quotient rounded down; null by zero, and of an infinite dividend."""
     return None if b == 0 or (isinstance(a, float) and math.isinf(a)) else a % b
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """The quotient rounded down; null by zero."""
+    return None if b == 0 else a // b
 
 
 def equal(a: Any, b: Any) -> bool:
@@ -307,6 +337,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": divide,
     "%": remainder,
     "mod": modulo,
+    "div": quotient,
     # Python compares int, float and Fraction by exact value, and text by code point
     "=": equal,
     "!=": lambda a, b: not equal(a, b),

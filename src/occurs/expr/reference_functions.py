@@ -40,6 +40,11 @@ def partial(f: Callable[..., Any], beyond: Any = math.inf) -> Callable[..., Any]
     return apply
 
 
+def extreme(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``min`` or ``max``; NaN if a value is."""
+    return lambda *values: math.nan if any(v != v for v in values) else f(values)
+
+
 def power(a: Any, b: Any) -> Any:
     """Float power; null outside the real numbers, infinite beyond float64."""
     try:

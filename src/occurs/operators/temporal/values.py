@@ -81,7 +81,7 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": _strict(add),
     "-": _strict(sub),
     "*": _strict(mul),
-    "/": _strict(lambda a, b: None if b == 0 else float(a) / float(b)),
+    "/": _strict(lambda a, b: None if b == 0 else float(a / b)),
     "mod": _strict(lambda a, b: None if b == 0 else a % b),
 }
 
