@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# tests start hundreds of processes: each would compile the modules again that no other one has left compiled
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo demo-ships test test-plain kernels lint docs pictures dist hooks bench clean
 

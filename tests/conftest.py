@@ -46,15 +46,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skip)
 
 
+#: settings for small queries, of which each runs once: to compile a query takes longer than to run it
+_SMALL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+}
+
+
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The one Spark session of a run; starting it takes some seconds.  Mark tests that use it with ``spark``."""
     from occurs.connect.spark import local_session
 
     more = _connector(request.session.items)
-    session = local_session("local[2]", spark__sql__shuffle__partitions="4", **more)
+    session = local_session("local[2]", **{name.replace(".", "__"): value for name, value in _SMALL.items()}, **more)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def usual_spark(spark: Any) -> Iterator[Any]:
+    """The Spark session with Spark's own settings, as users have it."""
+    usual = {name: value for name, value in _SMALL.items() if "shuffle" not in name}
+    for name in usual:
+        spark.conf.unset(name)
+    assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
+    yield spark
+    for name, value in usual.items():
+        spark.conf.set(name, value)
 
 
 def _connector(items: list[pytest.Item]) -> dict[str, str]:

@@ -206,7 +206,7 @@ def test_without_pyspark_its_host_says_what_to_install(occurs, here, monkeypatch
 
 
 @pytest.mark.spark
-def test_spark_finds_the_same(occurs, here, spark):
+def test_spark_finds_the_same(occurs, here, usual_spark):
     done = occurs("run", "fire.tesla", "--host", "spark", "--events", "events.csv")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
     (here / "events.csv").write_text(EVENTS.replace("2024-01-05T09:01:00Z", "at nine"))

@@ -143,9 +143,9 @@ def test_the_engine_on_the_whole_year(tables: dict[str, pa.Table]) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.spark
-def test_spark_on_the_whole_year(spark: Any, tables: dict[str, pa.Table], tmp_path: Path) -> None:
+def test_spark_on_the_whole_year(usual_spark: Any, tables: dict[str, pa.Table], tmp_path: Path) -> None:
     paths = events.write(tmp_path)
-    found = occurs.load(RULES).detect({name: spark.read.parquet(str(path)) for name, path in paths.items()})
+    found = occurs.load(RULES).detect({name: usual_spark.read.parquet(str(path)) for name, path in paths.items()})
     e = frames(tables)
     for name, question in by_hand.QUESTIONS.items():
         same_rows(found[name].toArrow().to_pandas(), question(e))

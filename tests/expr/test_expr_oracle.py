@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -62,12 +63,14 @@ texts = st.one_of(
 VALUES = {Type.INT: ints, Type.FLOAT: reals, Type.STRING: texts, Type.BOOL: st.booleans()}
 
 
+@cache
 def leaf(type: Type) -> st.SearchStrategy[Expr]:
     refs = st.sampled_from([Ref(None, n) for n, t in COLUMNS.items() if t is type])
     constants = VALUES[type].filter(lambda v: v != -(2**63)).map(lambda v: Literal(v, type))
     return st.one_of(refs, refs, constants, st.just(Literal(None, Type.NULL)))
 
 
+@cache
 def number(depth: int) -> st.SearchStrategy[Expr]:
     base = st.one_of(leaf(Type.INT), leaf(Type.FLOAT))
     if depth == 0:
@@ -85,6 +88,7 @@ def number(depth: int) -> st.SearchStrategy[Expr]:
     )
 
 
+@cache
 def condition(depth: int) -> st.SearchStrategy[Expr]:
     compare = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
     below = number(max(0, depth - 1))
@@ -179,6 +183,7 @@ def test_slots(table: Any, node: Expr, how: dialect.Dialect) -> None:
         assert (hidden is None and expected[1] is None) or hidden.tolist() == expected[1].tolist()
 
 
+@cache
 def durations(depth: int) -> st.SearchStrategy[Expr]:
     length = st.fractions(-5, 5, max_denominator=6).map(lambda f: DurationLiteral(Duration(f * 1_000_000)))
     base = st.one_of(

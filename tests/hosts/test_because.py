@@ -308,8 +308,8 @@ def test_a_stream_says_the_same(case: Case, size: int) -> None:
 
 @pytest.mark.spark
 @every_language
-def test_spark_says_the_same(case: Case, quick: Any) -> None:
-    tables = {t: quick.createDataFrame(table) for t, table in case.tables.items()}
+def test_spark_says_the_same(case: Case, spark: Any) -> None:
+    tables = {t: spark.createDataFrame(table) for t, table in case.tables.items()}
     program = occurs.parse(case.rules, language=case.language)
     found = program.detect(tables, time_unit="s", because=True, partitions=2)
     wanted = here(case)

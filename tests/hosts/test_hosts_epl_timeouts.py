@@ -121,21 +121,21 @@ def test_random_programs_as_streams() -> None:
 
 
 @pytest.mark.spark
-def test_on_spark(quick: Any) -> None:
+def test_on_spark(spark: Any) -> None:
     program, table = occurs.parse(RULES, language="epl"), table_of(7)
     for options in ({}, {"because": True}):
-        found = program.detect(quick.createDataFrame(table), timeouts=True, time_unit="ms", partitions=3, **options)
+        found = program.detect(spark.createDataFrame(table), timeouts=True, time_unit="ms", partitions=3, **options)
         assert set(found) == {"P", "Q"}
         assert rows(found.timeouts) == here(program, table, **options)
         found.unpersist()
 
 
 @pytest.mark.spark
-def test_the_limit_on_spark(quick: Any) -> None:
+def test_the_limit_on_spark(spark: Any) -> None:
     text = "create schema A(k int); insert into P select a.k as k from pattern [every a=A -> a2=A(k = a.k + 1)];"
     table = pa.table({"type": ["A"] * 9, "time": range(9), "k": [2 * n for n in range(9)]})
     program = occurs.parse(text, language="epl")
-    for events in (table, quick.createDataFrame(table)):
+    for events in (table, spark.createDataFrame(table)):
         assert program.detect(events, time_unit="ms", max_instances=20)["P"] is not None
         with pytest.raises(occurs.LimitProblem) as caught:
             to_arrow(program.detect(events, time_unit="ms", max_instances=5)["P"])
@@ -145,11 +145,11 @@ def test_the_limit_on_spark(quick: Any) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_on_structured_streaming(quick: Any, tmp_path: Path) -> None:
+def test_on_structured_streaming(spark: Any, tmp_path: Path) -> None:
     """Detections, too: two guards, a chain of them, absence by a timer; started anew from the checkpoint."""
     program, table = occurs.parse(RULES + ABSENT, language="epl"), disordered(table_of(9), 5, 1)
     options: dict[str, Any] = {"time_unit": "ms", "timeouts": True, "partitions": 2, "watermark": 5}
-    got = Followed(quick, program, Folder(tmp_path / "in"), table.schema, tmp_path / "checkpoint", options)
+    got = Followed(spark, program, Folder(tmp_path / "in"), table.schema, tmp_path / "checkpoint", options)
     for part in cut(table, 2):
         got.folder.put(part)
         got.run()
@@ -166,13 +166,13 @@ def test_on_structured_streaming(quick: Any, tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.long
-def test_a_query_of_ones_own(quick: Any, tmp_path: Path) -> None:
+def test_a_query_of_ones_own(spark: Any, tmp_path: Path) -> None:
     program, table = occurs.parse(RULES, language="epl"), table_of(9).sort_by("time")
     folder = Folder(tmp_path / "in")
     folder.put(table)
     options: dict[str, Any] = {"time_unit": "ms", "timeouts": True, "partitions": 2}
-    found = program.detect(folder.stream(quick, table.schema), **options)
-    mine = collected(quick, found.timeouts["both"], tmp_path)
+    found = program.detect(folder.stream(spark, table.schema), **options)
+    mine = collected(spark, found.timeouts["both"], tmp_path)
     # the last instant is not known to be complete
     last = max(table.column("time").to_pylist()) - 1
     wanted = program.detect(table, timeouts=True, time_unit="ms", until=last)

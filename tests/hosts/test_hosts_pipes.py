@@ -157,15 +157,15 @@ def test_faults_are_told_by_every_host(case: PipesCase) -> None:
 @pytest.mark.parametrize(
     "case", [pytest.param(c, id=str(c), marks=() if c.name.startswith("W14") else pytest.mark.long) for c in CASES]
 )
-def test_on_spark(quick: Any, case: PipesCase) -> None:
-    found = on_spark(quick, program_of(case), case.tables(), partitions=3, ended=case.ended, **keywords(case))
+def test_on_spark(spark: Any, case: PipesCase) -> None:
+    found = on_spark(spark, program_of(case), case.tables(), partitions=3, ended=case.ended, **keywords(case))
     assert not missing(found, case)
 
 
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.parametrize("case", FAULTS, ids=str)
-def test_faults_on_spark(quick: Any, case: PipesCase) -> None:
+def test_faults_on_spark(spark: Any, case: PipesCase) -> None:
     with pytest.raises(occurs.InputProblem) as problem:
-        on_spark(quick, program_of(case), case.tables(), ended=case.ended, **keywords(case))
+        on_spark(spark, program_of(case), case.tables(), ended=case.ended, **keywords(case))
     assert problem.value.kind == case.error

@@ -189,10 +189,10 @@ def test_a_stream_says_the_same_as_a_batch(memory: str) -> None:
 
 
 @pytest.mark.spark
-def test_spark_says_the_same_and_draws_it(quick: Any) -> None:
+def test_spark_says_the_same_and_draws_it(spark: Any) -> None:
     program = occurs.parse(TEXT, language="phenesthe")
     here = program.detect(tables(), because=True)
-    there = program.detect({t: quick.createDataFrame(table) for t, table in tables().items()}, because=True)
+    there = program.detect({t: spark.createDataFrame(table) for t, table in tables().items()}, because=True)
     assert everything({t: there.arrow(t) for t in there}) == everything({t: here.arrow(t) for t in here})
     shown = there.timeline("V", only=["trip", "moored"]).page()
     wanted = here.timeline("V", only=["trip", "moored"]).page()

@@ -199,13 +199,13 @@ def test_on_a_stream(way: How) -> None:
 
 
 @pytest.mark.spark
-def test_on_spark(quick: Any) -> None:
+def test_on_spark(spark: Any) -> None:
     every = f"DEFINE All AS SELECT {', '.join(READ)} FROM X0. "
     program = occurs.parse(every + "DEFINE Days AS UNPACK X0.days." + SLICES, "esql")
     given = EVENTS
     for name, column in LEFT_OUT.items():
         given = given.append_column(name, column)
-    frame = quick.createDataFrame(given)
+    frame = spark.createDataFrame(given)
     found = program.detect({"X0": frame}, with_label=True, **OPTIONS)
     # the value in the record is an attribute of its own, `record.a`, and so part of the labels; the others are not
     events = EVENTS.append_column("record", LEFT_OUT["record"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -9,20 +10,27 @@ import pytest
 from hostcases import Batch, all_cases, bare, combined, here, in_few_jobs, keywords, labelled, on_spark
 
 import occurs
+from many import check_all
 from occurs.testing.cases import Case
 from occurs.verify.compare import difference
 
 pytestmark = pytest.mark.spark
-BATCHES, ALONE = combined(all_cases())
-#: of those that run alone, the ones that are also in the fast run
+#: of the cases that run alone, those of the fast run
 FAST = {"W16 Timer", "W23 nulls", "an empty history", "undecided in a role", "a clock without events"}
 NOTHING = pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})
 
 
+@cache
+def batches_and_alone() -> tuple[list[Batch], list[Case]]:
+    return combined(all_cases())
+
+
 def test_all_cases_are_here() -> None:
-    names = [c.name for b in BATCHES for c in b.cases] + [c.name for c in ALONE]
+    batches, alone = batches_and_alone()
+    names = [c.name for b in batches for c in b.cases] + [c.name for c in alone]
     assert sorted(names) == sorted(c.name for c in all_cases())
-    assert len(ALONE) < len(names) / 3
+    assert {c.name for c in alone} >= FAST
+    assert len(alone) < len(names) / 3
 
 
 def check(spark: Any, batch: Batch, partitions: int, because: bool) -> None:
@@ -37,39 +45,42 @@ def check(spark: Any, batch: Batch, partitions: int, because: bool) -> None:
 
 
 @pytest.mark.parametrize("because", [False, True])
-def test_worked_examples(quick: Any, because: bool) -> None:
+def test_worked_examples(spark: Any, because: bool) -> None:
     """Without labels, columns that nobody reads stay outside of Python."""
     batches, _ = combined(c for c in all_cases() if c.name.startswith("W"))
     for batch in batches:
-        check(quick, batch, 8, because)
+        check(spark, batch, 8, because)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "number",
-    [pytest.param(n, marks=[pytest.mark.long] if n > 1 else []) for n in range(len(BATCHES))],
-    ids=lambda n: BATCHES[n].name,
-)
+@pytest.mark.parametrize("number", [0, 1, pytest.param(None, marks=pytest.mark.long, id="others")])
 @pytest.mark.parametrize(("partitions", "because"), [(1, True), pytest.param(8, False, marks=pytest.mark.long)])
-def test_many_cases(quick: Any, number: int, partitions: int, because: bool) -> None:
-    check(quick, BATCHES[number], partitions, because)
+def test_many_cases(spark: Any, number: int | None, partitions: int, because: bool) -> None:
+    batches, _ = batches_and_alone()
+    for batch in batches[2:] if number is None else [batches[number]]:
+        check(spark, batch, partitions, because)
 
 
-def _alone(number: int, case: Case) -> Any:
-    marks = [] if case.name in FAST else [pytest.mark.slow, *[pytest.mark.long] * (number % 3 > 0)]
-    return pytest.param(case, marks=marks, id=case.name)
-
-
-@pytest.mark.parametrize("case", [_alone(n, c) for n, c in enumerate(ALONE)])
+@pytest.mark.parametrize(
+    "part",
+    ["fast", pytest.param(0, marks=pytest.mark.slow), *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2))],
+)
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
-def test_one_case(quick: Any, case: Case, partitions: int) -> None:
+def test_cases_that_run_alone(spark: Any, part: Any, partitions: int) -> None:
+    _, alone = batches_and_alone()
+    rest = [c for n, c in enumerate(alone) if n % 3 == part and c.name not in FAST]
+    cases = [c for c in alone if c.name in FAST] if part == "fast" else rest
+    check_all(cases, lambda case: check_one(spark, case, partitions))
+
+
+def check_one(spark: Any, case: Case, partitions: int) -> None:
     program, options = occurs.parse(case.rules), keywords(case)
     tables: Any = case.tables() or NOTHING
     if case.error is not None:
         with pytest.raises(occurs.OccursError) as caught:
-            on_spark(quick, program, tables, partitions=partitions, **options)
+            on_spark(spark, program, tables, partitions=partitions, **options)
         assert caught.value.kind == case.error
         return
-    rows = on_spark(quick, program, tables, partitions=partitions, because=True, **options)
+    rows = on_spark(spark, program, tables, partitions=partitions, because=True, **options)
     assert difference(case.expected or (), bare(rows)) is None
     assert labelled(rows) == labelled(here(program, tables, because=True, **options))

@@ -65,44 +65,44 @@ def many(count: int, step: int = 1) -> dict[str, pa.Table]:
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
-def test_null_keys(quick: Any) -> None:
-    assert alike(quick, KEYED, rows(pa.int64(), [1, None, 2], [1, None, None])) == 1
+def test_null_keys(spark: Any) -> None:
+    assert alike(spark, KEYED, rows(pa.int64(), [1, None, 2], [1, None, None])) == 1
 
 
-def test_keys_of_mixed_numbers(quick: Any) -> None:
+def test_keys_of_mixed_numbers(spark: Any) -> None:
     tables = rows(pa.int64(), [1, 2, 3, None], [1])
     tables["B"] = rows(pa.float64(), [], [1.0, 2.5, 3.0, float("nan"), None])["B"]
     assert modes(KEYED, tables, time_unit="ms") == ["keyed"]
-    assert alike(quick, KEYED, tables) == 2
+    assert alike(spark, KEYED, tables) == 2
 
 
-def test_integer_keys_that_no_float_holds(quick: Any) -> None:
+def test_integer_keys_that_no_float_holds(spark: Any) -> None:
     tables = rows(pa.int64(), [2**53 + 1, 2**53], [1])
     tables["B"] = rows(pa.float64(), [], [float(2**53)])["B"]
-    assert alike(quick, KEYED, tables) == 1
+    assert alike(spark, KEYED, tables) == 1
 
 
-def test_zeros_of_both_signs_are_one_key(quick: Any) -> None:
-    assert alike(quick, KEYED, rows(pa.float64(), [0.0, -0.0], [-0.0, 0.0])) == 4
+def test_zeros_of_both_signs_are_one_key(spark: Any) -> None:
+    assert alike(spark, KEYED, rows(pa.float64(), [0.0, -0.0], [-0.0, 0.0])) == 4
 
 
-def test_a_key_that_is_not_a_number_is_null(quick: Any) -> None:
+def test_a_key_that_is_not_a_number_is_null(spark: Any) -> None:
     nan = float("nan")
-    assert alike(quick, KEYED, rows(pa.float64(), [nan, 1.0], [nan, 1.0])) == 1
+    assert alike(spark, KEYED, rows(pa.float64(), [nan, 1.0], [nan, 1.0])) == 1
 
 
-def test_keys_of_text_times_and_truth_values(quick: Any) -> None:
-    assert alike(quick, KEYED, rows(pa.string(), ["a", "", "ä"], ["", "a ", "ä"])) == 2
-    assert alike(quick, KEYED, rows(pa.bool_(), [True, False], [True, True])) == 2
+def test_keys_of_text_times_and_truth_values(spark: Any) -> None:
+    assert alike(spark, KEYED, rows(pa.string(), ["a", "", "ä"], ["", "a ", "ä"])) == 2
+    assert alike(spark, KEYED, rows(pa.bool_(), [True, False], [True, True])) == 2
     moment = dt.datetime(2024, 3, 31, 0, 30, tzinfo=dt.UTC)
-    assert alike(quick, KEYED, rows(pa.timestamp("us", tz="UTC"), [moment], [moment])) == 1
+    assert alike(spark, KEYED, rows(pa.timestamp("us", tz="UTC"), [moment], [moment])) == 1
 
 
 # -- times -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def elsewhere(quick: Any) -> Iterator[Any]:
-    with configured(quick, {"spark.sql.session.timeZone": "America/New_York"}):
-        yield quick
+def elsewhere(spark: Any) -> Iterator[Any]:
+    with configured(spark, {"spark.sql.session.timeZone": "America/New_York"}):
+        yield spark
 
 
 STAMPED = "define CE(W) from A(W > timestamp '2024-03-10T01:00:00Z') and each B() within 2 h from A where W = A.W"
@@ -133,38 +133,38 @@ def test_naive_timestamps_of_spark(elsewhere: Any) -> None:
     assert row.time == int(dt.datetime(2024, 3, 10, 2, 30, tzinfo=dt.UTC).timestamp()) * 10**6 + 1
 
 
-def test_instants_with_and_without_sequence(quick: Any) -> None:
+def test_instants_with_and_without_sequence(spark: Any) -> None:
     values = [3, 1, 2]
     tables = rows(pa.int64(), [1], [1, 1, 1])
     tables["B"] = tables["B"].set_column(2, "V", pa.array(values))
-    assert alike(quick, LAST, tables) == 1
+    assert alike(spark, LAST, tables) == 1
     tables["B"] = tables["B"].append_column("sequence", pa.array([2, 9, None]))
     program = occurs.parse(LAST)
-    assert [r.attributes["V"] for r in on_spark(quick, program, tables, time_unit="ms")] == [1]
-    assert alike(quick, LAST, tables) == 1
+    assert [r.attributes["V"] for r in on_spark(spark, program, tables, time_unit="ms")] == [1]
+    assert alike(spark, LAST, tables) == 1
 
 
-def test_extreme_times(quick: Any) -> None:
+def test_extreme_times(spark: Any) -> None:
     ends = [-(2**62), 0, 2**62]
     tables = {"A": pa.table({"time": ends, "V": [1, 2, 3]}), "B": pa.table({"time": ends, "V": [1, 2, 3]})}
-    assert alike(quick, LAST, tables) == 3
+    assert alike(spark, LAST, tables) == 3
     assert slices((ends[0], ends[2]), 5, 8) == [(ends[0], ends[2])]
 
 
 # -- ways to split -----------------------------------------------------------------------------------------------------
-def test_slices_of_time_look_back_exactly_as_far_as_the_window(quick: Any) -> None:
+def test_slices_of_time_look_back_exactly_as_far_as_the_window(spark: Any) -> None:
     """Partners exactly one window before, across the boundary of slices, for every place of the boundary."""
     tables = many(40)
     assert modes(LAST, tables, time_unit="ms") == ["slices"]
     for partitions in (1, 2, 3, 7):
-        assert alike(quick, LAST, tables, partitions) == 40
+        assert alike(spark, LAST, tables, partitions) == 40
 
 
-def test_what_a_slice_hands_on_inside_itself(quick: Any) -> None:
+def test_what_a_slice_hands_on_inside_itself(spark: Any) -> None:
     """Two windows deep: the overlap is the sum of both."""
     text = LAST + "\ndefine M(V) from B() and first L() within 7 ms from B where V = L.V"
     assert modes(text, many(5), time_unit="ms") == ["slices"]
-    assert alike(quick, text, many(60), 5) > 50
+    assert alike(spark, text, many(60), 5) > 50
 
 
 def test_slices_cover_the_clock() -> None:
@@ -177,95 +177,95 @@ def test_slices_cover_the_clock() -> None:
             assert len(found) == 1 or all(last - first + 1 >= overlap for first, last in found[:-1])
 
 
-def test_rules_over_all_partitions(quick: Any) -> None:
+def test_rules_over_all_partitions(spark: Any) -> None:
     """What cannot be split shares the partitions, rule by rule; a type that one rule reads goes only there."""
     text = ALONE + "\ndefine D(V) from B() and first A() within 9 ms from B where V = A.V consuming A"
     text += "\ndefine E() from Timer(S%1 == 0) and last A() within 1 s from Timer consuming A"
     tables = many(50, 40)
     assert modes(text, tables, time_unit="ms") == ["rules"]
     for partitions in (1, 2, 8):
-        assert alike(quick, text, tables, partitions) > 20
+        assert alike(spark, text, tables, partitions) > 20
 
 
-def test_stages_between_keys(quick: Any) -> None:
+def test_stages_between_keys(spark: Any) -> None:
     text = KEYED + "\ndefine N(V, C) from CE() where V = CE.V, C = COUNT(CE(V = CE.V)) within 9 ms from CE"
     text += "\ndefine O(V) from A(V = $v) and each N(V = $v) within 9 ms from A where V = N.C"
     tables = many(80)
     assert modes(text, tables, time_unit="ms").count("keyed") >= 1
-    assert alike(quick, text, tables, 5) > 80
+    assert alike(spark, text, tables, 5) > 80
 
 
-def test_row_by_row(quick: Any) -> None:
+def test_row_by_row(spark: Any) -> None:
     tables = many(50)
     tables["A"] = pa.concat_tables([tables["A"]] * 2)
     assert modes(FREE, tables, time_unit="ms") == ["free"]
-    assert alike(quick, FREE, tables) == 60
+    assert alike(spark, FREE, tables) == 60
 
 
-def test_timers_where_nothing_happens(quick: Any) -> None:
+def test_timers_where_nothing_happens(spark: Any) -> None:
     text = "define T(N) from Timer(S%1 == 0) where N = COUNT(A()) within 2 s from Timer"
     tables = {"A": pa.table({"time": [500, 90_500], "V": [1, 1]})}
-    assert alike(quick, text, tables) == 90
+    assert alike(spark, text, tables) == 90
     nothing = {"A": pa.table({"time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})}
-    assert alike(quick, text, nothing) == 0
-    assert alike(quick, text, nothing, start=0, until=60_000) == 61
+    assert alike(spark, text, nothing) == 0
+    assert alike(spark, text, nothing, start=0, until=60_000) == 61
 
 
-def test_nothing_at_all(quick: Any) -> None:
+def test_nothing_at_all(spark: Any) -> None:
     nothing = {t: table.slice(0, 0) for t, table in many(1).items()}
     for text in (KEYED, LAST, FREE, ALONE):
-        assert alike(quick, text, nothing) == 0
+        assert alike(spark, text, nothing) == 0
 
 
 # -- what is asked for -------------------------------------------------------------------------------------------------
-def test_only_and_subscriptions(quick: Any) -> None:
+def test_only_and_subscriptions(spark: Any) -> None:
     tables = many(30)
     program = occurs.parse(f"{KEYED}\n{LAST}\n{FREE}")
-    frames = {t: quick.createDataFrame(table) for t, table in tables.items()}
+    frames = {t: spark.createDataFrame(table) for t, table in tables.items()}
     found = program.detect(frames, time_unit="ms", only=["F"])
     assert list(found) == ["F"]
     assert found.arrow("F").num_rows == program.detect(tables, time_unit="ms", only=["F"]).count("F")
     with pytest.raises(UsageProblem, match="`G` is not reported"):
         program.detect(frames, time_unit="ms", only=["G"])
-    alike(quick, f"{KEYED}\n{LAST}\n{FREE}\nSubscribe(L, V > 5)\nSubscribe(B, V = 2)", tables)
+    alike(spark, f"{KEYED}\n{LAST}\n{FREE}\nSubscribe(L, V > 5)\nSubscribe(B, V = 2)", tables)
 
 
-def test_bad_rows(quick: Any) -> None:
+def test_bad_rows(spark: Any) -> None:
     kinds = pa.array(["A", None, "A", "", "B"])
     table = pa.table({"type": kinds, "time": pa.array([1, 2, None, 4, 5]), "V": pa.array([2, 2, 2, 2, 2])})
     program = occurs.parse(FREE + "\ndefine G(V) from B() where V = B.V")
     with pytest.raises(InputProblem) as caught:
-        program.detect(quick.createDataFrame(table), time_unit="ms")
+        program.detect(spark.createDataFrame(table), time_unit="ms")
     assert {p.kind for p in caught.value.problems} == {"bad-time", "bad-value"}
-    found = program.detect(quick.createDataFrame(table), time_unit="ms", bad_rows="skip")
+    found = program.detect(spark.createDataFrame(table), time_unit="ms", bad_rows="skip")
     local = program.detect(table, time_unit="ms", bad_rows="skip")
     assert found.counts == local.counts
     assert sorted(r["reason"] for r in found.bad.collect()) == sorted(local.bad.column("reason").to_pylist())
     assert difference(here(program, table, time_unit="ms", bad_rows="skip"), collected(found)) is None
 
 
-def test_columns_of_one_table_are_not_those_of_derived_types(quick: Any) -> None:
+def test_columns_of_one_table_are_not_those_of_derived_types(spark: Any) -> None:
     rules = "define X(V) from A() where V = 1\ndefine Y(V) from X() where V = X.V"
     program = occurs.parse(f"{rules}\nSubscribe(Y)\nSubscribe(Q)")
     for kinds, values in ((["A"], ["text"]), (["A", "X"], [1, 2])):
         table = pa.table({"type": kinds, "time": range(len(kinds)), "V": values})
         local = program.detect(table, time_unit="ms")
-        found = program.detect(quick.createDataFrame(table), time_unit="ms")
+        found = program.detect(spark.createDataFrame(table), time_unit="ms")
         assert sorted(map(tuple, found["Y"].collect())) == sorted(tuple(r.values()) for r in local["Y"].to_pylist())
         assert [p.kind for p in found.notices] == [p.kind for p in local.notices]
         assert found["Q"].count() == 0
 
 
-def test_types_that_a_declaration_leaves_open(quick: Any) -> None:
+def test_types_that_a_declaration_leaves_open(spark: Any) -> None:
     rule = "define X(K, V) from A($k, 3) and last B(K = $k) within 9 ms from A where K = $k, V = B.V"
     table = pa.table({"type": ["A", "A", "B"], "time": [5, 6, 1], "K": ["a", "b", "a"], "V": [3, 4, 2]})
-    assert alike(quick, f"event A(K, V: int)\nevent B(K, V)\n{rule}", table) == 1
+    assert alike(spark, f"event A(K, V: int)\nevent B(K, V)\n{rule}", table) == 1
 
 
 # -- together, caches, memory ------------------------------------------------------------------------------------------
-def test_types_together(quick: Any) -> None:
+def test_types_together(spark: Any) -> None:
     tables = many(30)
-    frames = {t: quick.createDataFrame(table) for t, table in tables.items()}
+    frames = {t: spark.createDataFrame(table) for t, table in tables.items()}
     text = f"{KEYED}\n{LAST}\n{FREE}\ndefine H(V) from A() where V = A.V + 0.5\ndefine I(V) from A() where V = 'a'"
     program = occurs.parse(text)
     found, local = program.detect(frames, time_unit="ms"), program.detect(tables, time_unit="ms")
@@ -280,11 +280,11 @@ def test_types_together(quick: Any) -> None:
         found.together("CF")
 
 
-def test_caches_are_freed_and_tables_stay_usable(quick: Any) -> None:
+def test_caches_are_freed_and_tables_stay_usable(spark: Any) -> None:
     """What two types share is computed once, until it is freed."""
-    jvm = quick.sparkContext._jsc.sc()
+    jvm = spark.sparkContext._jsc.sc()
     before = jvm.getPersistentRDDs().size()
-    frames = {t: quick.createDataFrame(table) for t, table in many(30).items()}
+    frames = {t: spark.createDataFrame(table) for t, table in many(30).items()}
     found = occurs.parse(f"{FREE}\ndefine H(V) from A() where V = A.V").detect(frames, time_unit="ms")
     counts = {t: frame.count() for t, frame in found.items()}
     assert counts == {"F": 18, "H": 30}

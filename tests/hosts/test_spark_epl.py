@@ -56,20 +56,20 @@ def test_all_cases_are_here() -> None:
     ids=lambda n: BATCHES[n].name,
 )
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
-def test_many_cases(quick: Any, number: int, partitions: int) -> None:
+def test_many_cases(spark: Any, number: int, partitions: int) -> None:
     batch: Batch = BATCHES[number]
-    same(quick, batch.program, batch.table, partitions, **batch.options, zone=batch.cases[0].zone)
+    same(spark, batch.program, batch.table, partitions, **batch.options, zone=batch.cases[0].zone)
 
 
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=[] if c.name in FAST else pytest.mark.long, id=c.name) for c in ALONE if c.events]
 )
-def test_one_case(quick: Any, case: EplCase) -> None:
+def test_one_case(spark: Any, case: EplCase) -> None:
     options = {**keywords(case), "zone": case.zone}
     if case.error is None:
-        same(quick, program_of(case), case.tables(), 8, **options)
+        same(spark, program_of(case), case.tables(), 8, **options)
         return
-    frames = {t: quick.createDataFrame(table) for t, table in case.tables().items()}
+    frames = {t: spark.createDataFrame(table) for t, table in case.tables().items()}
     found = program_of(case).detect(frames, partitions=8, **options)
     with pytest.raises(occurs.OccursError) as caught:
         found.arrow(next(iter(found)))
@@ -78,11 +78,11 @@ def test_one_case(quick: Any, case: EplCase) -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_random_programs(quick: Any) -> None:
+def test_random_programs(spark: Any) -> None:
     """One program of many, over one table."""
     cases = [random_epl(random.Random(seed)) for seed in range(60)]
     for batch in combined(cases)[0]:
-        same(quick, batch.program, batch.table, 8, **batch.options, zone=batch.cases[0].zone)
+        same(spark, batch.program, batch.table, 8, **batch.options, zone=batch.cases[0].zone)
 
 
 # -- how programs are spread -------------------------------------------------------------------------------------------
@@ -105,24 +105,24 @@ def modes(program: Program) -> list[tuple[str, tuple[str, ...]]]:
     return [(g.mode, g.stage.defined) for g in groups(stage.definitions, stage)]
 
 
-def test_keyed_chains_and_what_has_no_key(quick: Any) -> None:
+def test_keyed_chains_and_what_has_no_key(spark: Any) -> None:
     chain = PAIRS + "insert into Q select p.w as w, b.v as x from pattern [every p=P -> b=B(k=p.k)];"
     program = occurs.parse(SCHEMAS + chain, language="epl")
     assert modes(program) == [("keyed", ("P", "Q"))]
-    same(quick, program, table_of(1), 4, time_unit="ms")
+    same(spark, program, table_of(1), 4, time_unit="ms")
     # another key behind: places in the order would be lost, so both are in one partition, and `check` says so
     other = PAIRS + "insert into Q select p.w as w, b.v as x from pattern [every p=P -> b=B(v=p.v)];"
     program = occurs.parse(SCHEMAS + other, language="epl")
     assert modes(program) == [("single", ("P", "Q"))]
     assert any(p.kind == "global-stage" for p in program.check())
-    same(quick, program, table_of(2), 4, time_unit="ms")
+    same(spark, program, table_of(2), 4, time_unit="ms")
     # one row at a time: no shuffle
     single = occurs.parse(SCHEMAS + "select a.v + 1 as v from A(v > 2) as a;", language="epl")
     assert modes(single) == [("free", ("stmt_1",))]
-    same(quick, single, table_of(3), 4, time_unit="ms")
+    same(spark, single, table_of(3), 4, time_unit="ms")
 
 
-def test_timers_go_on_where_no_row_is(quick: Any) -> None:
+def test_timers_go_on_where_no_row_is(spark: Any) -> None:
     """The clock is that of all rows, also of those that nobody reads."""
     text = (
         SCHEMAS
@@ -138,10 +138,10 @@ def test_timers_go_on_where_no_row_is(quick: Any) -> None:
     both = pa.concat_tables([table, far], promote_options="default")
     found = program.detect(both, time_unit="ms")
     assert found.arrow("Ticks").column("time").to_pylist() == list(range(-33, 91, 7))
-    same(quick, program, both, 4, time_unit="ms")
+    same(spark, program, both, 4, time_unit="ms")
 
 
-def test_with_other_languages(quick: Any) -> None:
+def test_with_other_languages(spark: Any) -> None:
     tesla = """
     event A(k: int, g: int, v: int) event B(k: int, g: int, v: int)
     define Seen(k: int, w: int) from B() as b and last P(k = b.k) as p within 9 ms from b where k := b.k, w := p.w
@@ -150,4 +150,4 @@ def test_with_other_languages(quick: Any) -> None:
     phenesthe = "event odd(K) : Seen(K, W) and W > 2."
     program = Program([(tesla, None, "tesla"), (epl, None, "epl"), (phenesthe, None, "phenesthe")])
     assert modes(program) == [("keyed", ("P", "Seen", "Twice", "odd"))]
-    same(quick, program, table_of(5), 4, time_unit="ms")
+    same(spark, program, table_of(5), 4, time_unit="ms")

@@ -40,19 +40,19 @@ def of(rules: range, size: int, *families: str) -> list[Golden]:
     return [g for g in GOLDEN if g.rules in rules and g.events == size and (not families or g.family in families)]
 
 
-def test_single_rules(spark: Any) -> None:
+def test_single_rules(usual_spark: Any) -> None:
     cases = of(range(1, 2), 100_000)
     assert {c.family for c in cases} == set(FAMILIES) - {"seq5"}
-    check(spark, cases, 8)
+    check(usual_spark, cases, 8)
 
 
-def test_a_chain_without_a_key_in_slices_of_time(spark: Any) -> None:
+def test_a_chain_without_a_key_in_slices_of_time(usual_spark: Any) -> None:
     """Fewer events than the table has: as many as this process finds."""
     from benchmarks import workload
 
     table, text = events(500).table(), workload.rules("seq5", 20, 25)
     found = occurs.parse(text).detect(table, time_unit="ms")
-    spread = occurs.parse(text).detect(spark.createDataFrame(table), time_unit="ms", partitions=5)
+    spread = occurs.parse(text).detect(usual_spark.createDataFrame(table), time_unit="ms", partitions=5)
     counts = dict(spread.together().groupBy("type").count().collect())
     assert counts == {t: found.count(t) for t in found if found.count(t)}
     assert sum(counts.values()) > 100
@@ -60,25 +60,25 @@ def test_a_chain_without_a_key_in_slices_of_time(spark: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("partitions", [1, 8])
-def test_a_wide_window(spark: Any, partitions: int) -> None:
-    check(spark, of(range(1, 2), 50_000), partitions)
+def test_a_wide_window(usual_spark: Any, partitions: int) -> None:
+    check(usual_spark, of(range(1, 2), 50_000), partitions)
 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_hundred_rules(spark: Any) -> None:
-    check(spark, of(range(100, 101), 100_000), 8)
+def test_a_hundred_rules(usual_spark: Any) -> None:
+    check(usual_spark, of(range(100, 101), 100_000), 8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", [pytest.param(n, marks=pytest.mark.long) for n in (100, 1000)])
-def test_many_rules_over_fewer_events(spark: Any, rules: int) -> None:
-    check(spark, of(range(rules, rules + 1), 20_000), 4)
+def test_many_rules_over_fewer_events(usual_spark: Any, rules: int) -> None:
+    check(usual_spark, of(range(rules, rules + 1), 20_000), 4)
 
 
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("size", [10_000, 5_000])
-def test_thousands_of_rules(spark: Any, size: int) -> None:
+def test_thousands_of_rules(usual_spark: Any, size: int) -> None:
     for case in of(range(5000, 5001), size):
-        check(spark, [case], 4)
+        check(usual_spark, [case], 4)

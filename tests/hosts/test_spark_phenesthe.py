@@ -88,36 +88,36 @@ def check(spark: Any, one: Together, partitions: int) -> None:
 
 
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
-def test_worked_examples(quick: Any, partitions: int) -> None:
+def test_worked_examples(spark: Any, partitions: int) -> None:
     for one in in_programs()[0]:
         if one.worked:
-            check(quick, one, partitions)
+            check(spark, one, partitions)
 
 
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
-def test_other_cases(quick: Any, partitions: int) -> None:
+def test_other_cases(spark: Any, partitions: int) -> None:
     for one in in_programs()[0]:
         if not one.worked:
-            check(quick, one, partitions)
+            check(spark, one, partitions)
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.long) for n in ALONE if n != TABLES]
 )
-def test_a_case_alone(quick: Any, name: str) -> None:
+def test_a_case_alone(spark: Any, name: str) -> None:
     (case,) = [c for c in in_programs()[1] if c.name == name]
     loaded = Loaded(case)
     program = occurs.parse(case.rules, "phenesthe")
-    here = same(quick, program, loaded.tables(), facts=loaded.fact_tables(), **options_of(case))
+    here = same(spark, program, loaded.tables(), facts=loaded.fact_tables(), **options_of(case))
     assert case.expected is not None
     found = lines_of({t: table.drop_columns("label") for t, table in here.items()})
     assert found == sorted(loaded.lines(case.expected[None]), key=repr)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.error == "overflow"], ids=str)
-def test_what_is_wrong_in_the_data_is_told(quick: Any, case: LastingCase) -> None:
+def test_what_is_wrong_in_the_data_is_told(spark: Any, case: LastingCase) -> None:
     loaded = Loaded(case)
     program = occurs.parse(case.rules, "phenesthe")
     raised = []
@@ -126,7 +126,7 @@ def test_what_is_wrong_in_the_data_is_told(quick: Any, case: LastingCase) -> Non
         found = program.detect(tables, facts=loaded.fact_tables(), **options_of(case))
         lines_of({t: found.arrow(t) for t in found})
 
-    for tables in (loaded.tables(), frames(quick, loaded.tables())):
+    for tables in (loaded.tables(), frames(spark, loaded.tables())):
         with pytest.raises(InputProblem) as caught:
             everything(tables)
         raised.append([(p.kind, p.message) for p in caught.value.problems])
@@ -164,20 +164,20 @@ def voyages(ships: int, rows: int, seed: int = 1) -> dict[str, pa.Table]:
     return tables
 
 
-def test_many_ships_are_split_by_ship(quick: Any) -> None:
+def test_many_ships_are_split_by_ship(spark: Any) -> None:
     program, tables = occurs.parse(SEA, "phenesthe"), voyages(60, 4000)
     assert modes(program, tables, time_unit="s") == ["keyed"]
-    here = same(quick, program, tables, 6, time_unit="s")
+    here = same(spark, program, tables, 6, time_unit="s")
     assert all(len(t) > 20 for t in here.values())
     assert all(here[t].column("end").null_count for t in ("stopped", "moored"))
 
 
-def test_what_has_no_common_key_runs_in_one_partition(quick: Any) -> None:
+def test_what_has_no_common_key_runs_in_one_partition(spark: Any) -> None:
     """And what is connected with it, as a state is read only where it is made."""
     text = SEA + "event busy(Port) : start(moored(_, Port)). state any(Port) : enters(_, Port) ~> leaves(_, Port)."
     program, tables = occurs.parse(text, "phenesthe"), voyages(9, 600)
     assert sorted(modes(program, tables, time_unit="s")) == ["keyed", "single"]
-    same(quick, program, tables, 3, time_unit="s")
+    same(spark, program, tables, 3, time_unit="s")
 
 
 # -- with TESLA --------------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ MIXED = [
 ]  # fmt: skip
 
 
-def test_rows_go_from_one_language_to_the_other(quick: Any) -> None:
+def test_rows_go_from_one_language_to_the_other(spark: Any) -> None:
     """Groups by ship and by port hand rows on, both ways."""
     program, tables = Program(MIXED), voyages(20, 900)
     history = program.checked.history(tables, InputOptions(time_unit="s"))
@@ -213,7 +213,7 @@ def test_rows_go_from_one_language_to_the_other(quick: Any) -> None:
     found = groups(stage.definitions, stage)
     assert [g.mode for g in found] == ["keyed"] * len(found)
     assert {t for g in found for t in g.takes} == {"gone", "Calm"}
-    here = same(quick, program, tables, 3, time_unit="s")
+    here = same(spark, program, tables, 3, time_unit="s")
     assert all(len(t) > 20 for t in here.values())
 
 
@@ -228,9 +228,9 @@ define Off(Ship) from goes(ship = $s) and last began(Ship = $s) within 60 s from
 """
 
 
-def test_rules_that_read_what_is_known_later_run_behind_it(quick: Any) -> None:
+def test_rules_that_read_what_is_known_later_run_behind_it(spark: Any) -> None:
     program = Program([(LATE, None, "phenesthe"), (AFTER, None, "tesla")])
-    here = same(quick, program, voyages(10, 2000), 3, time_unit="s")
+    here = same(spark, program, voyages(10, 2000), 3, time_unit="s")
     assert all(len(t) > 20 for t in here.values())
 
 
@@ -262,28 +262,28 @@ def lasting(end: list[Any], holds: list[Any]) -> dict[str, pa.Table]:
 KINDS = pa.table({"NAME": ["fishing", "cargo", "fishing"], "ship": [1, 2, 7]})
 
 
-def test_input_that_lasts_and_facts(quick: Any) -> None:
+def test_input_that_lasts_and_facts(spark: Any) -> None:
     """What has no length is counted and left out, an end behind the clock is not known, facts are a DataFrame."""
     program, tables = occurs.parse(LASTING, "phenesthe"), lasting([4, 5, 60, None], [True, False, True, True])
     for options in ({"until": 40}, {"start": 2, "until": 25, "ended": False}):
         local = program.detect(tables, facts={"kind": KINDS}, **options)
         here = {t: local.arrow(t) for t in local}
-        facts = {"kind": quick.createDataFrame(KINDS)}
-        found = program.detect(frames(quick, tables), facts=facts, **options)
+        facts = {"kind": spark.createDataFrame(KINDS)}
+        found = program.detect(frames(spark, tables), facts=facts, **options)
         assert found.counts == local.counts
         assert found.counts["empty"] == 2
         assert labels_of(found_on_spark(found, here)) == labels_of(here)
     one = pa.concat_tables(
         [t.add_column(0, "type", pa.array([n] * len(t))) for n, t in tables.items()], promote_options="default"
     )
-    same(quick, program, one, facts={"kind": KINDS})
+    same(spark, program, one, facts={"kind": KINDS})
 
 
-def test_bad_rows_of_what_lasts(quick: Any) -> None:
+def test_bad_rows_of_what_lasts(spark: Any) -> None:
     program, tables = occurs.parse(LASTING, "phenesthe"), lasting([4, 3, 60, None], [True, None, True, True])
     facts = {"kind": KINDS}
     raised = []
-    for given in (tables, frames(quick, tables)):
+    for given in (tables, frames(spark, tables)):
         with pytest.raises(InputProblem) as caught:
             program.detect(given, facts=facts)
         raised.append(sorted(p.kind for p in caught.value.problems))
@@ -291,7 +291,7 @@ def test_bad_rows_of_what_lasts(quick: Any) -> None:
         assert "null holds in column `holds`" in str(caught.value)
     assert raised[0] == raised[1]
     local = program.detect(tables, facts=facts, bad_rows="skip")
-    found = program.detect(frames(quick, tables), facts=facts, bad_rows="skip")
+    found = program.detect(frames(spark, tables), facts=facts, bad_rows="skip")
     assert found.counts == local.counts
     assert found.counts["bad: null holds"] == found.counts["bad: end before time"] == 1
     here = {t: local.arrow(t) for t in local}
@@ -309,34 +309,34 @@ def test_bad_rows_of_what_lasts(quick: Any) -> None:
         ({"a": pa.table({"time": [1], "k": ["x"], "end": ["x"]})}, "unreadable end"),
     ],
 )  # fmt: skip
-def test_input_that_is_refused(quick: Any, change: dict[str, pa.Table], told: str) -> None:
+def test_input_that_is_refused(spark: Any, change: dict[str, pa.Table], told: str) -> None:
     program, tables = occurs.parse(LASTING, "phenesthe"), lasting([4, 5, 60, None], [True, False, True, True])
     raised = []
-    for given in ({**tables, **change}, frames(quick, {**tables, **change})):
+    for given in ({**tables, **change}, frames(spark, {**tables, **change})):
         with pytest.raises(InputProblem, match=told) as caught:
             program.detect(given, facts={"kind": KINDS}, time_unit="ms")
         raised.append(sorted(p.kind for p in caught.value.problems))
     assert raised[0] == raised[1]
 
 
-def test_a_defined_type_in_a_table_of_all_types(quick: Any) -> None:
+def test_a_defined_type_in_a_table_of_all_types(spark: Any) -> None:
     program = occurs.parse("input event a. event e : a. event f : e.", "phenesthe")
     table = pa.table({"type": ["a", "e"], "time": [1, 2]})
     with pytest.raises(InputProblem, match="the rules define `e`"):
-        program.detect(quick.createDataFrame(table))
+        program.detect(spark.createDataFrame(table))
 
 
-def test_a_table_without_types_is_of_the_only_input(quick: Any) -> None:
+def test_a_table_without_types_is_of_the_only_input(spark: Any) -> None:
     program = occurs.parse("input event a(V). event e(V) : a(V) and V > 1. event f(V) : e(V).", "phenesthe")
-    here = same(quick, program, pa.table({"time": [1, 2], "V": [1, 2]}), 2)
+    here = same(spark, program, pa.table({"time": [1, 2], "V": [1, 2]}), 2)
     assert [len(t) for t in here.values()] == [1, 1]
 
 
-def test_conditions_of_scans_go_to_spark(quick: Any) -> None:
+def test_conditions_of_scans_go_to_spark(spark: Any) -> None:
     program = occurs.parse("input event a(V, W). event e(V) : a(V, 'x') and V > 1.", "phenesthe")
     tables = {"a": pa.table({"time": [1, 2, 3, 4], "V": [1, 2, 3, None], "W": ["x", "x", "y", "x"]})}
     history = program.checked.history(tables, InputOptions())
     (definition,) = program.checked.plan(history.schemas, history.kind).definitions
     (source,) = definition.sources
     assert len(source.filters) == 2
-    assert len(same(quick, program, tables)["e"]) == 1
+    assert len(same(spark, program, tables)["e"]) == 1

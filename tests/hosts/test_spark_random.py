@@ -26,7 +26,7 @@ def batches() -> list[Batch]:
     return out
 
 
-def test_random_programs(quick: Any) -> None:
+def test_random_programs(spark: Any) -> None:
     rng = random.Random(7)
     chosen = batches()
     assert sum(len(b.cases) for b in chosen) >= LEAST
@@ -34,7 +34,7 @@ def test_random_programs(quick: Any) -> None:
         options = {**batch.options, "because": rng.random() < 0.5}
         local = batch.program.detect(batch.table, **options)
         partitions = rng.randint(1, 8)
-        found = batch.program.detect(quick.createDataFrame(batch.table), partitions=partitions, **options)
+        found = batch.program.detect(spark.createDataFrame(batch.table), partitions=partitions, **options)
         rows = in_few_jobs(found, {t: local.arrow(t).schema for t in local})
         found.unpersist()
         expected = here(batch.program, batch.table, **options)

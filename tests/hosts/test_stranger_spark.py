@@ -34,11 +34,11 @@ def language_of_summits() -> Iterator[None]:
 
 @pytest.mark.parametrize("names", [("summits",), ("summits", "epl", "tesla")])
 @pytest.mark.parametrize("partitions", [1, 3])
-def test_in_batch(quick: Any, names: tuple[str, ...], partitions: int) -> None:
+def test_in_batch(spark: Any, names: tuple[str, ...], partitions: int) -> None:
     program = Program([(MIXED[n] if len(names) > 1 else SUMMITS, None, n) for n in names])
     options = {"time_unit": "s", "because": True}
     wanted = here(program, {"Reading": readings(4)}, **options)
-    found = on_spark(quick, program, {"Reading": readings(4)}, partitions=partitions, **options)
+    found = on_spark(spark, program, {"Reading": readings(4)}, partitions=partitions, **options)
     assert labelled(found) == labelled(wanted)
     assert {e.type for e in wanted} >= {"Highest"}
 

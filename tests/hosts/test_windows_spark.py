@@ -79,48 +79,48 @@ def tables_of(case: LastingCase) -> tuple[dict[str, pa.Table], dict[str, Any]]:
         for p in (1, 3, 8)
     ],
 )
-def test_every_query_gives_what_is_written(quick: Any, number: int, partitions: int) -> None:
+def test_every_query_gives_what_is_written(spark: Any, number: int, partitions: int) -> None:
     case = WINDOWS[number]
     assert case.expected is not None
     tables, options = tables_of(case)
     loaded = Loaded(case)
-    here = same(quick, program_of(case), tables, partitions, counted=False, facts=loaded.fact_tables(), **options)
+    here = same(spark, program_of(case), tables, partitions, counted=False, facts=loaded.fact_tables(), **options)
     wanted = {int(at or 0): loaded.lines(rows) for at, rows in case.expected.items()}
     agree(by_query({t: table.drop_columns("label") for t, table in here.items()}), wanted, case.name)
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
-def test_many_ships_are_split_by_ship(quick: Any) -> None:
+def test_many_ships_are_split_by_ship(spark: Any) -> None:
     """Open rows stand in one query after the other, in whatever partition they are."""
     program, tables = occurs.parse(SEA, "phenesthe"), voyages(60, 4000)
     options = {"time_unit": "s", "window": 150, "step": 40}
     assert modes(program, tables, time_unit="s") == ["keyed"]
-    here = same(quick, program, tables, 6, **options)
+    here = same(spark, program, tables, 6, **options)
     assert all(len(set(t["query"].to_pylist())) > 20 for t in here.values())
     stopped = here["stopped"].filter(here["stopped"]["end"].is_null())
     assert len(stopped) > 2 * len(set(zip(stopped["Ship"].to_pylist(), stopped["time"].to_pylist())))
 
 
-def test_a_head_without_the_key(quick: Any) -> None:
+def test_a_head_without_the_key(spark: Any) -> None:
     """Of what has no common key all is in one partition, and what is not connected with it is split all the same."""
     text = SEA + "event busy(Port) : start(moored(_, Port)). state any(Port) : enters(_, Port) ~> leaves(_, Port)."
     program, tables = occurs.parse(text + "state still : stops(_) ~> goes(_).", "phenesthe"), voyages(9, 600)
     assert sorted(modes(program, tables, time_unit="s")) == ["keyed", "rules"]
-    here = same(quick, program, tables, 3, time_unit="s", window="90 s", step="30 s", start=5, until=700)
+    here = same(spark, program, tables, 3, time_unit="s", window="90 s", step="30 s", start=5, until=700)
     assert all(len(t) > 5 for t in here.values())
 
 
-def test_of_what_rows_are_made(quick: Any) -> None:
-    here = same(quick, occurs.parse(SEA, "phenesthe"), voyages(5, 300), time_unit="s", window=90, step=45, because=True)
+def test_of_what_rows_are_made(spark: Any) -> None:
+    here = same(spark, occurs.parse(SEA, "phenesthe"), voyages(5, 300), time_unit="s", window=90, step=45, because=True)
     assert all(here["trip"]["because"].to_pylist())
 
 
-def test_a_picture(quick: Any) -> None:
+def test_a_picture(spark: Any) -> None:
     """Every row is drawn at every query, as in this process."""
     program, given = occurs.parse(RANGE, "phenesthe"), times(a=[7, 20], b=[12])
     options = {"time_unit": "s", "window": 10, "step": 5}
     local = program.detect(given, **options).timeline(only=["s"])
-    there = program.detect({t: quick.createDataFrame(table) for t, table in given.items()}, **options)
+    there = program.detect({t: spark.createDataFrame(table) for t, table in given.items()}, **options)
     rows = [sorted(map(repr, drawn.tables["s"].to_pylist())) for drawn in (local, there.timeline(only=["s"]))]
     assert len(rows[0]) == 4
     assert rows[0] == rows[1]
@@ -128,40 +128,40 @@ def test_a_picture(quick: Any) -> None:
 
 # -- what there is none of ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("options", "expected"), [({}, 0), ({"start": 3}, 9), ({"start": 3, "until": 12}, 19)])
-def test_an_empty_history(quick: Any, options: dict[str, Any], expected: int) -> None:
+def test_an_empty_history(spark: Any, options: dict[str, Any], expected: int) -> None:
     """Without a clock there are no queries; an instant is a clock."""
     program = occurs.parse(QUIET, "phenesthe")
-    here = same(quick, program, times(a=[]), time_unit="s", window=10, step=5, **options)
+    here = same(spark, program, times(a=[]), time_unit="s", window=10, step=5, **options)
     assert here["s"].column_names == ["type", "time", "end", "query", "label"]
     assert len(here["quiet"]) == expected
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
-def test_a_type_without_rows(quick: Any, partitions: int) -> None:
+def test_a_type_without_rows(spark: Any, partitions: int) -> None:
     """What is true almost always is so where no row comes, too."""
     given = times(a=[7, 20], b=[12])
-    here = same(quick, occurs.parse(QUIET, "phenesthe"), given, partitions, time_unit="s", window=10, step=5)
+    here = same(spark, occurs.parse(QUIET, "phenesthe"), given, partitions, time_unit="s", window=10, step=5)
     assert [len(here[t]) for t in ("quiet", "calm", "late")] == [30, 25, 28]
 
 
-def test_bad_rows_and_what_binds_nothing(quick: Any) -> None:
+def test_bad_rows_and_what_binds_nothing(spark: Any) -> None:
     program = occurs.parse("input state p(K). state s(K) : p(K). event e(K) : end(p(K)).", "phenesthe")
     rows = {"time": [1, 4, 5, None, 9, 11], "end": [4, 9, 2, 3, None, 11], "K": ["x", "x", "y", "y", None, "x"]}
     table = {"p": pa.table({n: pa.array(v, pa.string() if n == "K" else pa.int64()) for n, v in rows.items()})}
-    here = same(quick, program, table, bad_rows="skip", time_unit="s", window=6, step=3)
+    here = same(spark, program, table, bad_rows="skip", time_unit="s", window=6, step=3)
     assert [tuple(r.values())[1:5] for r in here["s"].to_pylist()] == [
         (1, None, "x", 3), (1, None, "x", 6), (1, 9, "x", 9), (1, 9, "x", 12),
     ]  # fmt: skip
 
 
 # -- time --------------------------------------------------------------------------------------------------------------
-def test_at_the_limits_of_time(quick: Any) -> None:
+def test_at_the_limits_of_time(spark: Any) -> None:
     far = 2**62
     program, given = occurs.parse(RANGE, "phenesthe"), times(a=[-far, far], b=[-far + 1])
-    here = same(quick, program, given, time_unit="s", window=2**62, step=2**62)
+    here = same(spark, program, given, time_unit="s", window=2**62, step=2**62)
     assert here["s"]["query"].to_pylist() == [-far, 0, far]
-    same(quick, program, given, time_unit="s", window=2**64, step=2**62)
-    here = same(quick, program, times(a=[-7, -3], b=[-5]), time_unit="s", window=2**64, step=2**63)
+    same(spark, program, given, time_unit="s", window=2**64, step=2**62)
+    here = same(spark, program, times(a=[-7, -3], b=[-5]), time_unit="s", window=2**64, step=2**63)
     assert here["s"]["query"].to_pylist() == [0, 0]
 
 
@@ -174,10 +174,10 @@ def test_at_the_limits_of_time(quick: Any) -> None:
         (RANGE + " event quiet : ¬c.", {"window": 2_000_000, "step": 2_000_000}, "too-many-instants"),
     ],
 )
-def test_what_is_refused(quick: Any, text: str, options: dict[str, Any], kind: str) -> None:
+def test_what_is_refused(spark: Any, text: str, options: dict[str, Any], kind: str) -> None:
     program, given = occurs.parse(text, "phenesthe"), times(a=[0, 10**7])
     raised = []
-    for tables in (given, {t: quick.createDataFrame(table) for t, table in given.items()}):
+    for tables in (given, {t: spark.createDataFrame(table) for t, table in given.items()}):
         with pytest.raises(OccursError) as caught:
             program.detect(tables, time_unit="s", **options).arrow("quiet")
         raised.append((type(caught.value), caught.value.kind, caught.value.problems[0].message))
@@ -237,5 +237,5 @@ def check(spark: Any, tables: dict[str, pa.Table], window: int, step: int, parti
 @pytest.mark.parametrize(
     ("window", "step"), [pytest.param(*p, marks=[] if n == 3 else pytest.mark.long) for n, p in enumerate(PAIRS)]
 )
-def test_ships(quick: Any, window: int, step: int) -> None:
-    check(quick, ais.maritime(10, 2.0, seed=3, every=300), window, step, 4)
+def test_ships(spark: Any, window: int, step: int) -> None:
+    check(spark, ais.maritime(10, 2.0, seed=3, every=300), window, step, 4)

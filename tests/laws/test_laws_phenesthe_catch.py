@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -53,7 +54,11 @@ def caught(law: Callable[[LastingCase], Any], cases: Iterable[LastingCase]) -> b
     return False
 
 
-CASES = [random_program(random.Random(seed), most_definitions=3) for seed in SEEDS]
+@cache
+def cases() -> list[LastingCase]:
+    return [random_program(random.Random(seed), most_definitions=3) for seed in SEEDS]
+
+
 #: what a vessel does is its own matter
 RULES = """input event a(k), b(k).
 input state q(k).
@@ -69,7 +74,7 @@ def keyed(rules: str = RULES) -> LastingCase:
 
 
 def test_what_keeps_the_laws_passes():
-    for number, case in enumerate(CASES[:25]):
+    for number, case in enumerate(cases()[:25]):
         all_laws(case, Slow, random.Random(number))
     all_laws(keyed(), Slow, random.Random(0), KEY)
 
@@ -96,7 +101,7 @@ def test_cutting_notices_what_is_forgotten():
             self.rows = [r for r in self.rows if r.time > self.frontier - 5]
             return super().advance(rows, frontier)
 
-    assert caught(lambda case: cutting(Subject(case, Short), random.Random(case.rules)), CASES)
+    assert caught(lambda case: cutting(Subject(case, Short), random.Random(case.rules)), cases())
 
 
 @pytest.mark.parametrize("hasty", ["the closed rows of now", "all rows of now"])
@@ -113,7 +118,7 @@ def test_cutting_notices_what_is_not_final(hasty: str):
         def close(self) -> Iterable[Line]:
             return set(super().close()) - self.given
 
-    assert caught(lambda case: cutting(Subject(case, Hasty), random.Random(case.rules)), CASES)
+    assert caught(lambda case: cutting(Subject(case, Hasty), random.Random(case.rules)), cases())
 
 
 def test_cutting_notices_what_would_be_otherwise_if_nothing_came():
@@ -165,7 +170,7 @@ def test_forgetting_notices_what_is_kept():
         def held(self) -> int:
             return min(len(self.rows), 7)
 
-    said = [case for case in CASES[:25] if forgetting(Subject(case, Bounded))]
+    said = [case for case in cases()[:25] if forgetting(Subject(case, Bounded))]
     # that many say something: nothing is left open in them
     assert len(said) >= 3
     assert all(caught(lambda case: forgetting(Subject(case, Greedy)), [case]) for case in said)
