@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -541,3 +541,16 @@ class Env:
         """The values of all variables on a row."""
         lists = {n: v().pylist() for n, v in self.variables.items()}
         return lambda i: {n: values[i] for n, values in lists.items()}
+
+    def take(self, rows: np.ndarray) -> Env:
+        """Some of the rows."""
+        variables = {n: (lambda v=v: v().take(rows)) for n, v in self.variables.items()}
+        return Env([c.take(rows) for c in self.inputs], len(rows), self.kind, variables)
+
+    def binding(self, columns: Mapping[str, Col]) -> Env:
+        """With these variables."""
+        return replace(self, variables={**self.variables, **{n: _constantly(c) for n, c in columns.items()}})
+
+
+def _constantly(column: Col) -> Callable[[], Col]:
+    return lambda: column

@@ -125,15 +125,19 @@ class Latest(Part):
         at = np.minimum(np.searchsorted(self.code, codes), len(self.code) - 1)
         return np.where(self.code[at] == codes, at, -1)
 
+    def of(self, codes: np.ndarray) -> Col:
+        """The values of codes, null where there is none."""
+        return self.value if np.array_equal(self.code, codes) else self.value.take(self.find(codes))
+
     def put(self, codes: np.ndarray, value: Col) -> None:
         """New values: the last row of each code counts."""
+        if np.array_equal(self.code, codes):
+            self.value = value
+            return
         last = last_of(codes)
         if not len(last):
             return
         mine = codes[last]
-        if len(self.code) == 1 and len(mine) == 1 and self.code[0] == mine[0]:
-            self.value = value.take(last)
-            return
         if np.array_equal(self.code, mine):
             self.value = value.take(last)
             return

@@ -1,4 +1,4 @@
-"""The kernel of machines with registers (pipes.md, 4.7)."""
+"""Kernels of machines (pipes.md, 4.7)."""
 
 from __future__ import annotations
 
@@ -7,62 +7,16 @@ from typing import Any
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.kernels.stackcode import DONE, STACK, evaluate
 
 Arrays = tuple[Any, ...]
 
 #: what an operand of :func:`steps` is
-REGISTER, CONSTANT, COLUMN = 0, 1, 2
-
-
-@kernel
-def run(
-    code: np.ndarray, state: np.ndarray, transitions: Arrays, sets: np.ndarray, program: Arrays, pool: Arrays,
-    after: np.ndarray, moved: np.ndarray, registers: np.ndarray, known: np.ndarray,
-) -> int:  # fmt: skip
-    """One transition per item; the row at which a number did not fit, or -1.
-
-    transitions: (first, last) per state into rows of (begin, end of the guard's code, -1: none; target; first, last of
-    ``sets``; the column without which the guard is not true, -1: none); ``sets``: (begin, end of code, register).
-    ``pool``: values and known, rows of items and behind them one per trace with its registers.  Out: the state
-    ``after`` each item, whether it has ``moved``, the registers then.
-    """
-    bounds, rows = transitions
-    values, _, ok_values, _ = pool
-    stack = (np.empty(STACK, np.int64), np.empty(STACK, np.float64), np.empty(STACK, np.bool_))
-    x, _, ok = stack
-    n = len(code)
-    roles = np.zeros(1, np.int64)
-    count = registers.shape[1]
-    for i in range(n):
-        c = code[i]
-        s = state[c]
-        mine = n + c
-        roles[0] = mine
-        for t in range(bounds[s, 0], bounds[s, 1]):
-            first = rows[t, 5]
-            if first >= 0 and (values[i, first] == 0 or not ok_values[i, first]):
-                continue
-            taken = rows[t, 0] < 0
-            if not taken:
-                if evaluate(program, rows[t, 0], rows[t, 1], pool, roles, i, stack) != DONE:
-                    return i
-                taken = ok[0] and x[0] != 0
-            if taken:
-                for k in range(rows[t, 3], rows[t, 4]):
-                    if evaluate(program, sets[k, 0], sets[k, 1], pool, roles, i, stack) != DONE:
-                        return i
-                    values[mine, sets[k, 2]] = x[0]
-                    ok_values[mine, sets[k, 2]] = ok[0]
-                s = rows[t, 2]
-                state[c] = s
-                moved[i] = True
-                break
-        after[i] = s
-        for r in range(count):
-            registers[i, r] = values[mine, r]
-            known[i, r] = ok_values[mine, r]
-    return -1
+OWN, CONSTANT, COLUMN = range(3)
+#: what an instruction does
+(
+    EQUAL, DIFFERENT, LESS, AT_MOST, GREATER, AT_LEAST, COPY, ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, AND, OR,
+    IS_NULL,
+) = range(15)  # fmt: skip
 
 
 @kernel
@@ -99,79 +53,115 @@ def entered(before: np.ndarray, code: np.ndarray, what: np.ndarray, width: int, 
 
 @kernel(inline="always")
 def _operand(what: int, number: int, own: np.ndarray, constants: np.ndarray, columns: np.ndarray, row: int) -> np.int64:
-    if what == REGISTER:
+    if what == OWN:
         return own[number]
     if what == CONSTANT:
         return constants[number]
     return columns[number, row]
 
 
+@kernel(inline="always")
+def _known(what: int, number: int, own: np.ndarray, columns: np.ndarray, row: int) -> np.bool_:
+    if what == OWN:
+        return own[number]
+    return columns[number, row] if what == COLUMN else np.bool_(True)
+
+
 @kernel
 def _holds(op: int, a: np.int64, b: np.int64) -> np.bool_:
-    if op == 0:
+    if op == EQUAL:
         return a == b
-    if op == 1:
+    if op == DIFFERENT:
         return a != b
-    if op == 2:
+    if op == LESS:
         return a < b
-    if op == 3:
+    if op == AT_MOST:
         return a <= b
-    if op == 4:
+    if op == GREATER:
         return a > b
     return a >= b
 
 
 @kernel
 def steps(
-    code: np.ndarray, what: np.ndarray, ways: Arrays, constants: np.ndarray, columns: np.ndarray, state: np.ndarray,
-    registers: np.ndarray, after: np.ndarray, moved: np.ndarray, out: np.ndarray,
+    code: np.ndarray, what: np.ndarray, ways: Arrays, given: Arrays, state: np.ndarray, registers: np.ndarray,
+    known: np.ndarray, after: np.ndarray, moved: np.ndarray, out: np.ndarray, known_out: np.ndarray,
 ) -> int:  # fmt: skip
     """One transition per item; the row at which a number did not fit, or -1.
 
     ``what`` (n): a number per item; ``ways``: by state and this number the (first, last) rows of transitions, which are
-    (target; first, last condition; first, last SET); conditions (operator, two operands); SETs (register; 0 the first
-    operand, 1 the sum, 2 the difference; two operands).  An operand is what it is, and its number.  ``registers``
-    (traces, registers) change where they stand; ``out`` (registers, n): what they are behind each item.
+    (target; first, last instruction); instructions (what it does; the number it goes to, -1: it must be true, or the
+    way is not taken; two operands); constants.  An operand is what it is, and its number: of a register or a temporary
+    number, a constant, a column.  ``given``: the columns, which of their values are known; if all is known always
+    (False) nobody asks.  ``registers`` (traces, registers and temporary numbers) and whether they are ``known`` change
+    where they stand; ``out``, ``known_out`` (registers, n): what they are behind each item.
     """
-    first, last, rows, conditions, sets = ways
+    first, last, rows, words, constants = ways
+    columns, there, some = given
     many = len(code) > 0
-    count = registers.shape[1]
+    count = len(out)
     c = 0
-    own = registers[0]
+    own, has = registers[0], known[0]
     s = state[0]
     for i in range(len(what)):
         if many:
             c = code[i]
             own = registers[c]
+            if some:
+                has = known[c]
             s = state[c]
         for t in range(first[s, what[i]], last[s, what[i]]):
             taken = True
             for k in range(rows[t, 1], rows[t, 2]):
-                a = _operand(conditions[k, 1], conditions[k, 2], own, constants, columns, i)
-                b = _operand(conditions[k, 3], conditions[k, 4], own, constants, columns, i)
-                if not _holds(conditions[k, 0], a, b):
+                op, to = words[k, 0], words[k, 1]
+                a = _operand(words[k, 2], words[k, 3], own, constants, columns, i)
+                b = _operand(words[k, 4], words[k, 5], own, constants, columns, i)
+                x = y = True
+                if some:
+                    x = _known(words[k, 2], words[k, 3], has, there, i)
+                    y = _known(words[k, 4], words[k, 5], has, there, i)
+                ok, found = x and y, a
+                if op <= AT_LEAST:
+                    found = np.int64(_holds(op, a, b))
+                elif op == ADD:
+                    found = a + b
+                    if ok and ((a ^ found) & (b ^ found)) < 0:
+                        return i
+                elif op == SUBTRACT:
+                    found = a - b
+                    if ok and ((a ^ b) & (a ^ found)) < 0:
+                        return i
+                elif op == MULTIPLY:
+                    found = a * b
+                    if ok and abs(float(a) * float(b)) >= 9.2e18:  # with care rather than exactly
+                        return i
+                elif op in (DIVIDE, REMAINDER):
+                    ok = ok and b != 0
+                    if ok and b == -1 and a == -(2**63):
+                        return i
+                    if ok:
+                        found = a // b if op == DIVIDE else a % b
+                elif op == IS_NULL:
+                    found, ok = np.int64(not x), True
+                elif op != COPY:
+                    strong = np.int64(op == OR)
+                    decided = (x and a == strong) or (y and b == strong)
+                    found, ok = strong if decided else 1 - strong, ok or decided
+                if to >= 0:
+                    own[to] = found
+                    if some:
+                        has[to] = ok
+                elif not ok or found == 0:
                     taken = False
                     break
-            if not taken:
-                continue
-            for k in range(rows[t, 3], rows[t, 4]):
-                a = _operand(sets[k, 2], sets[k, 3], own, constants, columns, i)
-                b = _operand(sets[k, 4], sets[k, 5], own, constants, columns, i)
-                new = a
-                if sets[k, 1] == 1:
-                    new = a + b
-                    if ((a ^ new) & (b ^ new)) < 0:
-                        return i
-                elif sets[k, 1] == 2:
-                    new = a - b
-                    if ((a ^ b) & (a ^ new)) < 0:
-                        return i
-                own[sets[k, 0]] = new
-            s = rows[t, 0]
-            state[c] = s
-            moved[i] = True
-            break
+            if taken:
+                s = rows[t, 0]
+                state[c] = s
+                moved[i] = True
+                break
         after[i] = s
         for r in range(count):
             out[r, i] = own[r]
+            if some:
+                known_out[r, i] = has[r]
     return -1
