@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.operators.codes import crowded
 from occurs.operators.process import scalars, tree
-from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Obj, Troo, of_numpy, truths
+from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Obj, Troo, column_of, of_numpy, truths
 from occurs.operators.process.functions import Function
 from occurs.operators.process.items import (
     NO_ENDS,
@@ -55,8 +54,7 @@ from occurs.operators.process.values import Fault, Set, distinct
 
 NEVER = int(kernels.NEVER)
 ABSENT = 4
-#: of positions: their traces and numbers, the steps from which on they exist, what they speak of; T and F
-Columns = dict[str, np.ndarray]
+#: of positions: their traces and numbers, the steps from which on they exist, what they speak of
 _NAMES = ("code", "number", "exists", "about")
 _WORDS: dict[type[FormulaPart], int] = {
     Not: kernels.NOT, And: kernels.AND, Or: kernels.OR, Implies: kernels.IMPLIES, Next: kernels.NEXT,
@@ -88,148 +86,73 @@ class Formula(Operator):
         single = all(g.code is None for g in given)
         own: State = state["judge"]
         rows = self.judge.window(own, given, call, None)
-        waiting: Positions = state["waiting"]
-        known: Columns = {n: getattr(rows, n) for n in (*_NAMES, "true", "false")}
         gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
         over = np.flatnonzero(gone == len(given))
-        settled = len(rows) and min(int(rows.true[0]), int(rows.false[0])) < NEVER
-        if len(waiting) and single and not len(over) and not settled:
-            # what waits longest is open, and so nothing comes out
-            self._keep_waiting(own, waiting, rows, call)
-            return Items.none()
-        early = Items.none(single=single)
-        if len(waiting) and single and self.p.at_end != "null":
-            early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
-        if len(waiting):
-            before: Columns = {n: waiting.each(n) for n in _NAMES}
-            before["true"], before["false"] = self._of_waiting(before["code"], rows, over, latest_end)
-            known = {n: np.concatenate([before[n], c]) for n, c in known.items()}
-            if not single:
-                order = np.lexsort((known["number"], known["code"]))
-                known = {n: c[order] for n, c in known.items()}
-        ended = np.full(call.instances, NEVER)
-        ended[over] = latest_end[over]
-        code = known["code"]
-        end = ended[code] if self.p.at_end == "null" and len(over) else NO_ROWS
-        if single and len(rows) and not len(over) and not len(waiting):
-            made, count = self._of_one(state["latest"].upto(1), rows)
-            self._keep_one(own, waiting, rows, count, call)
-            return Items.join([early, made]) if len(early) else made
-        step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
-        latest = state["latest"].upto(call.instances)
-        kernels.decided(code, known["true"], known["false"], known["exists"], end, latest, step, emitted)
-        made = self._items(known, step, emitted, single)
-        self._keep(state, rows, known, emitted, over, call)
-        ends = NO_ENDS
-        if len(over):
-            gone[over] = -1  # told
-            ends = Ends(over, latest_end[over])
-        made = Items.join([early, made]) if len(early) else made
-        return made.by_step().with_ends(ends)
+        emitted = np.zeros(len(rows), np.bool_)
+        made = Items.none(single=single)
+        keep = self.judge.needed(rows)
+        if not single or len(over) or not len(rows) or min(int(rows.true[0]), int(rows.false[0])) < NEVER:
+            ended = np.full(call.instances, NEVER)
+            ended[over] = latest_end[over]
+            latest = state["latest"].upto(call.instances)
+            early = self._of_waiting(state["waiting"], rows, ended, latest, single)
+            made = Items.join([early, self._of_rows(rows, ended, latest, emitted, single)]).by_step()
+            keep &= ~emitted
+            if len(over):
+                keep &= ~np.isin(rows.code, over)
+        dropped = self.judge.keep(own, rows, keep, call)
+        # what is not known yet and not kept has the verdict of what is
+        count = int(np.count_nonzero(emitted))
+        behind = slice(count, dropped.stop) if isinstance(dropped, slice) else dropped & ~emitted
+        state["waiting"].wait(rows, behind)
+        if not len(over):
+            return made
+        gone[over] = -1  # told
+        state["waiting"].drop(over)
+        return made.with_ends(Ends(over, latest_end[over]))
 
-    @staticmethod
-    def _of_one(latest: np.ndarray, rows: Window) -> tuple[Items, int]:
-        """What comes out of one trace of which nothing has waited, and how many positions."""
+    def _of_rows(self, rows: Window, ended: np.ndarray, latest: np.ndarray, emitted: np.ndarray, single: bool) -> Items:
+        """What comes out of the positions at hand, which are ``emitted``."""
         step, value = np.empty(len(rows), np.int64), np.empty(len(rows), np.bool_)
-        count = kernels.decided_one(rows.true, rows.false, rows.exists, latest[0], step, value)
-        if not count:
-            return Items.none(), 0
-        latest[0] = step[count - 1]
-        return Items(of_numpy(value[:count]), step[:count], rows.about[:count]), count
-
-    def _of_one_waiting(
-        self, own: State, waiting: Positions, rows: Window, over: np.ndarray, latest: np.ndarray
-    ) -> Items:
-        """All that waits of one trace, if it is decided: it has one verdict."""
-        true, false = NEVER, NEVER
-        if len(rows):
-            true, false = int(rows.true[0]), int(rows.false[0])
-        elif len(over) and self.p.at_end == "finite":
-            end = int(own["latest_end"].upto(1)[0])
-            true, false = (end, NEVER) if self.judge.root == 0 else (NEVER, end)
-        known = min(true, false)
-        if known >= NEVER:
-            return Items.none()
-        exists = waiting.each("exists")
-        about = exists if np.array_equal(waiting["exists"], waiting["about"]) else waiting.each("about")
-        step = np.maximum(exists, max(known, int(latest[0])))
-        made = Items(of_numpy(np.full(len(step), true < false)), step, about)
-        latest[0] = step[-1]
-        own["done"].upto(1)[0] = waiting["number"][-1] + waiting["count"][-1]
-        waiting.forget()
-        return made
+        null = self.p.at_end == "null"
+        end = ended[rows.code] if null and (ended < NEVER).any() else NO_ROWS
+        kernels.decided(rows.code, rows.true, rows.false, rows.exists, end, latest, step, value, emitted)
+        some = rows.stretch(emitted)
+        known = np.minimum(rows.true[some], rows.false[some]) < NEVER if null else None
+        code = None if single else rows.code[some]
+        return Items(of_numpy(value[some], known), step[some], rows.about[some], code)
 
     def _of_waiting(
-        self, code: np.ndarray, rows: Window, over: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """T and F of positions before those at hand: those of the first one, or what the end decides."""
-        true, false = np.full(len(code), NEVER), np.full(len(code), NEVER)
-        if len(over) and self.p.at_end == "finite":
-            mine = np.isin(code, over)
-            (true if self.judge.root == 0 else false)[mine] = end[code[mine]]
+        self, waiting: Positions, rows: Window, ended: np.ndarray, latest: np.ndarray, single: bool
+    ) -> Items:
+        """What comes out of positions before those at hand: they have the verdict of the first one, or what the end
+        decides; those of a trace come out together."""
+        code = waiting["code"]
+        if not len(code):
+            return Items.none(single=single)
+        true, false, end = np.full(len(code), NEVER), np.full(len(code), NEVER), ended[code]
+        if self.p.at_end == "finite":
+            true, false = (end, false) if self.judge.root == 0 else (true, end)
         if len(rows):
             at = np.minimum(np.searchsorted(rows.code, code), len(rows) - 1)
             there = rows.code[at] == code
             true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
-        return true, false
-
-    def _items(self, at: Columns, step: np.ndarray, emitted: np.ndarray, single: bool) -> Items:
-        count = int(np.count_nonzero(emitted))
-        if not count:
-            return Items.none(single=single)
-        code, about, true, false = (at[n] for n in ("code", "about", "true", "false"))
-        if count < len(emitted):  # of one trace the first ones
-            some = slice(count) if single else emitted
-            code, about, step, true, false = (c[some] for c in (code, about, step, true, false))
-        known = None if self.p.at_end != "null" else np.minimum(true, false) < NEVER
-        value = of_numpy(true < false, known)
-        return Items(value, step, about, None if single else code)
-
-    def _keep(
-        self, state: State, rows: Window, at: Columns, emitted: np.ndarray, over: np.ndarray, call: CallSteps
-    ) -> None:
-        own: State = state["judge"]
-        code, number = at["code"], at["number"]
-        done = own["done"].upto(call.instances)
-        if number is rows.number and len(rows) and code[0] == code[-1] and not len(over):
-            self._keep_one(own, state["waiting"], rows, int(np.count_nonzero(emitted)), call)
-            return
-        done[code[emitted]] = number[emitted] + 1
-        keep = self.judge.needed(rows)
-        keep &= rows.number >= done[rows.code]
-        if len(over):
-            keep &= ~np.isin(rows.code, over)
-        self.judge.keep(own, rows, keep, call)
-        first = own["from"].upto(call.instances)
-        np.maximum(first, done, out=first)
-        waits = ~emitted & (number < first[code])
-        if len(over):
-            waits &= ~np.isin(code, over)
-        state["waiting"].wait(*(at[n][waits] for n in _NAMES))
-
-    def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: CallSteps) -> None:
-        """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
-        keep = self.judge.needed(rows)
-        gone = max(count, int(np.argmax(keep)) if keep.any() else len(keep))
-        keep[:gone] = False
-        self.judge.keep(own, rows, keep, call)
-        code = int(rows.code[0])
-        if count:
-            own["done"].upto(call.instances)[code] = rows.number[count - 1] + 1
-        waiting.forget()
-        self._wait(waiting, rows, count, gone)
-
-    def _keep_waiting(self, own: State, waiting: Positions, rows: Window, call: CallSteps) -> None:
-        """As :meth:`_keep`, where nothing has come out."""
-        keep = self.judge.needed(rows)
-        self.judge.keep(own, rows, keep, call)
-        self._wait(waiting, rows, 0, int(np.argmax(keep)) if keep.any() else len(keep))
-
-    @staticmethod
-    def _wait(waiting: Positions, rows: Window, first: int, last: int) -> None:
-        exists = rows.exists[first:last]
-        about = exists if rows.about is rows.exists else rows.about[first:last]
-        waiting.wait_too(rows.number[first:last], exists, about)
+        known = np.minimum(true, false)
+        step = np.where(known < NEVER, known, end) if self.p.at_end == "null" else known
+        out = step < NEVER
+        if out.any():
+            size = waiting["count"][out]
+            exists = waiting.each("exists", out)
+            about = exists if waiting.exact() else waiting.each("about", out)
+            least = np.maximum(step, latest[code])[out]
+            step = np.maximum(exists, least if len(least) == 1 else np.repeat(least, size))
+            latest[code[out]] = step[np.cumsum(size) - 1]  # ascending within each trace: the last one stays
+            codes = None if single else waiting.each("code", out)
+            valid = None if (known < NEVER)[out].all() else np.repeat((known < NEVER)[out], size)
+            value = of_numpy(np.repeat((true < false)[out], size), valid)
+            waiting.put(**{n: c[~out] for n, c in waiting.columns.items()})
+            return Items(value, step, about, codes)
+        return Items.none(single=single)
 
     # --- three values -----------------------------------------------------------------------------------------------
 
@@ -266,34 +189,34 @@ class Positions(Table):
     def __init__(self) -> None:
         super().__init__(*_NAMES, "count", spoken=True)
 
-    def wait(self, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
-        """These wait, and no others."""
-        self.put(code=code, number=number, exists=exists, about=about, count=np.ones(len(code), np.int64))
-
-    def wait_too(self, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
-        """More of one trace, with numbers that follow one another."""
-        size = len(number)
+    def wait(self, rows: Window, some: np.ndarray | slice) -> None:
+        """These rows wait, too."""
+        columns = {n: getattr(rows, n)[some] for n in _NAMES}
+        size = len(columns["code"])
         if not size:
             return
-        if not kernels.consecutive(exists) or not (about is exists or kernels.consecutive(about)):
-            ones = np.ones(size, np.int64)
-            self.append(code=np.zeros(size, np.int64), number=number, exists=exists, about=about, count=ones)
-            return
-        first = {"number": number[:1].copy(), "exists": exists[:1].copy(), "about": about[:1].copy()}
+        starts = np.zeros(1, np.int64)
+        times = [columns["exists"]] if rows.about is rows.exists else [columns["exists"], columns["about"]]
+        if size > 1 and not (isinstance(some, slice) and all(map(kernels.consecutive, times))):
+            follows = np.zeros(size, np.bool_)
+            follows[1:] = np.all([np.diff(c) == (n != "code") for n, c in columns.items()], axis=0)
+            starts = np.flatnonzero(~follows)
+        new = {n: c[starts] for n, c in columns.items()}
+        new["count"] = np.diff(starts, append=size)
         last = self.last_part()
-        if len(last["count"]) and all(last[n][-1] + last["count"][-1] == v[0] for n, v in first.items()):
-            last["count"] = np.append(last["count"][:-1], last["count"][-1] + size)
-        else:
-            self.append(code=np.zeros(1, np.int64), **first, count=np.array([size]))
+        if len(last["count"]) and all(last[n][-1] + (n != "code") * last["count"][-1] == new[n][0] for n in _NAMES):
+            last["count"] = np.append(last["count"][:-1], last["count"][-1] + new["count"][0])
+            new = {n: c[1:] for n, c in new.items()}
+        if len(new["code"]):
+            self.append(**new)
 
-    def forget(self) -> None:
-        """None waits any more."""
-        none = np.zeros(0, np.int64)
-        self.put(**dict.fromkeys((*_NAMES, "count"), none))
+    def exact(self) -> bool:
+        """Does each speak of the event with which it exists?"""
+        return np.array_equal(self["exists"], self["about"])
 
-    def each(self, name: str) -> np.ndarray:
-        """A column of all positions, one by one."""
-        first, count = self[name], self["count"]
+    def each(self, name: str, some: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """A column of positions, one by one; ``some``: of these stretches."""
+        first, count = self[name][some], self["count"][some]
         if name == "code":
             return np.repeat(first, count)
         if len(first) and len(first) * 16 < count.sum():  # long stretches
@@ -384,7 +307,7 @@ class Judge:
             ticks.append(tick)
             numbers.append(number)
             used.append(items)
-        rows = self._rows(state["rows"], used, numbers, call)
+        rows = self._abreast(state["rows"], used, numbers) or self._rows(state["rows"], used, numbers)
         over = gone == len(given)
         rows.end = np.where(over[rows.code], latest[rows.code], NEVER) if over.any() else NO_ROWS
         for i, q in enumerate(self.quantifiers):
@@ -440,86 +363,53 @@ class Judge:
         number = np.arange(numbers[0][0] - before, numbers[0][-1] + 1) if before else numbers[0]
         return Window(np.zeros(size, np.int64), number, exists, about, values, steps, [], last, NO_ROWS)
 
-    def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: CallSteps) -> Window:
+    def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray]) -> Window:
         """The positions that were kept, and the new items at theirs."""
-        found = self._abreast(kept, given, numbers)
-        if found is not None:
-            return found
-        single = all(g.code is None for g in given) and not kept["code"].any()
-        if single:
-            there = [n for n in (kept["number"], *numbers) if len(n)]
-            first = int(there[0][0]) if len(kept["number"]) else min((int(n[0]) for n in there), default=0)
-            past = max((int(n[-1]) + 1 for n in there), default=0)
-            size = max(0, past - first)
-            code, number = np.zeros(size, np.int64), np.arange(first, first + size)
-            old: np.ndarray | slice = slice(0, len(kept["code"]))
-            at: list[np.ndarray | slice] = [
-                slice(int(n[0]) - first, int(n[-1]) - first + 1) if len(n) else slice(0, 0) for n in numbers
-            ]
+        every = np.concatenate([kept["number"], *numbers])
+        if all(g.code is None for g in given) and not kept["code"].any():
+            first = int(every.min(initial=NEVER))
+            place = every - first
+            number = np.arange(first, first + place.max(initial=-1) + 1)
+            code = np.zeros(len(number), np.int64)
         else:
             codes = np.concatenate([kept["code"], *(g.codes for g in given)])
-            all_numbers = np.concatenate([kept["number"], *numbers])
-            order = np.lexsort((all_numbers, codes))
+            order = np.lexsort((every, codes))
+            code, number = codes[order], every[order]
             new = np.ones(len(order), np.bool_)
-            c, n = codes[order], all_numbers[order]
-            new[1:] = (c[1:] != c[:-1]) | (n[1:] != n[:-1])
+            new[1:] = (code[1:] != code[:-1]) | (number[1:] != number[:-1])
             place = np.empty(len(order), np.int64)
             place[order] = np.cumsum(new) - 1
-            code, number = c[new], n[new]
-            size = len(code)
-            cuts = np.cumsum([len(kept["code"]), *(len(g) for g in given)])
-            old = place[: cuts[0]]
-            at = [place[a:b] for a, b in pairwise(cuts)]
+            code, number = code[new], number[new]
+        size = len(code)
+        old, *at = np.split(place, np.cumsum([len(kept), *map(len, given)])[:-1])
         last = np.ones(size, np.bool_)
         last[:-1] = code[1:] != code[:-1]
-        whole = single and not len(kept["code"])
-        exists = np.full(size, NEVER)
-        about = np.zeros(size, np.int64)
+        exists, about = np.full(size, NEVER), np.zeros(size, np.int64)
         exists[old], about[old] = kept["exists"], kept["about"]
         values, steps = [], []
         for k, items in enumerate(given):
-            if whole and len(items) == size:
-                value: np.ndarray = self._truths(k, items.value)
-                step = items.step
-            else:
-                value, step = np.full(size, ABSENT, np.int8), np.full(size, NEVER)
-                value[old], step[old] = kept[f"v{k}"], kept[f"s{k}"]
-                value[at[k]], step[at[k]] = self._truths(k, items.value), items.step
-            earlier = step < exists
-            if earlier.all():
-                exists = step.copy()
-            else:
-                exists = np.where(earlier, step, exists)
-            spoken = np.zeros(size, np.int64)
-            spoken[at[k]] = items.about
+            value, step = np.full(size, ABSENT, np.int8), np.full(size, NEVER)
+            value[old], step[old] = kept[f"v{k}"], kept[f"s{k}"]
+            value[at[k]], step[at[k]] = self._truths(k, items.value), items.step
             # an item that came before has told what it speaks of
-            mine = np.zeros(size, np.bool_)
-            mine[at[k]] = True
-            about = np.where(earlier & mine, spoken, about)
+            earlier = items.step < exists[at[k]]
+            first_of_all = at[k][earlier]
+            exists[first_of_all], about[first_of_all] = items.step[earlier], items.about[earlier]
             values.append(value)
             steps.append(step)
         return Window(code, number, exists, about, values, steps, [], last, NO_ROWS)
 
     def _truths(self, index: int, value: Col) -> np.ndarray:
         if index not in self.atoms:
-            return np.full(len(value), 1, np.int8)
+            return np.full(len(value), UNKNOWN, np.int8)
         found = truths(value)
-        if found is not None and (self.formula.troolean or not (found == 1).any()):
-            return found
-        for i, v in enumerate(value.pylist()):
-            if (
-                v is not None
-                and not isinstance(v, bool)
-                and not (self.formula.troolean and isinstance(v, scalars.Troolean))
-            ):
-                raise Fault("bad-value", "is not a boolean", v, i)
-        return np.array(
-            [
-                3 if v is None else 2 if v is True else 0 if v is False else {"F": 0, "?": 1, "T": 2}[v.value]
-                for v in value.pylist()
-            ],
-            np.int8,
-        )
+        if found is None or not (self.formula.troolean or (found != UNKNOWN).all()):
+            for i, v in enumerate(value.pylist()):
+                if v is not None and not isinstance(v, (bool, scalars.Troolean) if self.formula.troolean else bool):
+                    raise Fault("bad-value", "is not a boolean", v, i)
+            found = truths(column_of(value.pylist()))
+            assert found is not None
+        return found
 
     # --- verdicts ---------------------------------------------------------------------------------------------------
 
@@ -575,29 +465,25 @@ class Judge:
         count = np.cumsum(open_)
         return np.asarray(count - np.where(first > 0, count[first - 1], 0) > 0)
 
-    def keep(self, state: State, rows: Window, mask: np.ndarray, call: CallSteps) -> None:
-        """Keep these positions (a suffix of each trace), forget the others."""
+    def keep(self, state: State, rows: Window, mask: np.ndarray, call: CallSteps) -> np.ndarray | slice:
+        """Keep these positions (a suffix of each trace), forget the others, which it returns."""
         columns = {"code": rows.code, "number": rows.number, "exists": rows.exists, "about": rows.about}
         for k in range(self.inputs):
             columns[f"v{k}"], columns[f"s{k}"] = rows.values[k], rows.steps[k]
-        gone = int(np.argmax(mask)) if mask.any() else len(mask)
-        if len(mask) and rows.code[-1] == rows.code[0]:  # one trace: a stretch of rows
-            dropped: np.ndarray | slice = slice(0, gone)
-            columns = {n: c[gone:] for n, c in columns.items()}
-        else:
-            dropped = ~mask
-            columns = {n: c[mask] for n, c in columns.items()}
+        dropped: np.ndarray | slice = ~mask
+        kept: np.ndarray | slice = mask
+        newest = slice(None)  # ascending within each trace: the last one stays
+        if not len(mask) or rows.code[0] == rows.code[-1]:
+            first = int(np.argmax(mask)) if mask.any() else len(mask)
+            dropped, kept, newest = slice(0, first), slice(first, None), slice(-1, None)
         code, number = rows.code[dropped], rows.number[dropped]
         if len(code):
-            first = state["from"].upto(call.instances)
-            if isinstance(dropped, slice):
-                first[code[0]] = number[-1] + 1
-            else:  # ascending within each trace: the last one stays
-                first[code] = number + 1
+            state["from"].upto(call.instances)[code[newest]] = number[newest] + 1
             for i in range(len(self.quantifiers)):
                 state[f"quantifier{i}"].forget(code, number)
         # few are kept, as a rule: not with all that there was
-        state["rows"].put(**{n: c.astype(np.int64, copy=True) for n, c in columns.items()})
+        state["rows"].put(**{n: c[kept].astype(np.int64, copy=True) for n, c in columns.items()})
+        return dropped
 
 
 @dataclass
@@ -623,6 +509,13 @@ class Window:
 
     def __len__(self) -> int:
         return len(self.code)
+
+    def stretch(self, mask: np.ndarray) -> np.ndarray | slice:
+        """Rows that follow one another in each trace: of one trace a slice."""
+        if not len(mask) or self.code[0] != self.code[-1]:
+            return mask
+        first = int(np.argmax(mask))
+        return slice(first, first + int(np.count_nonzero(mask)))
 
 
 def _depth(words: Sequence[tuple[int, int, int]]) -> int:

@@ -182,30 +182,15 @@ def judge(
 
 
 @kernel
-def decided_one(
-    true: np.ndarray, false: np.ndarray, exists: np.ndarray, latest: int, step: np.ndarray, value: np.ndarray
-) -> int:
-    """As :func:`decided`, of one trace without an end: how many come out, with which ``step`` and ``value``."""
-    s = latest
-    for i in range(len(true)):
-        known = min(true[i], false[i])
-        if known >= NEVER:
-            return i
-        s = max(s, max(known, exists[i]))
-        step[i] = s
-        value[i] = true[i] < false[i]
-    return len(true)
-
-
-@kernel
 def decided(
     code: np.ndarray, true: np.ndarray, false: np.ndarray, exists: np.ndarray, end: np.ndarray, latest: np.ndarray,
-    step: np.ndarray, emitted: np.ndarray,
+    step: np.ndarray, value: np.ndarray, emitted: np.ndarray,
 ) -> None:  # fmt: skip
     """Which positions come out (``emitted``) at which ``step``: those before the first of their trace that is open.
 
     ``end``: the step at which an open one comes out as null, or empty.  ``latest`` (per trace): that of the last."""
     some = len(end) > 0
+    one = len(code) > 0 and code[0] == code[-1]
     blocked = np.int64(-1)
     for i in range(len(code)):
         c = code[i]
@@ -215,11 +200,14 @@ def decided(
         if known >= NEVER and some:
             known = end[i]
         if known >= NEVER:
+            if one:
+                break
             blocked = c
             continue
         s = max(known, exists[i], latest[c])
         latest[c] = s
         step[i] = s
+        value[i] = true[i] < false[i]
         emitted[i] = True
 
 
