@@ -9,7 +9,6 @@ from tests.generators.random_pipes import PROCESSORS, random_pipe
 
 from occurs.expr.tree import Binary, Call, Literal, Param, Ref
 from occurs.languages.esql.semantics import Run
-from occurs.languages.esql.semantics.values import Bag, Map, Record, Set, Troolean
 from occurs.model.types import Schema, Type
 from occurs.operators.process import kinds, tree
 from occurs.operators.process.function_kinds import Unfit, kind_of, typed
@@ -28,6 +27,7 @@ from occurs.operators.process.kinds import (
 )
 from occurs.operators.process.tree import Attribute, Input, ListOf, Node
 from occurs.operators.process.typing import Mismatch, Typing
+from occurs.operators.process.values import Bag, Map, Record, Set, Troolean
 
 EVENT = Schema((("v", Type.INT), ("f", Type.FLOAT), ("b", Type.BOOL), ("k", Type.STRING)))
 TYPES = Typing({"X0": EVENT, "X1": EVENT})

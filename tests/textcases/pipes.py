@@ -23,11 +23,10 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.languages.esql.semantics import evaluate
-from occurs.languages.esql.semantics.documents import Document, Json
-from occurs.languages.esql.semantics.values import Bag, Map, Record, Set, Troolean
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
 from occurs.operators.process.tree import Definition
+from occurs.operators.process.values import Bag, Document, Json, Map, Record, Set, Troolean
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
 
 

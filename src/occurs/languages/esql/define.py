@@ -16,8 +16,6 @@ from occurs.languages.esql.checks.paths import with_paths
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.semantics import evaluate
-from occurs.languages.esql.semantics import values as plain
-from occurs.languages.esql.semantics.documents import Document, Json
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
@@ -26,7 +24,6 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.definition import Choice, Definition, Node
 from occurs.operators.process import tree
-from occurs.operators.process import values as engine
 from occurs.operators.process.columns import column_of
 from occurs.operators.process.definition import PipesDefinition
 from occurs.operators.process.kinds import Kind
@@ -183,7 +180,7 @@ def _table(definition: tree.Definition, kind: Kind, schema: Schema, found: Seque
     mine = [o for o in found if o.type == definition.name]
     names, arrays = ["time"], [pa.array([o.time for o in mine], pa.int64())]
     for name, of in columns_of(kind):
-        values = [_value(o.attributes.get(name)) for o in mine]
+        values = [o.attributes.get(name) for o in mine]
         names.append(name)
         arrays.append(column(column_of(values), of).cast(schema[name]).output())
     if definition.about:
@@ -191,23 +188,3 @@ def _table(definition: tree.Definition, kind: Kind, schema: Schema, found: Seque
         names.append("about")
         arrays.append(about.cast(pa.timestamp("us", "UTC")) if schema["about"] is Type.TIMESTAMP else about)
     return pa.Table.from_arrays(arrays, names=names)
-
-
-def _value(value: Any) -> Any:
-    """A value of the reference as tables take it."""
-    match value:
-        case tuple():
-            return tuple(map(_value, value))
-        case plain.Set():
-            return engine.Set(tuple(map(_value, value)))
-        case plain.Bag():
-            return engine.Bag(tuple(map(_value, value)))
-        case plain.Map():
-            return engine.Map(tuple((_value(k), _value(v)) for k, v in value.items))
-        case plain.Record():
-            return engine.Record(tuple((n, _value(v)) for n, v in value.columns))
-        case plain.Troolean():
-            return engine.Troolean(value.value)
-        case Document() | Json():
-            return value.source
-    return value

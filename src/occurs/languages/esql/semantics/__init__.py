@@ -16,11 +16,12 @@ from occurs.languages.esql.semantics.formula import formula
 from occurs.languages.esql.semantics.inner import MEANING as OF_INNER
 from occurs.languages.esql.semantics.processors import MEANING as OF_ITEMS
 from occurs.languages.esql.semantics.traces import Item, Moment, Trace
-from occurs.languages.esql.semantics.values import Fault, Record
+from occurs.languages.esql.semantics.values import Fault
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Definition, Inner, Node, Pipe, every_node, nodes
+from occurs.operators.process.values import Record
 
 _MEANING: dict[type[tree.Processor], Callable[..., list[Trace]]] = {
     **OF_ITEMS,

@@ -6,27 +6,20 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import elementpath
 from defusedxml import DefusedXmlException, ElementTree
 
-from occurs.languages.esql.semantics.values import GREATEST, LEAST, Fault, Map, Record, Troolean, elements, number
+from occurs.languages.esql.semantics.values import GREATEST, LEAST, Fault, number
 from occurs.operators.process.tree import Plot
+from occurs.operators.process.values import Document, Json, Map, Record, Troolean, elements
 
 #: lists and objects of JSON, and elements of XML, inside one another
 DEEPEST = 100
 
 # --- XML ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Document:
-    """An XML document; equal if it is written alike."""
-
-    source: str
-    root: Any = field(compare=False, repr=False)
 
 
 def read_xml(text: Any) -> Document:
@@ -94,17 +87,6 @@ def xpath_number(path: Any, document: Any, context: Mapping[str, Any]) -> float 
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Json:
-    """A JSON document; ``source`` has the keys in order, so that equal documents are written alike."""
-
-    source: str
-
-    @property
-    def value(self) -> Any:
-        return json.loads(self.source)
 
 
 def read_json(text: Any) -> Json:

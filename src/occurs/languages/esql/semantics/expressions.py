@@ -21,14 +21,8 @@ from occurs.languages.esql.semantics.values import (
     ARITHMETIC,
     COMPARISONS,
     LOST,
-    Bag,
     Fault,
     Lost,
-    Map,
-    Record,
-    Set,
-    Sharp,
-    Troolean,
     clean,
     contains,
     elements_of,
@@ -41,6 +35,7 @@ from occurs.languages.esql.semantics.values import (
     strict,
 )
 from occurs.operators.process import tree as pipes
+from occurs.operators.process.values import Bag, Map, Record, Set, Sharp, Troolean
 
 Context = Mapping[str, Any]
 

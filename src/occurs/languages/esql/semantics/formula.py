@@ -22,8 +22,9 @@ from occurs.languages.esql.semantics.traces import (
     numbered,
     of_front,
 )
-from occurs.languages.esql.semantics.values import Fault, Set, Troolean, distinct
+from occurs.languages.esql.semantics.values import Fault
 from occurs.operators.process import tree
+from occurs.operators.process.values import Set, Troolean, distinct
 
 if TYPE_CHECKING:
     from occurs.languages.esql.semantics import Scope

@@ -22,9 +22,10 @@ from occurs.languages.esql.semantics.traces import (
     of_front,
     values,
 )
-from occurs.languages.esql.semantics.values import Fault, Record, Set, Sharp, distinct, is_true, key, map_of
+from occurs.languages.esql.semantics.values import Fault, is_true, map_of
 from occurs.model.time import Duration
 from occurs.operators.process import tree
+from occurs.operators.process.values import Record, Set, Sharp, distinct, key
 
 if TYPE_CHECKING:
     from occurs.languages.esql.semantics import Scope

@@ -26,11 +26,8 @@ from occurs.languages.esql.semantics.traces import (
 from occurs.languages.esql.semantics.values import (
     ARITHMETIC,
     COMPARISONS,
-    Bag,
     Fault,
     Lost,
-    Record,
-    Troolean,
     as_truth,
     clean,
     elements_of,
@@ -43,6 +40,7 @@ from occurs.languages.esql.semantics.values import (
 )
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Input
+from occurs.operators.process.values import Bag, Record, Troolean
 
 if TYPE_CHECKING:
     from occurs.languages.esql.semantics import Scope

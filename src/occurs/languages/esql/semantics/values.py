@@ -1,8 +1,7 @@
-"""Values of items in the reference semantics of pipes (pipes.md, 2.3, 4.1), and the operators on them.
+"""Operators on the values of items in the reference semantics of pipes (pipes.md, 2.3, 4.1).
 
-None, bool, int, float, str, bytes; a list is a tuple, the others are classes of this module.  They are all immutable
-and compare by value: numbers by exact value (1 = 1.0), booleans only with booleans and Trooleans, lists by order, sets
-and bags without.  Shares nothing with the engine on purpose.
+The values are those of :mod:`occurs.operators.process.values`: they are what comes in and out, as definitions are.
+What is computed of them shares nothing with the engine on purpose.
 
 Arithmetic and comparisons with null are null; AND, OR, NOT, IMPLIES are Kleene's, over Trooleans as over booleans.  An
 int64 overflow is a :class:`Lost` value: it travels upwards until the rest of the function decides without it, or the
@@ -12,128 +11,17 @@ result needs it.  A value of the wrong type is a :class:`Fault`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
 from occurs.expr.reference_functions import power as real_power
-
-
-class Troolean(Enum):
-    """A verdict of LTL3."""
-
-    TRUE = "T"
-    FALSE = "F"
-    UNKNOWN = "?"
-
-    def __repr__(self) -> str:
-        return self.value
-
-
-class Sharp(Enum):
-    """``#``: all slices that exist."""
-
-    ALL = "#"
-
-    def __repr__(self) -> str:
-        return self.value
-
-
-def key(value: Any) -> Hashable:
-    """What is alike for values that are equal, and only for those."""
-    if isinstance(value, bool):
-        return Troolean.TRUE if value else Troolean.FALSE
-    if isinstance(value, (int, float)):
-        return "number", "nan" if math.isnan(value) else Fraction(value) if math.isfinite(value) else value
-    if isinstance(value, tuple):
-        return "list", tuple(map(key, value))
-    if isinstance(value, (Set, Bag)):
-        counts: dict[Hashable, int] = {}
-        for v in value:
-            counts[key(v)] = counts.get(key(v), 0) + 1
-        return type(value).__name__, frozenset(counts.items())
-    if isinstance(value, Map):
-        return "map", frozenset((key(k), key(v)) for k, v in value.items)
-    if isinstance(value, Record):
-        return "tuple", frozenset((n, key(v)) for n, v in value.columns)
-    return type(value).__name__, value
-
-
-class _ByValue:
-    """Equality by :func:`key`."""
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and key(self) == key(other)
-
-    def __hash__(self) -> int:
-        return hash(key(self))
-
-
-@dataclass(frozen=True, eq=False)
-class Set(_ByValue):
-    """A set, its elements in the order in which they came."""
-
-    elements: tuple[Any, ...] = ()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.elements)
-
-
-@dataclass(frozen=True, eq=False)
-class Bag(_ByValue):
-    """A bag: elements may be there more than once."""
-
-    elements: tuple[Any, ...] = ()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.elements)
-
-
-@dataclass(frozen=True, eq=False)
-class Map(_ByValue):
-    """A map, its keys in the order in which they came."""
-
-    items: tuple[tuple[Any, Any], ...] = ()
-
-    def get(self, wanted: Any) -> Any:
-        """The value at a key, null if there is none."""
-        return next((v for k, v in self.items if key(k) == key(wanted)), None)
-
-
-@dataclass(frozen=True, eq=False)
-class Record(_ByValue):
-    """A tuple: named columns in their order.  An event is one, with its ``type`` and ``time`` beside its attributes."""
-
-    columns: tuple[tuple[str, Any], ...]
-    event: tuple[str, int] | None = None
-
-    def has(self, name: str) -> bool:
-        """Whether there is a column of this name, or what every event has."""
-        return any(n == name for n, _ in self.columns) or (self.event is not None and name in ("type", "time"))
-
-    def get(self, name: str) -> Any:
-        """A column; null if there is none."""
-        for n, v in self.columns:
-            if n == name:
-                return v
-        if self.event is not None and name in ("type", "time"):
-            return self.event[0 if name == "type" else 1]
-        return None
+from occurs.operators.process.values import Map, Set, Troolean, distinct, elements, key
 
 
 def set_of(values: Iterable[Any]) -> Set:
     """The distinct ones, in the order in which they came."""
     return Set(distinct(values))
-
-
-def distinct(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Each value once, in the order in which they came."""
-    found: dict[Hashable, Any] = {}
-    for v in values:
-        found.setdefault(key(v), v)
-    return tuple(found.values())
 
 
 def map_of(items: Iterable[tuple[Any, Any]]) -> Map:
@@ -142,13 +30,6 @@ def map_of(items: Iterable[tuple[Any, Any]]) -> Map:
     for k, v in items:
         found[key(k)] = (found.get(key(k), (k,))[0], v)
     return Map(tuple(found.values()))
-
-
-def elements(value: Any) -> tuple[Any, ...] | None:
-    """What is in a list, a set or a bag; None of anything else."""
-    if isinstance(value, tuple):
-        return value
-    return value.elements if isinstance(value, (Set, Bag)) else None
 
 
 def number(value: Any) -> bool:
