@@ -1,7 +1,8 @@
 """Functions of pipes on single values: where no column of plain values is (pipes.md, 2.2; common.md, section 6).
 
 A null argument makes a result null, except where a function sees its nulls.  What an int64 cannot hold is LOST; it
-becomes a Fault only if the result needs it.
+becomes a Fault only if the result needs it.  What an input does not have yet is MISSING: only AND, OR, IMPLIES and
+``if`` do without it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def value_of(node: tree.Expr, leaf: Callable[[tree.Expr], Any], variables: Mappi
             return Sharp.ALL
         case Attribute():
             found = of(node.of)
-            if found is not None and found is not LOST and not isinstance(found, Record):
+            if found is not None and not isinstance(found, (Record, _Lost)):
                 raise Fault("bad-value", f"is not a tuple with an attribute `{node.name}`", found)
             return found.get(node.name) if isinstance(found, Record) else found
         case tree.Unary(op="not"):
@@ -66,13 +67,14 @@ def value_of(node: tree.Expr, leaf: Callable[[tree.Expr], Any], variables: Mappi
             return strict(COMPARE.get(node.op) or ARITHMETIC[node.op], [of(node.left), of(node.right)])
         case tree.IsNull():
             found = of(node.arg)
-            return LOST if found is LOST else (found is None) != node.negated
+            return found if isinstance(found, _Lost) else (found is None) != node.negated
         case tree.Call():
             return _call(node, of, variables)
         case ListOf() | SetOf() | TupleOf():
             parts = [of(i) for i in node.items]
-            if LOST in parts:
-                return LOST
+            lost = lost_of(parts)
+            if lost is not None:
+                return lost
             if isinstance(node, TupleOf):
                 return Record(tuple(zip(node.names, parts)))
             return tuple(parts) if isinstance(node, ListOf) else Set(distinct(parts))
@@ -80,10 +82,11 @@ def value_of(node: tree.Expr, leaf: Callable[[tree.Expr], Any], variables: Mappi
 
 
 def strict(f: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Null if an argument is, else lost if one is, else ``f``."""
-    if any(a is None for a in args):
+    """Missing if an argument is, else null if one is, else lost if one is, else ``f``."""
+    lost = lost_of(args)
+    if lost is not MISSING and any(a is None for a in args):
         return None
-    return LOST if any(a is LOST for a in args) else bounded(f(*args))
+    return bounded(f(*args)) if lost is None else lost
 
 
 def _call(node: tree.Call, of: Callable[[tree.Expr], Any], variables: Mapping[str, Any]) -> Any:
@@ -91,19 +94,20 @@ def _call(node: tree.Call, of: Callable[[tree.Expr], Any], variables: Mapping[st
     if name == "implies":
         return kleene([opposite(of(node.args[0])), of(node.args[1])], True)
     if name == "coalesce":
-        return next((v for v in map(of, node.args) if v is not None), None)
+        found = [of(a) for a in node.args]
+        return MISSING if lost_of(found) is MISSING else next((v for v in found if v is not None), None)
     if name == "if":
         *pairs, default = node.args
         for test, value in zip(pairs[::2], pairs[1::2]):
             found = of(test)
-            if found is LOST:
-                return LOST
+            if isinstance(found, _Lost):
+                return found
             if found is True:
                 return of(value)
         return of(default)
     args = [of(a) for a in node.args]
     if name in SEEING:
-        return LOST if args[0] is LOST else SEEING[name](args[0])
+        return args[0] if isinstance(args[0], _Lost) else SEEING[name](args[0])
     if name in XPATH:
         run = XPATH[name]
         return strict(lambda path, document: run(path, document, variables), args)
@@ -118,6 +122,8 @@ def leaf_of(node: tree.Expr, items: Sequence[Any], variables: Mapping[str, Any])
         case tree.Param():
             return variables[node.name]
         case tree.Ref():
+            if MISSING in items:
+                return MISSING
             return next((v.get(node.name) for v in items if isinstance(v, Record) and v.has(node.name)), None)
         case Foreign():
             args = [value_of(a, lambda n: leaf_of(n, items, variables), variables) for a in node.args]
@@ -127,10 +133,11 @@ def leaf_of(node: tree.Expr, items: Sequence[Any], variables: Mapping[str, Any])
 
 def foreign(node: Foreign, args: Sequence[Any]) -> Any:
     """A user's function of one front; null if an argument is."""
-    if any(a is None for a in args):
+    lost = lost_of(args)
+    if lost is not MISSING and any(a is None for a in args):
         return None
-    if any(a is LOST for a in args):
-        return LOST
+    if lost is not None:
+        return lost
     function = node.function
     found = function.run(*(np.array([a]) for a in args)) if function.vectorised else function.run(*args)
     found = found[node.output] if len(function.outputs) > 1 else found
@@ -141,12 +148,18 @@ def foreign(node: Foreign, args: Sequence[Any]) -> Any:
 
 
 class _Lost:
-    """Overflowed."""
+    """What stands for a value that is not known."""
 
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 T, F, U = Troolean.TRUE, Troolean.FALSE, Troolean.UNKNOWN
-LOST = _Lost()
+LOST, MISSING = _Lost(), _Lost()
+
+
+def lost_of(values: Sequence[Any]) -> _Lost | None:
+    """MISSING if one is, else LOST if one is."""
+    found = [v for v in values if isinstance(v, _Lost)]
+    return None if not found else MISSING if MISSING in found else LOST
 
 
 def bounded(value: Any) -> Any:
@@ -242,7 +255,7 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 def truth(value: Any) -> Any:
     """A truth value, null, or lost.  Raises Fault."""
-    if value is None or value is LOST or isinstance(value, (bool, Troolean)):
+    if value is None or isinstance(value, (_Lost, bool, Troolean)):
         return value
     raise Fault("bad-value", "is neither true nor false", value)
 
@@ -262,8 +275,9 @@ def kleene(values: Sequence[Any], decisive: bool) -> Any:
     weak: Any = F if decisive else T
     if any(v is decisive or v is strong for v in found):
         return strong if three else decisive
-    if LOST in found:
-        return LOST
+    lost = lost_of(found)
+    if lost is not None:
+        return lost
     if None in found:
         return None
     if U in found:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from occurs.expr import tree
 from occurs.operators.process import scalars
 from occurs.operators.process import tree as processors
 from occurs.operators.process.columns import Col, column_of, numbers
-from occurs.operators.process.functions import Function, Place, condition
+from occurs.operators.process.functions import Function, condition
 from occurs.operators.process.items import NO_ENDS, CallSteps, Ends, Items, Variables, count_up
 from occurs.operators.process.operator import Operator, Setting, meet, operator
+from occurs.operators.process.scalars import MISSING
 from occurs.operators.process.state import Counts, Part, Queue, State
-from occurs.operators.process.tree import Foreign, Input, Node
-from occurs.operators.process.values import Fault, Record, Troolean
+from occurs.operators.process.tree import Node
+from occurs.operators.process.values import Fault
 
 
 @operator(processors.Lift)
@@ -158,11 +158,6 @@ class RepeatBy(Operator):
 # --- APPLY EARLY: an item as soon as the items present decide it ------------------------------------------------------
 
 
-class _Missing:
-    """What an input does not have yet, or depends on such."""
-
-
-MISSING = _Missing()
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -245,60 +240,10 @@ def _decided(
             return None
         there = [x if x is not None and x[1] <= step else None for x in front]
         try:
-            found = partial(function, [MISSING if x is None else x[0] for x in there], variables)
+            items = [MISSING if x is None else x[0] for x in there]
+            found = scalars.value_of(function, lambda n: scalars.leaf_of(n, items, variables), variables)  # noqa: B023
             if found is not MISSING:
                 return scalars.needed(found), step, next(x[2] for x in there if x is not None)
         except Fault as fault:
             raise box.fault(fault, number) from fault
     return None
-
-
-
-def partial(node: tree.Expr, front: Sequence[Any], variables: Mapping[str, Any]) -> Any:
-    """The value, or MISSING: AND, OR, IMPLIES and ``if`` do without what cannot change them."""
-    match node:
-        case Input():
-            return front[node.index]
-        case tree.Ref():
-            if any(v is MISSING for v in front):
-                return MISSING
-            return next((v.get(node.name) for v in front if isinstance(v, Record) and v.has(node.name)), None)
-        case tree.Param():
-            return variables[node.name]
-        case tree.Binary(op="and" | "or"):
-            parts = [partial(c, front, variables) for c in (node.left, node.right)]
-            return _kleene(parts, node.op == "or")
-        case tree.Call(name="implies"):
-            left, right = (partial(a, front, variables) for a in node.args)
-            return _kleene([left if left is MISSING else scalars.opposite(left), right], True)
-        case tree.Call(name="if"):
-            *pairs, default = node.args
-            for test, value in zip(pairs[::2], pairs[1::2]):
-                found = partial(test, front, variables)
-                if found is MISSING or found is scalars.LOST:
-                    return found
-                if found is True:
-                    return partial(value, front, variables)
-            return partial(default, front, variables)
-        case Foreign():
-            args = [partial(a, front, variables) for a in node.args]
-            return MISSING if any(a is MISSING for a in args) else scalars.foreign(node, args)
-    inside = {c: partial(c, front, variables) for c in node.children}
-    if any(v is MISSING for v in inside.values()):
-        return MISSING
-    shell, places = _shell(node)
-    return scalars.value_of(shell, lambda p: inside[places[p]], variables)
-
-
-def _shell(node: tree.Expr) -> tuple[tree.Expr, dict[tree.Expr, tree.Expr]]:
-    """A node with place-holders for its operands, and what they hold the place of."""
-    places = [Place(i) for i in range(len(node.children))]
-    return node.with_children(tuple(places)) if places else node, dict(zip(places, node.children))
-
-
-def _kleene(parts: list[Any], decisive: bool) -> Any:
-    there = [scalars.truth(v) for v in parts if v is not MISSING]
-    strong = Troolean.TRUE if decisive else Troolean.FALSE
-    if len(there) < len(parts) and not any(v is decisive or v is strong for v in there):
-        return MISSING
-    return scalars.kleene(there, decisive)
