@@ -1,25 +1,20 @@
 """The grammar of eSQL as tables (pipes.md, 2.1, 2.2): words, operators and forms, for the parser and the printer.
 
-A form is a row of *elements*: words, and slots for what varies.  What is read becomes a
-:class:`occurs.languages.esql.syntax.Form`, with one part per slot, choice and option that has a name.
+The forms of processors are in their declarations.  A form is a row of *elements*: words, and slots for what varies.
+What is read becomes a :class:`occurs.languages.esql.syntax.Form`, with one part per slot, choice and option that has a
+name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TypeAlias
 
-_WORDS = """
-    ABOUT AFTER ALL ALWAYS AND APPLY AS AT BAG BE BEFORE BY COMBINE CONSTANT DEFINE DIV EACH EARLY END EVENTS EVERY
-    EXISTS EXPLODED F FALSE FILE FILTER FINITE FIRST FOR FREEZE FROM G GET GNUPLOT GO GREATER HEATMAP HISTOGRAM
-    IMPLIES IN INTO IS JSON LAST LESS LET LIST MACHINE MAP MERGE MOD NAMES ND NOT NOTHING NULL NUMBER OF ON OR
-    OTHERWISE OUTPUT PACK PEAK PLATEAU PRINT PUT RD REGEX REPEAT RESET RUN SCATTERPLOT SELECT SET SIZED SLICE SOME
-    SOMETIME ST START STARTING STOPPING TH THAN THE THRESHOLD TIMES TITLED TO TOO TRIM TRUE TUPLES TURN U UNION
-    UNPACK UNTIL UPTO WHEN WHERE WINDOW WITH WITHIN X XML XPATH
-"""
-#: reserved in this spelling; a name that equals one is written in backticks
-KEYWORDS = frozenset(_WORDS.split())
+from occurs.operators.process.declared import Parameter, Word, processors
+
 #: what a phrase, or a parameter of one, may be
 CATEGORIES = ("processor", "function", "number", "boolean", "text")
 #: constants that are words
@@ -104,14 +99,20 @@ class Pattern:
 
     kind: str
     elements: tuple[Element, ...]
+    alike: str = ""
+
+    @property
+    def begin(self) -> str:
+        """The words before its first slot."""
+        return " ".join(takewhile(lambda e: isinstance(e, str), self.elements))  # type: ignore[arg-type]
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Its words, with ``...`` for what stands between them: for messages."""
+        """Its words, with ``...`` for what stands between them, and ``alike`` for one of those: for messages."""
         out: list[str] = []
         for e in self.elements:
             if isinstance(e, str):
-                out.append(e)
+                out.append(self.alike if e in self.alike.split("|") else e)
             elif isinstance(e, Choice) and not e.optional:
                 out.append("|".join(e.words))
             elif isinstance(e, Slot) and out[-1:] != ["..."]:
@@ -119,76 +120,85 @@ class Pattern:
         return tuple(out)
 
 
-PATTERNS: list[Pattern] = []
+#: a word, a slot, words that mean nothing, the beginning of what may be left out with its flag, and its end
+_PART = re.compile(r"\{(\w+)(\?)?(?::(\w+))?(, \.\.)?\}|<([^>]+)>|(\[)(?:(\w+):)?|(\])|(,|[^\s,\[\]{}<>]+)")
 
 
-def _split(elements: Sequence[Element]) -> tuple[Element, ...]:
-    """A word an element."""
-    return tuple(w for e in elements for w in (e.split() if isinstance(e, str) else [e]))
+def _pattern(kind: str, text: str, parameters: Mapping[str, Parameter] | None = None, alike: str = "") -> Pattern:
+    """The pattern that a spelling is (:class:`occurs.operators.process.declared.Processor`).
+
+    A slot says what it is itself (``{path:text}``), or is a parameter, or a pipe.
+    """
+    rows: list[tuple[str | None, list[Element]]] = [(None, [])]
+    for name, optional, what, many, noise, opens, flag, closes, word in _PART.findall(text):
+        known = (parameters or {}).get(name)
+        if opens:
+            rows.append((flag or None, []))
+            continue
+        element: Element = word
+        if closes:
+            flagged, inside = rows.pop()
+            element = Option(tuple(inside), flagged)
+        elif noise:
+            element = Noise(tuple(noise.split("|")))
+        elif isinstance(known, Word):
+            element = Choice(name, tuple(known.values), bool(optional))
+        elif name:
+            slot = what or (known.slot if known is not None else "operand")
+            element = Slot(name, slot.removesuffix(", .."), bool(many) or slot.endswith(", .."))
+        rows[-1][1].append(element)
+    return Pattern(kind, tuple(rows[0][1]), alike)
 
 
-def _form(kind: str, *elements: Element) -> None:
-    PATTERNS.append(Pattern(kind, _split(elements)))
-
-
-def _pipe(name: str = "pipe") -> Slot:
-    return Slot(name, "operand")
-
-
-def _option(*elements: Element, flag: str | None = None) -> Option:
-    return Option(_split(elements), flag)
-
-
-_ORDINAL = Noise(("ST", "ND", "RD", "TH"))
-_N = Slot("n", "number")
-_WINDOW: tuple[Element, ...] = ("ON A WINDOW OF", Slot("width", "count"))
-
-_form("freeze", "FREEZE", _pipe())
-_form("trim", "TRIM", _N, "OF", _pipe())
-_form("first", "THE FIRST", _N, "OF", _pipe())
-_form("last", "THE LAST OF", _pipe())
-_form("decimate", "EVERY", _N, _ORDINAL, "OF", _pipe(), _option(", LAST TOO", flag="last"))
-_form("every", "EVERY", Slot("width", "length"), "OF", _pipe())
-_form("window", "GET", _pipe("inner"), "FROM", _pipe(), *_WINDOW)
-_form("window", "APPLY", _pipe("inner"), "ON", _pipe(), *_WINDOW)
-_form("slice", "SLICE", Choice("form", ("EACH", "LAST"), optional=True), _pipe(), "WITH", _pipe("inner"), "ON",
-      Slot("key", "expression"), _option("EXPLODED", flag="exploded"),
-      _option("UNTIL", Slot("until", "expression")))  # fmt: skip
-_form("apply", "APPLY", _option("EARLY", flag="early"), Slot("function", "expression"), "WITH",
-      Slot("sources", "variables"))  # fmt: skip
-_form("combine", "COMBINE", _pipe(), "WITH", Slot("function", "word"),
-      _option("STARTING AT", Slot("start", "expression")))  # fmt: skip
-_form("constant", "CONSTANT", Slot("value", "primary"))
-_form("select", "SELECT", Slot("columns", "columns"), "FROM", Slot("sources", "sources"),
-      _option("WHERE", Slot("where", "expression")))  # fmt: skip
-_form("events", "EVENTS OF", Slot("types", "name", many=True))
-_form("filter", "FILTER", _pipe(), "WITH", _pipe("guard"))
-_form("merge", "MERGE", Slot("pipes", "operand", many=True))
-_form("pack", "PACK", _pipe(), "BY", _pipe("guard"))
-_form("unpack", "UNPACK", _pipe())
-_form("run", "RUN", _pipe("inner"), "ON", _pipe())
-_form("reset", "RESET", _pipe("inner"), "ON", _pipe(), "BY", _pipe("guard"))
-_form("insert", "PUT", _N, "TIMES", Slot("value", "primary"), "BEFORE", _pipe())
-_form("repeat", "REPEAT", _pipe(), _N, "TIMES")
-_form("repeat_by", "REPEAT", _pipe(), "BY", _pipe("counts"))
-_form("collect", "THE", Choice("into", ("LIST", "SET", "BAG")), "OF", _pipe())
-_form("collect_map", "THE MAP OF", _pipe("keys"), "TO", _pipe("values"))
-_form("read", "THE", Choice("what", ("TUPLES", "XML", "JSON")), "OF", _pipe())
-_form("xpath", "XPATH", Slot("path", "text"), "ON", _pipe())
-_form("regex", "REGEX", Slot("pattern", "text"), "WITH NAMES", Slot("names", "name", many=True), "IN", _pipe())
-_form("plot", "THE", Choice("what", ("SCATTERPLOT", "HEATMAP", "HISTOGRAM")), "OF", _pipe(),
-      _option("TITLED", Slot("title", "text")), _option("SIZED", Slot("width", "number"), "BY",
-                                                        Slot("height", "number")))  # fmt: skip
-_form("gnuplot", "GNUPLOT ON", _pipe())
-_form("peak", "THE", Choice("what", ("PEAK", "PLATEAU")), "OF", _pipe(), _option("WITHIN", _N))
-_form("print", "PRINT", _pipe())
-_form("file", "FILE", Slot("path", "text"))
-
+#: the processors, by the kinds of their forms
+PROCESSORS = {cls.__name__: cls for cls in processors()}
+#: forms that are no processor of their own
+_FORMS = {
+    "apply": "APPLY [early: EARLY] {function:expression} WITH {sources:variables}",
+    "constant": "CONSTANT {value:primary}",
+    "select": "SELECT {columns:columns} FROM {sources:sources} [WHERE {where:expression}]",
+    "events": "EVENTS OF {types:name, ..}",
+    "xpath": "XPATH {path:text} ON {pipe}",
+    "gnuplot": "GNUPLOT ON {pipe}",
+    "file": "FILE {path:text}",
+}
+PATTERNS = [
+    *(
+        _pattern(name, text, {n: kind for n, (_, kind) in cls.parameters().items()}, cls.alike)
+        for name, cls in PROCESSORS.items()
+        for text in cls.text
+    ),
+    *(_pattern(kind, text) for kind, text in _FORMS.items()),
+]
 #: the first pattern of a kind is the one that is printed
 BY_KIND: dict[str, Pattern] = {p.kind: p for p in reversed(PATTERNS)}
-
-
 #: by their first word
 BY_WORD: dict[str, list[Pattern]] = {}
 for _p in PATTERNS:
     BY_WORD.setdefault(str(_p.elements[0]), []).append(_p)
+#: processors behind a pipe, by their words
+SUFFIXES = {cls.suffix: cls for cls in PROCESSORS.values() if cls.suffix}
+
+#: the words of statements, operators and machines
+_WORDS = """
+    ABOUT AFTER ALL ALWAYS AND AS BE DEFINE DIV END EXISTS F FALSE FINITE FOR G GO GREATER IMPLIES INTO IS LESS
+    LET MACHINE MOD NOT NOTHING NULL NUMBER OR OTHERWISE OUTPUT SOME SOMETIME START THAN TRUE TURN U UNION UPTO
+    X
+"""
+
+
+def _words(elements: Sequence[Element]) -> set[str]:
+    """All words of a pattern."""
+    found: set[str] = set()
+    for e in elements:
+        if isinstance(e, str):
+            found.add(e)
+        elif isinstance(e, (Choice, Noise)):
+            found |= set(e.words)
+        elif isinstance(e, Option):
+            found |= _words(e.elements)
+    return found - {",", "A"}  # `A` is no keyword
+
+
+#: reserved in this spelling; a name that equals one is written in backticks
+KEYWORDS = frozenset(_WORDS.split()).union(*(_words(p.elements) for p in PATTERNS), *(s.split() for s in SUFFIXES))

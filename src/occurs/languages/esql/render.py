@@ -24,6 +24,7 @@ from occurs.languages.esql.grammar import (
     Choice,
     Element,
     Option,
+    Pattern,
     Slot,
 )
 
@@ -134,7 +135,7 @@ def _item(node: syntax.Node) -> str:
 
 def _takes_commas(node: syntax.Node) -> bool:
     """Whether there is a form with a list of its own, which would take the commas behind it."""
-    return isinstance(node, syntax.Form) and node.kind in ("merge", "events", "apply", "select")
+    return isinstance(node, syntax.Form) and _is_list(_last(BY_KIND[node.kind]))
 
 
 def _operator(node: Any) -> tuple[str, int]:
@@ -190,7 +191,19 @@ def _form(node: syntax.Form) -> str:
 
 def _is_open(node: syntax.Form) -> bool:
     """Whether a form ends in a function, which would take the operators behind it."""
-    return node.kind == "slice" or any(node[p] is not None for p in ("start", "where"))
+    pattern = BY_KIND[node.kind]
+    options = (p for e in pattern.elements if isinstance(e, Option) for p in e.elements if isinstance(p, Slot))
+    slots = [_last(pattern), *(p for p in options if node[p.name] is not None)]
+    return any(isinstance(s, Slot) and s.what == "expression" for s in slots)
+
+
+def _last(pattern: Pattern) -> Element:
+    """The last element that must be there."""
+    return next(e for e in reversed(pattern.elements) if not isinstance(e, Option))
+
+
+def _is_list(element: Element) -> bool:
+    return isinstance(element, Slot) and (element.many or element.what in ("sources", "variables"))
 
 
 def _elements(elements: Sequence[Element], node: syntax.Form, out: list[str]) -> None:

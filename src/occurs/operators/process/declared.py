@@ -104,8 +104,16 @@ class Function(Parameter):
     """A function of so many ``inputs``; of none: constants and variables.  ``sees``: a variable of the processor."""
 
     inputs: int = 1
-    slot: str = "expression"  # type: ignore[misc]
     sees: str = ""
+    slot: ClassVar[str] = "expression"
+
+
+@dataclass(frozen=True)
+class Constant(Function):
+    """A function of no inputs that is a primary."""
+
+    inputs: int = 0
+    slot: ClassVar[str] = "primary"
 
 
 @dataclass(frozen=True)
@@ -133,14 +141,16 @@ class Text(Parameter):
     slot: ClassVar[str] = "text"
     python: ClassVar[str] = "str"
 
+    def problem(self, text: str) -> str | None:
+        """What is wrong with a text."""
+        return None
+
 
 @dataclass(frozen=True)
 class Pattern(Text):
     """A regular expression."""
 
-    @staticmethod
-    def problem(text: str) -> str | None:
-        """What is wrong with a pattern."""
+    def problem(self, text: str) -> str | None:
         wrong = regexp_problem(text)
         return f"not a regular expression: {wrong}" if wrong else None
 
@@ -236,6 +246,8 @@ class Processor:
     calls: ClassVar[Sequence[str | Call]] = ()
     text: ClassVar[Sequence[str]] = ()
     suffix: ClassVar[str] = ""
+    #: words of forms that differ in them only: hints name them together
+    alike: ClassVar[str] = ""
     phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     #: items of several inputs meet by their positions
     joins: ClassVar[bool] = True

@@ -39,6 +39,7 @@ from occurs.model.time import Duration
 from occurs.operators.process.declared import (
     Call,
     Combination,
+    Constant,
     Flag,
     Function,
     Length,
@@ -596,7 +597,7 @@ class Insert(Processor):
     """Inserts a constant n times before the first item."""
 
     n: int = parameter(Whole(0))
-    value: Expr = parameter(Function(0, "primary"))
+    value: Expr = parameter(Constant())
 
     calls = ("Insert", ".insert")
     text = ("PUT {n} TIMES {value} BEFORE {pipe}",)
@@ -839,6 +840,7 @@ class Peaks(Processor):
     reach: int = parameter(Whole(1, "THE PEAK .. WITHIN"), 1, python="r")
 
     calls = ("Peaks", "signal.peaks")
+    alike = "PEAK|PLATEAU"
     text = ("THE PEAK OF {pipe} [WITHIN {reach}]",)
 
     def kinds(self, at: At) -> list[Kind]:
@@ -858,6 +860,7 @@ class Plateaus(Processor):
     tolerance: int | float = parameter(Number(), 0)
 
     calls = ("Plateaus", "signal.plateaus")
+    alike = "PEAK|PLATEAU"
     text = ("THE PLATEAU OF {pipe} [WITHIN {n}]",)
 
     def kinds(self, at: At) -> list[Kind]:
@@ -1142,6 +1145,7 @@ class Xml(_OfText):
 
     calls = ("Xml", ".xml")
     text = ("THE XML OF {pipe}",)
+    alike = "TUPLES|XML|JSON"
     makes = XML
 
 
@@ -1153,6 +1157,7 @@ class Json(_OfText):
 
     calls = ("Json", ".json")
     text = ("THE JSON OF {pipe}",)
+    alike = "TUPLES|XML|JSON"
     makes = JSON
 
 
@@ -1162,6 +1167,7 @@ class Tuples(Processor):
 
     calls = ("Tuples", ".tuples")
     text = ("THE TUPLES OF {pipe}",)
+    alike = "TUPLES|XML|JSON"
 
     def kinds(self, at: At) -> list[Kind]:
         at.need(0, TEXT)

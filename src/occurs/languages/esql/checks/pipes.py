@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
 
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr import tree as core
-from occurs.expr.functions_text import regexp_problem
 from occurs.expr.text import Name, Text
 from occurs.expr.tree import Expr, Param
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks.functions import TEMPORAL, Argument, Functions, Level, Scope
+from occurs.languages.esql.grammar import BY_KIND, PROCESSORS, SUFFIXES
+from occurs.languages.esql.parser.phrases import PRELUDE_OF
 from occurs.languages.kit.complaints import LASTING_HINT, lasting_text
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
-from occurs.operators.process import tree
+from occurs.operators.process import declared, tree
 from occurs.operators.process.kinds import TUPLE, of_schema
 
 #: what joins formulas, and everything else
@@ -24,14 +27,6 @@ _ONE = {"NOT": tree.Not, "G": tree.Globally, "F": tree.Eventually, "X": tree.Nex
         "SOMETIME": tree.Eventually, "AFTER": tree.Next}  # fmt: skip
 _TWO = {"->": tree.Implies, "AND": tree.And, "OR": tree.Or, "U": tree.Until, "UPTO": tree.Until}
 _TROOLEAN = {"U": False, "UPTO": True, "FOR ALL": False, "EXISTS": False, "EVERY": True, "SOME": True, **TEMPORAL}
-_PLOTS = {"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}
-#: the forms that say nothing but their processor and the pipes that it reads
-_PLAIN: dict[str, tuple[Callable[[], tree.Processor], tuple[str, ...]]] = {
-    "freeze": (tree.Freeze, ("pipe",)), "last": (tree.Last, ("pipe",)), "unpack": (tree.Unpack, ("pipe",)),
-    "print": (tree.Print, ("pipe",)), "filter": (tree.Filter, ("pipe", "guard")),
-    "pack": (tree.Pack, ("pipe", "guard")), "repeat_by": (tree.RepeatBy, ("pipe", "counts")),
-    "collect_map": (tree.CollectMap, ("keys", "values")),
-}  # fmt: skip
 #: the greatest width and height of a picture, in pixels
 _LARGEST = 10_000
 
@@ -245,13 +240,9 @@ class Builder(Functions):
 
     def _where(self, node: syntax.Where, scope: Scope) -> tree.Pipe:
         pipe = self.pipe(node.pipe, scope)
-        if node.word == "THRESHOLD":
-            limit = self.function(node.condition, scope.function(0))
-            value = getattr(limit, "value", 0)
-            return self.node(tree.Threshold(value if isinstance(value, (int, float)) else 0), (pipe,), node, scope)
-        condition = self.function(node.condition, scope.function(1))
-        build = tree.Where if node.word == "WHERE" else tree.StopWhen
-        return self.node(build(condition), (pipe,), node, scope)
+        cls = SUFFIXES[node.word]
+        ((name, (_, kind)),) = cls.parameters().items()
+        return self.node(cls(**{name: self.value(kind, node.condition, node.word, scope)}), (pipe,), node, scope)
 
     def inner(self, node: syntax.Node, what: str, scope: Scope) -> tree.Inner:
         """An inner processor of one input."""
@@ -447,32 +438,106 @@ class Builder(Functions):
     # --- prefix forms and the phrases of the prelude -----------------------------------------------------------------
 
     def form(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        if node.kind in _PLAIN:
-            processor, parts = _PLAIN[node.kind]
-            return self.node(processor(), [self.pipe(node[part], scope) for part in parts], node, scope)
-        build: Callable[[syntax.Form, Scope], tree.Pipe] = getattr(self, f"form_{node.kind}")
-        return build(node, scope)
+        build = getattr(self, f"form_{node.kind}", None)
+        if build is not None:
+            made: tree.Pipe = build(node, scope)
+            return made
+        return self.processor(PROCESSORS[node.kind], dict(node.parts), BY_KIND[node.kind].begin, node, scope)
 
     def prelude(self, node: syntax.Use, scope: Scope) -> tree.Pipe:
         """A phrase that every text knows."""
-        pipe = self.pipe(node.args[-1], scope)
-        word = node.phrase.pattern[1]
-        processor: tree.Processor
-        if word == "COUNT":
-            processor = tree.Count()
-        elif word == "AVERAGE":
-            processor = tree.Moment(1)
-        elif word == "MOMENT":
-            processor = tree.Moment(self.count(node.args[0], scope, 0, "THE MOMENT"))
-        elif word == "STANDARD":
-            processor = tree.Deviation()
-        else:
-            processor = tree.Cumulate({"SUM": "addition"}.get(word, word.lower()))
-        return self.node(processor, (pipe,), node, scope)
+        cls, fixed = PRELUDE_OF[node.phrase]
+        begin = " ".join(takewhile(lambda w: w[0] != "@", node.phrase.pattern))
+        names = [p.lower() if p.lower() in cls.parameters() else "pipe" for p in node.phrase.places]
+        return self.processor(cls, dict(zip(names, node.args, strict=True)), begin, node, scope, fixed)
 
-    def _over(self, processor: tree.Processor, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        """A processor over the part that is called ``pipe``."""
-        return self.node(processor, (self.pipe(node["pipe"], scope),), node, scope)
+    def processor(
+        self,
+        cls: type[tree.Processor],
+        given: Mapping[str, Any],
+        words: str,
+        node: syntax.Node,
+        scope: Scope,
+        fixed: Mapping[str, Any] | None = None,
+    ) -> tree.Pipe:
+        """A processor of what is ``given`` of its parameters and inputs; ``words``: the form, in messages."""
+        values = dict(fixed or {})
+        for name, (_, kind) in cls.parameters().items():
+            if isinstance(kind, declared.Whole) and kind.missing is not None and name not in given:
+                message, hint = kind.missing
+                return self.broken("bad-bound", message, node, scope, hint)
+        inputs: list[tree.Pipe] = []
+        for port in cls.ports:
+            several = given[port] if isinstance(given[port], tuple) else (given[port],)
+            inputs += [self.pipe(p, scope) for p in several]
+        for name, (_, kind) in cls.parameters().items():
+            if isinstance(kind, declared.Pixels) and "width" in given:
+                values[name] = self._pixels(given, scope)
+            elif name in given:
+                values[name] = self.value(kind, given[name], words, scope)
+                if values[name] is None:
+                    return inputs[0]
+        return self.node(cls(**values), inputs, node, scope)
+
+    def value(self, kind: declared.Parameter, node: Any, words: str, scope: Scope) -> Any:
+        """A parameter of a processor; None for an unknown function."""
+        sees = getattr(kind, "sees", "")
+        # the name is the processor's own, so it is not made unique
+        within = scope.binds({sees: core.Param(sees)}) if sees else scope
+        match kind:
+            case declared.Whole():
+                return self.count(node, scope, kind.least, kind.words or words)
+            case declared.Number():
+                value = getattr(self.function(node, scope.function(0)), "value", 0)
+                return value if isinstance(value, (int, float)) else 0
+            case declared.Flag():
+                return True
+            case declared.Word():
+                return kind.values[node]
+            case declared.Length():
+                found = self.width(node, scope, words)
+                return found if isinstance(found, Duration) else node.duration
+            case declared.Width():
+                return self.width(node, scope, kind.words)
+            case declared.Combination():
+                return self._combination(node, scope)
+            case declared.Function():
+                return self.function(node, within.function(kind.inputs))
+            case declared.Phi():
+                return self.inner(node, kind.esql, within)
+            case declared.Names():
+                return self._different(node, kind.what, scope)
+            case declared.Text():
+                text = self.text(node, scope)
+                wrong = kind.problem(text)
+                if wrong:
+                    self.report("type-mismatch", wrong, scope, scope.span(node))
+                return text
+        raise TypeError(f"no parameter of eSQL: {kind!r}")
+
+    def _combination(self, name: Name, scope: Scope) -> str | None:
+        """A word of COMBINE in lower case."""
+        word = name.text.lower()
+        if word in tree.CUMULATIVE and word.upper() == name.text:
+            return word
+        hint = did_you_mean(name.text.upper(), [w.upper() for w in tree.CUMULATIVE], "COMBINE functions")
+        message = f"there is no COMBINE function `{name.text}`"
+        self.report("unknown-function", message, scope, scope.place or name.span, hint)
+        return None
+
+    def _different(self, names: Sequence[Name], what: str, scope: Scope) -> tuple[str, ...]:
+        texts = tuple(n.text for n in names)
+        for k, name in enumerate(names):
+            if name.text in texts[:k]:
+                self.report("duplicate-name", f"two {what} are called `{name.text}`", scope, scope.place or name.span)
+        return texts
+
+    def _pixels(self, given: Mapping[str, Any], scope: Scope) -> tuple[int, int]:
+        width, height = (self.count(given[side], scope, 1, "SIZED") for side in ("width", "height"))
+        if max(width, height) > _LARGEST:
+            message = f"a picture can be at most {_LARGEST} pixels wide and high"
+            self.report("bad-bound", message, scope, scope.span(given["width"]))
+        return width, height
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
@@ -499,41 +564,7 @@ class Builder(Functions):
             return 1
         return node.duration
 
-    # --- processors of the paper -------------------------------------------------------------------------------------
-
-    def form_trim(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Trim(self.count(node["n"], scope, 0, "TRIM")), node, scope)
-
-    def form_decimate(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Decimate(self.count(node["n"], scope, 1, "EVERY"), bool(node["last"])), node, scope)
-
-    def form_combine(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        pipe = self.pipe(node["pipe"], scope)
-        name: Name = node["function"]
-        word = name.text.lower()
-        if word not in tree.CUMULATIVE or word.upper() != name.text:
-            known = [w.upper() for w in tree.CUMULATIVE]
-            hint = did_you_mean(name.text.upper(), known, "COMBINE functions")
-            self.report("unknown-function", f"there is no COMBINE function `{name.text}`", scope,
-                        scope.place or name.span, hint)  # fmt: skip
-            return pipe
-        start = self.function(node["start"], scope.function(0)) if node["start"] is not None else None
-        return self.node(tree.Cumulate(word, start), (pipe,), node, scope)
-
-    def form_window(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        width = self.width(node["width"], scope, "WINDOW")
-        pipe = self.pipe(node["pipe"], scope)
-        return self.node(tree.Window(width, self.inner(node["inner"], "a window", scope)), (pipe,), node, scope)
-
-    def form_slice(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        pipe = self.pipe(node["pipe"], scope)
-        key = self.function(node["key"], scope.function(1))
-        # the name is the processor's own, so it is not made unique
-        within = scope.binds({"slice": core.Param("slice")})
-        inner = tree.Inner(1, (self.pipe(node["inner"], within.inner(Level("a slice"))),))
-        until = self.function(node["until"], within.function(1)) if node["until"] is not None else None
-        form = node["form"].lower() if node["form"] else "map"
-        return self.node(tree.Slice(key, inner, form, bool(node["exploded"]), until), (pipe,), node, scope)
+    # --- forms that are no processor of their own --------------------------------------------------------------------
 
     def form_apply(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         sources: tuple[syntax.Source, ...] = node["sources"]
@@ -578,86 +609,15 @@ class Builder(Functions):
             names.append(name)
         return tuple(names)
 
-    # --- processors beyond the paper ---------------------------------------------------------------------------------
-
-    def form_first(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.First(self.count(node["n"], scope, 0, "THE FIRST")), node, scope)
-
-    def form_every(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        width = self.width(node["width"], scope, "EVERY")
-        return self._over(tree.Every(width if isinstance(width, Duration) else node["width"].duration), node, scope)
-
-    def form_merge(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self.node(tree.Merge(), [self.pipe(p, scope) for p in node["pipes"]], node, scope)
-
-    def form_insert(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        n = self.count(node["n"], scope, 0, "PUT")
-        value = self.function(node["value"], scope.function(0))
-        return self._over(tree.Insert(n, value), node, scope)
-
-    def form_repeat(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Repeat(self.count(node["n"], scope, 0, "REPEAT")), node, scope)
-
-    def form_run(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        pipe = self.pipe(node["pipe"], scope)
-        return self.node(tree.Each(self.inner(node["inner"], "RUN", scope)), (pipe,), node, scope)
-
-    def form_reset(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        inner = self.inner(node["inner"], "RESET", scope)
-        inputs = self.pipe(node["pipe"], scope), self.pipe(node["guard"], scope)
-        return self.node(tree.Reset(inner), inputs, node, scope)
-
-    def form_collect(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        return self._over(tree.Collect(node["into"].lower()), node, scope)
-
-    def form_peak(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        word = f"THE {node['what']} .. WITHIN"
-        if node["what"] == "PEAK":
-            reach = self.count(node["n"], scope, 1, word) if node["n"] is not None else 1
-            return self._over(tree.Peaks(reach), node, scope)
-        if node["n"] is None:
-            return self.broken(
-                "bad-bound", "a plateau needs a number of items", node, scope, "write for example `WITHIN 5`"
-            )
-        return self._over(tree.Plateaus(self.count(node["n"], scope, 1, word)), node, scope)
-
-    # --- documents, plots, printing ----------------------------------------------------------------------------------
-
-    def form_read(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        made: dict[str, tree.Processor] = {"TUPLES": tree.Tuples(), "XML": tree.Xml(), "JSON": tree.Json()}
-        return self._over(made[node["what"]], node, scope)
-
     def form_xpath(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         call = syntax.Call("xpath", (node["path"], syntax.Variable("0", span=node.span)), span=node.span)
-        return self._over(tree.Lift((self.function(call, scope.function(1)),)), node, scope)
+        lift = tree.Lift((self.function(call, scope.function(1)),))
+        return self.node(lift, (self.pipe(node["pipe"], scope),), node, scope)
 
     def text(self, node: syntax.Node, scope: Scope) -> str:
         """A constant text."""
         found = self.function(node, scope.function(0))
         return str(found.value) if isinstance(found, core.Literal) and found.type is Type.STRING else ""
-
-    def form_regex(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        pattern = self.text(node["pattern"], scope)
-        wrong = regexp_problem(pattern)
-        if wrong:
-            self.report("type-mismatch", f"not a regular expression: {wrong}", scope, scope.span(node["pattern"]))
-        names = tuple(n.text for n in node["names"])
-        for k, name in enumerate(node["names"]):
-            if name.text in names[:k]:
-                message = f"two groups are called `{name.text}`"
-                self.report("duplicate-name", message, scope, scope.place or name.span)
-        return self._over(tree.Regex(pattern, names), node, scope)
-
-    def form_plot(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        title = self.text(node["title"], scope) if node["title"] is not None else ""
-        size = (640, 480)
-        if node["width"] is not None:
-            sizes = [self.count(node[side], scope, 1, "SIZED") for side in ("width", "height")]
-            if max(sizes) > _LARGEST:
-                message = f"a picture can be at most {_LARGEST} pixels wide and high"
-                self.report("bad-bound", message, scope, scope.span(node["width"]))
-            size = (sizes[0], sizes[1])
-        return self._over(tree.Plot(_PLOTS[node["what"]], title, size), node, scope)
 
     def form_gnuplot(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         """The plots are drawn already: what drew them in the old language passes them through."""

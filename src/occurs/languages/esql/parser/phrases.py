@@ -7,31 +7,31 @@ phrases can stand for more than any memory holds.  The size of a statement is co
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from occurs.languages.esql import syntax
-from occurs.languages.esql.grammar import PATTERNS
+from occurs.languages.esql.grammar import PATTERNS, PROCESSORS
 from occurs.languages.esql.syntax import Phrase
 from occurs.languages.kit.expressions import DEEPEST
+from occurs.operators.process.declared import Processor
 
 
-def _phrase(pattern: str, **numbers: str) -> Phrase:
-    words = tuple(pattern.split())
-    names = [w[1:] for w in words if w.startswith("@")]
-    return Phrase(words, tuple((n, numbers.get(n, "processor")) for n in names), "processor", None)
+def _prelude() -> Iterator[tuple[Phrase, type[Processor], Mapping[str, Any]]]:
+    """The phrases of processors, with the parameters that they fix."""
+    for cls in PROCESSORS.values():
+        for pattern, fixed in cls.phrases.items():
+            words = tuple(pattern.split())
+            names = [w[1:] for w in words if w.startswith("@")]
+            parameters = tuple((n, "number" if n.lower() in cls.parameters() else "processor") for n in names)
+            yield Phrase(words, parameters, "processor", None), cls, fixed
 
 
-#: over the items so far; what they make is in :mod:`occurs.languages.esql.checks.pipes`
-PRELUDE: tuple[Phrase, ...] = (
-    _phrase("THE COUNT OF @P"),
-    _phrase("THE SUM OF @P"),
-    _phrase("THE MAXIMUM OF @P"),
-    _phrase("THE MINIMUM OF @P"),
-    _phrase("THE AVERAGE OF @P"),
-    _phrase("THE MOMENT @N OF @P", N="number"),
-    _phrase("THE STANDARD DEVIATION OF @P"),
-)
+#: the processors of the phrases that every text knows, with the parameters that they fix
+PRELUDE_OF = {phrase: (cls, fixed) for phrase, cls, fixed in _prelude()}
+#: over the items so far
+PRELUDE: tuple[Phrase, ...] = tuple(PRELUDE_OF)
 
 #: as alike as a phrase must be to be named
 _NEAR = 0.75

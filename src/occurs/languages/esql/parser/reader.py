@@ -23,6 +23,7 @@ from occurs.languages.esql.grammar import (
     PREFIXES,
     QUANTIFIERS,
     REFUSED,
+    SUFFIXES,
     SUM,
     UNARY,
     UNITS,
@@ -198,16 +199,13 @@ class Reader:
     def pipe(self) -> syntax.Node:
         start, out = self.at, self.expression()
         while True:
-            if self.accept("WHERE"):
-                word, condition = "WHERE", self.expression()
-            elif self.accept("STOPPING"):
-                self.expect("WHEN")
-                word, condition = "STOPPING WHEN", self.expression()
-            elif self.accept("THRESHOLD"):
-                word, condition = "THRESHOLD", self.number()
-            else:
+            suffix = next((s for s in SUFFIXES if self.accept(s.split()[0])), None)
+            if suffix is None:
                 return out
-            out = syntax.Where(word, out, condition, span=self.span(start))
+            self.words(*suffix.split()[1:])
+            ((_, kind),) = SUFFIXES[suffix].parameters().values()
+            condition = self.number() if kind.slot == "number" else self.expression()
+            out = syntax.Where(suffix, out, condition, span=self.span(start))
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
