@@ -248,11 +248,22 @@ class Processor:
     suffix: ClassVar[str] = ""
     #: words of forms that differ in them only: hints name them together
     alike: ClassVar[str] = ""
-    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    phrases: ClassVar[Sequence[tuple[str, Mapping[str, Any]]]] = ()
     #: items of several inputs meet by their positions
     joins: ClassVar[bool] = True
     #: its inner processor sees only some of the items, so that nothing in it grows
     bounded: ClassVar[bool] = False
+    #: every item or front makes one item at once
+    steady: ClassVar[bool] = False
+    #: an item makes as many items or fewer, without regard to the items before
+    stateless: ClassVar[bool] = False
+    #: what its inputs must be, by their numbers, and what its output is (None: what input 0 is)
+    takes: ClassVar[Sequence[tuple[int, Kind]]] = ()
+    makes: ClassVar[Kind | None] = None
+    #: why its state has no bound, as a warning and a hint
+    grows: ClassVar[tuple[str, str | None] | None] = None
+    #: what it keeps, in words; empty if only its queues
+    kept: ClassVar[str] = ""
     #: its meaning in the reference semantics, if that is not said there: a plain function of the processor, its input
     #: traces and their scope (:mod:`occurs.languages.esql.semantics`), which uses nothing of the engine
     meaning: ClassVar[Callable[[Any, Sequence[Any], Any], list[Any]] | None] = None
@@ -281,38 +292,18 @@ class Processor:
 
     def kinds(self, at: At) -> list[Kind]:
         """The types of its outputs, for those of its inputs; raises Mismatch if one does not fit."""
-        return [at.inputs[0]]
+        for port, kind in self.takes:
+            at.need(port, kind)
+        return [self.makes or at.inputs[0]]
 
     @classmethod
     def inside(cls, inputs: Sequence[Kind]) -> Sequence[Kind]:
         """The types of the inputs of its inner processor."""
         return inputs
 
-    @property
-    def steady(self) -> bool:
-        """Does every item or front make one item at once?"""
-        return False
-
-    @property
-    def stateless(self) -> bool:
-        """Does an item make as many items or fewer, without regard to the items before?"""
-        return False
-
     def rate(self, front: Rate, own: Rate) -> Rate:
         """How fast its items come: ``front`` is the rate of its fronts, ``own`` one that is not known."""
         return front if self.steady else own
-
-    # --- what it remembers ---
-
-    @property
-    def grows(self) -> tuple[str, str | None] | None:
-        """Why its state has no bound, as a warning and a hint."""
-        return None
-
-    @property
-    def kept(self) -> str:
-        """What it keeps, in words; empty if only its queues."""
-        return ""
 
     # --- its parameters ---
 
@@ -320,14 +311,6 @@ class Processor:
     def parameters(cls) -> dict[str, tuple[Field[Any], Parameter]]:
         """The fields that are parameters, by name."""
         return {f.name: (f, f.metadata["parameter"]) for f in fields(cls) if "parameter" in f.metadata}
-
-
-class Steady(Processor):
-    """A processor that makes one item of every item, at once."""
-
-    @property
-    def steady(self) -> bool:
-        return True
 
 
 def element_of(kind: Kind) -> Kind:

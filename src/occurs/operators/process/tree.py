@@ -27,10 +27,10 @@ twice forks it: there is no processor for that.  Nodes are compared by identity,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, _Leaf, _span
@@ -51,7 +51,6 @@ from occurs.operators.process.declared import (
     Pixels,
     Processor,
     Rate,
-    Steady,
     Text,
     Whole,
     Width,
@@ -239,9 +238,7 @@ class Source(Processor):
 
     ports = ()
 
-    @property
-    def stateless(self) -> bool:
-        return True
+    stateless = True
 
 
 @dataclass(frozen=True)
@@ -263,9 +260,7 @@ class Lines(Source):
 
     path: str
     file: str | None = None
-
-    def kinds(self, at: At) -> list[Kind]:
-        return [TEXT]
+    makes = TEXT
 
     @property
     def source(self) -> str:
@@ -310,11 +305,11 @@ class Lift(Processor):
         return [at.function(f) for f in self.functions]
 
     @property
-    def steady(self) -> bool:
+    def steady(self) -> bool:  # type: ignore[override]
         return self.where is None
 
     @property
-    def stateless(self) -> bool:
+    def stateless(self) -> bool:  # type: ignore[override]
         return not self.early
 
 
@@ -327,7 +322,7 @@ _IN_A_WINDOW = "collect in a window: GET .. FROM p ON A WINDOW OF n"
 
 
 @dataclass(frozen=True)
-class Cumulate(Steady):
+class Cumulate(Processor):
     """Combines the items so far: o_i = f(o_{i-1}, x_i) with o_{-1} = start.  ``start`` None: the default of the
     function (4.3)."""
 
@@ -338,11 +333,12 @@ class Cumulate(Steady):
 
     calls = ("Cumulate", ".cumulate")
     text = ("COMBINE {pipe} WITH {function} [STARTING AT {start}]",)
-    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "THE SUM OF @P": {"function": "addition"},
-        "THE MAXIMUM OF @P": {"function": "maximum"},
-        "THE MINIMUM OF @P": {"function": "minimum"},
-    }
+    phrases = (
+        ("THE SUM OF @P", {"function": "addition"}),
+        ("THE MAXIMUM OF @P", {"function": "maximum"}),
+        ("THE MINIMUM OF @P", {"function": "minimum"}),
+    )
+    steady = True
 
     def kinds(self, at: At) -> list[Kind]:
         word, item = self.function, at.inputs[0]
@@ -360,7 +356,7 @@ class Cumulate(Steady):
         return [NUMBER if word == "division" else join(found, start)]
 
     @property
-    def grows(self) -> tuple[str, str | None] | None:
+    def grows(self) -> tuple[str, str | None] | None:  # type: ignore[override]
         return (
             ("unbounded state: the bag grows with every item", _IN_A_WINDOW) if self.function == "bag union" else None
         )
@@ -381,11 +377,12 @@ class Decimate(Processor):
 
 
 @dataclass(frozen=True)
-class Freeze(Steady):
+class Freeze(Processor):
     """The first item, repeated for every item."""
 
     calls = ("Freeze", ".freeze")
     text = ("FREEZE {pipe}",)
+    steady = True
 
 
 @dataclass(frozen=True)
@@ -442,7 +439,7 @@ class Window(Processor):
         return front.later(self.width - 1) if isinstance(self.width, int) else front
 
     @property
-    def kept(self) -> str:
+    def kept(self) -> str:  # type: ignore[override]
         from occurs.operators.process.processors.windows import short_way
 
         counted = isinstance(self.width, int)
@@ -496,7 +493,7 @@ class Slice(Processor):
         return front if self.form == "map" else own
 
     @property
-    def grows(self) -> tuple[str, str | None] | None:
+    def grows(self) -> tuple[str, str | None] | None:  # type: ignore[override]
         if self.until is not None:
             return None
         message = "unbounded state: the slice of every key is kept indefinitely"
@@ -504,7 +501,7 @@ class Slice(Processor):
         return message, f"ignore this if there are few keys; {hint}"
 
     @property
-    def kept(self) -> str:
+    def kept(self) -> str:  # type: ignore[override]
         return "the state of the processor of every slice" + (", until it ends" if self.until else "")
 
 
@@ -527,10 +524,7 @@ class Last(Processor):
 
     calls = ("Last", ".last")
     text = ("THE LAST OF {pipe}",)
-
-    @property
-    def grows(self) -> tuple[str, str | None] | None:
-        return "the last item is only known when the history ends, which never happens on a stream", None
+    grows = "the last item is only known when the history ends, which never happens on a stream", None
 
 
 @dataclass(frozen=True)
@@ -557,9 +551,7 @@ class Where(Processor):
         at.condition(self.condition)
         return [at.inputs[0]]
 
-    @property
-    def stateless(self) -> bool:
-        return True
+    stateless = True
 
 
 @dataclass(frozen=True)
@@ -629,10 +621,7 @@ class RepeatBy(Processor):
     ports = ("pipe", "counts")
     calls = ("RepeatBy",)
     text = ("REPEAT {pipe} BY {counts}",)
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.need(1, INT)
-        return [at.inputs[0]]
+    takes = ((1, INT),)
 
 
 @dataclass(frozen=True)
@@ -642,19 +631,15 @@ class Pack(Processor):
     ports = ("pipe", "guard")
     calls = ("Pack", ".pack")
     text = ("PACK {pipe} BY {guard}",)
+    grows = (
+        "unbounded state: the list grows until the guard is true",
+        "use a guard that becomes true after a limited number of items",
+    )
+    kept = "the items since the guard was last true"
 
     def kinds(self, at: At) -> list[Kind]:
         at.need(1, BOOL)
         return [list_of(at.inputs[0])]
-
-    @property
-    def grows(self) -> tuple[str, str | None] | None:
-        hint = "use a guard that becomes true after a limited number of items"
-        return "unbounded state: the list grows until the guard is true", hint
-
-    @property
-    def kept(self) -> str:
-        return "the items since the guard was last true"
 
 
 @dataclass(frozen=True)
@@ -712,7 +697,7 @@ _COLLECTION_GROWS = "unbounded state: the collection grows with every item", _IN
 
 
 @dataclass(frozen=True)
-class Collect(Steady):
+class Collect(Processor):
     """The list, set or bag of the items so far; ``into``: ``list set bag``."""
 
     into: str = parameter(Word({"LIST": "list", "SET": "set", "BAG": "bag"}), "list")
@@ -724,14 +709,9 @@ class Collect(Steady):
         Call(".collect_bag", "The bag of the items so far.", {"into": "bag"}),
     )
     text = ("THE {into} OF {pipe}",)
-
-    @property
-    def grows(self) -> tuple[str, str | None] | None:
-        return _COLLECTION_GROWS
-
-    @property
-    def kept(self) -> str:
-        return "all items"
+    steady = True
+    grows = _COLLECTION_GROWS
+    kept = "all items"
 
     def kinds(self, at: At) -> list[Kind]:
         return [Kind(self.into, (at.inputs[0],))]
@@ -744,14 +724,8 @@ class CollectMap(Processor):
     ports = ("keys", "values")
     calls = ("CollectMap", "collect_map")
     text = ("THE MAP OF {keys} TO {values}",)
-
-    @property
-    def grows(self) -> tuple[str, str | None] | None:
-        return _COLLECTION_GROWS
-
-    @property
-    def kept(self) -> str:
-        return "all items"
+    grows = _COLLECTION_GROWS
+    kept = "all items"
 
     def kinds(self, at: At) -> list[Kind]:
         return [map_of(at.inputs[0], at.inputs[1])]
@@ -761,7 +735,7 @@ class CollectMap(Processor):
 
 
 @dataclass(frozen=True)
-class Moment(Steady):
+class Moment(Processor):
     """The mean of x^n of the items so far; nulls are ignored."""
 
     n: int = parameter(Whole(0), 1)
@@ -771,47 +745,43 @@ class Moment(Steady):
         Call("stats.mean", "The mean of the items so far.", {"n": 1}),
         Call("stats.moment", "The mean of x^n over the items so far.", needed=("n",)),
     )
-    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {"THE AVERAGE OF @P": {"n": 1}, "THE MOMENT @N OF @P": {}}
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.amount()
-        return [NUMBER]
+    phrases = (("THE AVERAGE OF @P", {"n": 1}), ("THE MOMENT @N OF @P", {}))
+    steady = True
+    takes, makes = ((0, NUMBER),), NUMBER
 
 
 @dataclass(frozen=True)
-class Deviation(Steady):
+class Deviation(Processor):
     """The population standard deviation of the items so far."""
 
     calls = ("StandardDeviation", "stats.standard_deviation")
-    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {"THE STANDARD DEVIATION OF @P": {}}
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.amount()
-        return [NUMBER]
+    phrases = (("THE STANDARD DEVIATION OF @P", {}),)
+    steady = True
+    takes, makes = ((0, NUMBER),), NUMBER
 
 
 @dataclass(frozen=True)
-class Count(Steady):
+class Count(Processor):
     """The number of items so far, including nulls."""
 
     calls = ("Count", "stats.count")
-    phrases: ClassVar[Mapping[str, Mapping[str, Any]]] = {"THE COUNT OF @P": {}}
-
-    def kinds(self, at: At) -> list[Kind]:
-        return [INT]
+    phrases = (("THE COUNT OF @P", {}),)
+    steady = True
+    makes = INT
 
 
 # --- pipes.signal ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Threshold(Steady):
+class Threshold(Processor):
     """Each item that is greater than the limit; otherwise 0."""
 
     limit: int | float = parameter(Number())
 
     calls = ("Threshold", "signal.threshold")
     suffix = "THRESHOLD"
+    steady = True
 
     def kinds(self, at: At) -> list[Kind]:
         return [join(at.amount(), INT)]
@@ -824,10 +794,7 @@ class Smooth(Processor):
     n: int = parameter(Whole(1))
 
     calls = ("Smooth", "signal.smooth")
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.amount()
-        return [NUMBER]
+    takes, makes = ((0, NUMBER),), NUMBER
 
     def rate(self, front: Rate, own: Rate) -> Rate:
         return front.later(self.n - 1)
@@ -862,22 +829,20 @@ class Plateaus(Processor):
     calls = ("Plateaus", "signal.plateaus")
     alike = "PEAK|PLATEAU"
     text = ("THE PLATEAU OF {pipe} [WITHIN {n}]",)
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.amount()
-        return [NUMBER]
+    takes, makes = ((0, NUMBER),), NUMBER
 
     def rate(self, front: Rate, own: Rate) -> Rate:
         return front.later(self.n - 1)
 
 
 @dataclass(frozen=True)
-class DeadTime(Steady):
+class DeadTime(Processor):
     """Sets the next n items to 0 after every item that is not zero."""
 
     n: int = parameter(Whole(0))
 
     calls = ("DeadTime", "signal.dead_time")
+    steady = True
 
     def kinds(self, at: At) -> list[Kind]:
         return [join(at.amount(), INT)]
@@ -1006,6 +971,7 @@ class Formula(Processor):
     at_end: str = "nothing"
 
     several = 1
+    kept = "the undecided positions"
 
     @property
     def inners(self) -> tuple[Inner, ...]:
@@ -1049,13 +1015,9 @@ class Formula(Processor):
         return front if self.troolean or not self.pending else replace(front, offset=None)
 
     @property
-    def grows(self) -> tuple[str, str | None] | None:
+    def grows(self) -> tuple[str, str | None] | None:  # type: ignore[override]
         message = "unbounded state: undecided verdicts are kept, and their number depends on the items"
         return (message, None) if self.pending else None
-
-    @property
-    def kept(self) -> str:
-        return "the undecided positions"
 
 
 # --- 4.7: Moore machines ----------------------------------------------------------------------------------------------
@@ -1122,23 +1084,8 @@ class Machine(Processor):
 # --- 4.8: documents, plots, and what is printed -----------------------------------------------------------------------
 
 
-class _OfText(Steady):
-    """A processor of texts, each by itself."""
-
-    @property
-    def stateless(self) -> bool:
-        return True
-
-    #: the type of what it makes
-    makes: ClassVar[Kind]
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.need(0, TEXT)
-        return [self.makes]
-
-
 @dataclass(frozen=True)
-class Xml(_OfText):
+class Xml(Processor):
     """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
     bad: str = parameter(OnBad(), "error", python="on_bad")
@@ -1146,11 +1093,12 @@ class Xml(_OfText):
     calls = ("Xml", ".xml")
     text = ("THE XML OF {pipe}",)
     alike = "TUPLES|XML|JSON"
-    makes = XML
+    takes, makes = ((0, TEXT),), XML
+    steady = stateless = True
 
 
 @dataclass(frozen=True)
-class Json(_OfText):
+class Json(Processor):
     """Parses texts as JSON documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
     bad: str = parameter(OnBad(), "error", python="on_bad")
@@ -1158,7 +1106,8 @@ class Json(_OfText):
     calls = ("Json", ".json")
     text = ("THE JSON OF {pipe}",)
     alike = "TUPLES|XML|JSON"
-    makes = JSON
+    takes, makes = ((0, TEXT),), JSON
+    steady = stateless = True
 
 
 @dataclass(frozen=True)
@@ -1168,14 +1117,11 @@ class Tuples(Processor):
     calls = ("Tuples", ".tuples")
     text = ("THE TUPLES OF {pipe}",)
     alike = "TUPLES|XML|JSON"
-
-    def kinds(self, at: At) -> list[Kind]:
-        at.need(0, TEXT)
-        return [TUPLE]
+    takes, makes = ((0, TEXT),), TUPLE
 
 
 @dataclass(frozen=True)
-class Regex(_OfText):
+class Regex(Processor):
     """A tuple with the groups of the first match of a regular expression."""
 
     # null if nothing matches
@@ -1184,6 +1130,7 @@ class Regex(_OfText):
 
     calls = ("Regex", ".regex")
     text = ("REGEX {pattern} WITH NAMES {names} IN {pipe}",)
+    steady = stateless = True
 
     def kinds(self, at: At) -> list[Kind]:
         at.need(0, TEXT)
@@ -1199,7 +1146,7 @@ _PLOTTED = {
 
 
 @dataclass(frozen=True)
-class Plot(Steady):
+class Plot(Processor):
     """One PNG per item; ``what``: ``scatter heatmap histogram``; ``size`` in pixels; ``bins`` of a histogram."""
 
     what: str = parameter(Word({"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}))
@@ -1224,9 +1171,7 @@ class Plot(Steady):
     )
     text = ("THE {what} OF {pipe} [TITLED {title}] [SIZED {width:number} BY {height:number}]",)
 
-    @property
-    def stateless(self) -> bool:
-        return True
+    steady = stateless = True
 
     def kinds(self, at: At) -> list[Kind]:
         names, words = _PLOTTED[self.what]
@@ -1236,11 +1181,12 @@ class Plot(Steady):
 
 
 @dataclass(frozen=True)
-class Print(Steady):
+class Print(Processor):
     """Passes the items through and writes them to stderr."""
 
     calls = ("Print", ".print")
     text = ("PRINT {pipe}",)
+    steady = True
 
 
 # --- walks ----------------------------------------------------------------------------------------------------------

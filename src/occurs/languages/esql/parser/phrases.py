@@ -21,7 +21,7 @@ from occurs.operators.process.declared import Processor
 def _prelude() -> Iterator[tuple[Phrase, type[Processor], Mapping[str, Any]]]:
     """The phrases of processors, with the parameters that they fix."""
     for cls in PROCESSORS.values():
-        for pattern, fixed in cls.phrases.items():
+        for pattern, fixed in cls.phrases:
             words = tuple(pattern.split())
             names = [w[1:] for w in words if w.startswith("@")]
             parameters = tuple((n, "number" if n.lower() in cls.parameters() else "processor") for n in names)
