@@ -264,9 +264,6 @@ class Processor:
     grows: ClassVar[tuple[str, str | None] | None] = None
     #: what it keeps, in words; empty if only its queues
     kept: ClassVar[str] = ""
-    #: its meaning in the reference semantics, if that is not said there: a plain function of the processor, its input
-    #: traces and their scope (:mod:`occurs.languages.esql.semantics`), which uses nothing of the engine
-    meaning: ClassVar[Callable[[Any, Sequence[Any], Any], list[Any]] | None] = None
 
     @property
     def kind_name(self) -> str:
@@ -287,6 +284,15 @@ class Processor:
     def outputs(self, inputs: int) -> int:
         """How many outputs it has over so many inputs."""
         return 1
+
+    @staticmethod
+    def meaning(p: Any, inputs: Sequence[Any], scope: Any) -> list[Any]:
+        """Its meaning in the reference semantics, if that is not said there (:mod:`occurs.languages.esql.semantics`).
+
+        A plain function of the processor, the traces of its inputs and their scope, to the traces of its outputs: it
+        uses nothing of the engine.
+        """
+        raise NotImplementedError(f"{type(p).__name__} has no meaning")
 
     # --- types and rates ---
 

@@ -193,7 +193,8 @@ class Scope:
         if isinstance(processor, (tree.Events, tree.Lines)):
             return [self.whole.source(processor)]
         try:
-            return _MEANING[type(processor)](processor, inputs, self)
+            meaning = _MEANING.get(type(processor), processor.meaning)
+            return meaning(processor, inputs, self)
         except Fault as fault:
             what = f"{processor.kind_name}{f' {node.name!r}' if node.name else ''}"
             message = f"item {fault.item} of {what}: {fault.value!r} {fault.message}"
