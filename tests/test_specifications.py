@@ -10,7 +10,7 @@ import click
 import pytest
 
 from occurs.cli import main
-from occurs.languages.esql.grammar import PATTERNS
+from occurs.languages.esql.grammar import PATTERNS, PROCESSORS
 from occurs.testing.cases import load_cases
 
 ROOT = Path(__file__).parent.parent
@@ -57,7 +57,10 @@ def test_every_keyword_of_a_grammar_is_in_its_specification(document, language):
 
 def test_every_form_of_esql_is_in_its_specification():
     text = section("pipes.md", "2")
-    words = {word for pattern in PATTERNS for word in "|".join(pattern.words).split("|")} - {"..."}
+    # those of operators/process/further are said where they are declared
+    own = [p for p in PATTERNS if p.kind not in PROCESSORS or PROCESSORS[p.kind].__module__.endswith(".tree")]
+    assert len(own) > 30
+    words = {word for pattern in own for word in "|".join(pattern.words).split("|")} - {"..."}
     missing = [word for word in sorted(words) if f'"{word.strip(", ")}"' not in text and word.strip(", ")]
     assert not missing
 

@@ -12,6 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
+from occurs.expr.tree import Expr
+from occurs.languages.esql.semantics.expressions import selects, value_of
 from occurs.languages.esql.semantics.formula import formula
 from occurs.languages.esql.semantics.inner import MEANING as OF_INNER
 from occurs.languages.esql.semantics.processors import MEANING as OF_ITEMS
@@ -199,6 +201,14 @@ class Scope:
             what = f"{processor.kind_name}{f' {node.name!r}' if node.name else ''}"
             message = f"item {fault.item} of {what}: {fault.value!r} {fault.message}"
             raise InputProblem.of(fault.kind, message, row=fault.item, value=fault.value, **node.place) from fault
+
+    def value(self, function: Expr, front: Sequence[Any]) -> Any:
+        """The value of a function of a front; None is null."""
+        return value_of(function, front, self.context)
+
+    def selects(self, condition: Expr, front: Sequence[Any]) -> bool:
+        """Whether a guard is true of a front: null selects nothing."""
+        return selects(condition, front, self.context)
 
     def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> Scope:
         """The scope of a fresh copy of an inner processor."""
