@@ -10,7 +10,7 @@ its evaluation.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
