@@ -1,4 +1,4 @@
-"""The worked examples for contributors: the change that adds an aggregate is applied to a copy, and does what it says.
+"""The worked examples for contributors: what adds an aggregate or a processor is put into a copy, and does as it says.
 
 The operator and the language of the page are those of ``tests/operators/test_stranger.py``.
 """
@@ -18,11 +18,26 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = blocks((ROOT / "docs/about/extending.md").read_text())
 
 
-def test_an_aggregate_is_added(tmp_path):
+@pytest.fixture
+def copied(tmp_path):
     shutil.copytree(ROOT / "src/occurs", tmp_path / "src/occurs", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_an_aggregate_is_added(copied):
     (change,) = (b.code for b in PAGE if b.language == "diff")
-    subprocess.run(["git", "apply", "--unidiff-zero", "-"], input=change, text=True, check=True, cwd=tmp_path)
-    code, out = (next(b.code for b in PAGE if b.title == name) for name in ("spread.py", "spread.out"))
+    subprocess.run(["git", "apply", "--unidiff-zero", "-"], input=change, text=True, check=True, cwd=copied)
+    does_what_the_page_says("spread", copied)
+
+
+def test_a_processor_is_added(copied):
+    (block,) = (b for b in PAGE if b.title == "skip_while.py")
+    shutil.copy(ROOT / block.code.split('"')[1], copied / "src/occurs/operators/process/further")
+    does_what_the_page_says("skipping", copied)
+
+
+def does_what_the_page_says(name, tmp_path):
+    code, out = (next(b.code for b in PAGE if b.title == f"{name}.{end}") for end in ("py", "out"))
     settings = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "OCCURS_KERNELS": "plain"}
     settings["OCCURS_CACHE"] = str(tmp_path / "cache")
     done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, cwd=tmp_path)
