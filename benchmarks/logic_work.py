@@ -120,7 +120,7 @@ BOUNDED = {
     "avg within": "past avg of a within {c} > 60",
 }
 
-#: formulas that are evaluated state by state
+#: formulas that are evaluated by their obligations
 GENERAL = {
     "6": "eventually (([x <- a][y <- b] nexttime (a >= 2x implies b >= 2y)) until[>=50] true)",
     "two bounds at once": "eventually (p and eventually within 5 (a > 90) and eventually within 8 (b > 90))",

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from tests.laws.logic_monitors import firings, notices
 
 from occurs.errors import raise_problems
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import Analysis, analyse
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.semantics import Run
-from occurs.languages.logic.semantics.residual import firings, notices
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import arrow_type
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.laws.logic_monitors import notices
+
 from occurs.connect.changes.model import Commit
 from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics import Firing as Reference
 from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.formula import Looking
-from occurs.languages.logic.semantics.residual import notices
 from occurs.model.labels import derived_labels
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TIMESTAMP, TimeKind

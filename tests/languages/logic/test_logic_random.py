@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from tests.generators.random_logic import random_core, random_logic
 from tests.generators.random_logic_formula import PAST, Formulas, Known
+from tests.laws.logic_monitors import Monitor, firings
 from tests.textcases.logic import LogicCase, monitored, never, reference, run_of
 
 from occurs.languages.logic import syntax
@@ -17,7 +18,6 @@ from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.languages.logic.semantics import Run, types_read
 from occurs.languages.logic.semantics.formula import Looking, core
-from occurs.languages.logic.semantics.residual import Monitor, firings
 from occurs.model.occurrence import Occurrence
 
 MAKERS = [random_core, random_logic]

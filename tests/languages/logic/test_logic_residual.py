@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.textcases.logic import LogicCase, run_of
-
-from occurs.expr.reference import OVERFLOW
-from occurs.languages.logic.semantics.residual import (
+from tests.laws.logic_monitors import (
     DONE,
     LAST,
     NOW,
@@ -22,6 +19,9 @@ from occurs.languages.logic.semantics.residual import (
     parts_of,
     satisfied,
 )
+from tests.textcases.logic import LogicCase, run_of
+
+from occurs.expr.reference import OVERFLOW
 from occurs.model.occurrence import Occurrence
 
 OVERLOAD = "trigger m: eventually [t <- time][x <- a] eventually (a >= 2x and time <= t + 10)"

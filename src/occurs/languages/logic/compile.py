@@ -18,6 +18,7 @@ from occurs.languages.logic.semantics.text import parameters, restrictions, sour
 from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema
 from occurs.operators.definition import Choice
+from occurs.operators.temporal.evaluators import over_columns
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.reach import remembered
 from occurs.operators.temporal.tables import Shape
@@ -25,7 +26,6 @@ from occurs.operators.temporal.times import ticks
 from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Value, Variable, ViewOf
 from occurs.operators.temporal.trigger import Evaluator, Plain, Query, Reading, Rule, Sources, View
 from occurs.operators.temporal.vectorised import Columns
-from occurs.operators.temporal.vectorising import over_columns
 
 #: the type of rows that are states without declaration
 STATE = "state"
@@ -105,6 +105,11 @@ def _query(sql: str, known: Sources, analysis: Analysis) -> Query:
 def operator_of(rule: Rule) -> Evaluator:
     """What evaluates a trigger."""
     return over_columns(rule) or General(rule)
+
+
+def noticing_of(rule: Rule) -> Evaluator | None:
+    """What evaluates a trigger and finds the instances that can fire no more, if there can be any."""
+    return None if rule.past else over_columns(rule, True) or General(rule)
 
 
 def begins_of(rule: Rule, operator: Evaluator) -> tuple[tuple[str, tuple[str, ...]], ...] | None:

@@ -89,6 +89,112 @@ def _unbroken(
     return there
 
 
+@kernel(inline="always")
+def nodes_at(
+    program: np.ndarray, pairs: np.ndarray, doubt: int, atoms: np.ndarray, numbers: np.ndarray, known: np.ndarray,
+    lost: np.ndarray, i: int, now: int, first: bool, mine: np.ndarray, truth: np.ndarray, result: np.ndarray,
+    result_known: np.ndarray, times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray,
+) -> bool:  # fmt: skip
+    """The truth of all nodes at state ``i``; returns whether something that is lost is needed for it."""
+    broken = False
+    losing = len(lost) > 0
+    nodes = len(program)
+    for k in range(nodes):
+        op = program[k, OP]
+        if op == ATOM:
+            truth[k] = atoms[program[k, A], i]
+        elif op == CONSTANT:
+            truth[k] = program[k, A] != 0
+        elif op == FIRST:
+            truth[k] = first
+        elif op == NOT:
+            truth[k] = not truth[program[k, A]]
+        elif op == AND:
+            truth[k] = truth[program[k, A]] and truth[program[k, B]]
+        elif op == OR:
+            truth[k] = truth[program[k, A]] or truth[program[k, B]]
+        elif op == LAST:
+            truth[k] = mine[k, 0] != 0
+            mine[k, 0] = truth[program[k, A]]
+        elif op == BETWEEN:
+            if program[k, A] < 0:
+                left, there = numbers[program[k, LEFT], i], known[program[k, LEFT], i]
+            else:
+                left, there = result[program[k, A]], result_known[program[k, A]]
+            right = program[k, RIGHT]
+            truth[k] = there and known[right, i] and compares(program[k, COMPARE], left, numbers[right, i])
+        elif op == AGGREGATE:
+            on = program[k, B] < 0 or truth[program[k, B]]
+            if losing and lost[program[k, LEFT], i]:
+                broken = True
+            if doubt >= 0 and program[k, B] >= 0 and truth[program[k, B]] != truth[program[k, B] ^ 1]:
+                broken = True
+            value = numbers[program[k, LEFT], i]
+            there = known[program[k, LEFT], i]
+            result[k], result_known[k], large = aggregated(
+                program[k], mine[k], on, value, there, now, times, values, head, tail
+            )
+            if large:
+                broken = True
+        else:
+            holds, begins = truth[program[k, A]], truth[program[k, B]]
+            clock = now
+            if program[k, CLOCK] >= 0 and begins:
+                clock = numbers[program[k, CLOCK], i]
+                begins = known[program[k, CLOCK], i]
+            elif program[k, CLOCK] < -1:
+                clock = mine[-2 - program[k, CLOCK], 1]
+            after = program[k, AFTER] != 0
+            low, high, q = program[k, LOW], program[k, HIGH], program[k, QUEUE]
+            if op == UNBROKEN:
+                truth[k] = _unbroken(
+                    times, values, head, tail, q, holds, begins, clock, now, low, high, program[k, CLOSE]
+                )
+                continue
+            if not holds and not after:
+                mine[k, 0] = 0
+                _clear(head, tail, q, op)
+            if op == HELD:
+                if begins:
+                    mine[k, 0] = 1
+                truth[k] = mine[k, 0] != 0
+            elif op in (LATEST, EARLIEST):
+                if begins and (op == LATEST or mine[k, 0] == 0):
+                    mine[k, 0], mine[k, 1] = 1, clock
+                age = now - mine[k, 1]
+                truth[k] = mine[k, 0] != 0 and (age <= high if op == LATEST else age >= low)
+            elif op == WITHIN:
+                if begins:
+                    pushed(times, values, head, tail, q, clock, 0)
+                while head[q] < tail[q] and now - times[q, head[q]] > high:
+                    head[q] += 1
+                truth[k] = head[q] < tail[q] and now - times[q, head[q]] >= low
+            elif op == NUMBER:
+                left, right, compare = program[k, LEFT], program[k, RIGHT], program[k, COMPARE]
+                if losing and ((begins and lost[right, i]) or (lost[left, i] and head[q] < tail[q])):
+                    broken = True
+                begins = begins and known[right, i]
+                there = asked(
+                    times, values, head, tail, q, begins, clock, numbers[right, i], now, low, high, compare,
+                    numbers[left, i],
+                )  # fmt: skip
+                truth[k] = there and known[left, i]
+            else:
+                left, right = program[k, LEFT], program[k, RIGHT]
+                for w in range(left, left + right if losing else left):
+                    there = head[q] < tail[q]
+                    if (begins and lost[pairs[w, 1], i]) or (there and lost[pairs[w, 0], i]):
+                        broken = True
+                truth[k] = scanned(
+                    times, values, head, tail, q, begins, clock, now, low, high, pairs, left, right, numbers,
+                    known, i,
+                )  # fmt: skip
+            if not holds and after:
+                mine[k, 0] = 0
+                _clear(head, tail, q, op)
+    return broken
+
+
 @kernel
 def run(
     program: np.ndarray, pairs: np.ndarray, root: int, doubt: int, gap: int, continues: bool, exports: np.ndarray,
@@ -124,7 +230,6 @@ def run(
     truth = np.zeros(nodes, np.bool_)
     result, result_known = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
     broken = -1
-    losing = len(lost) > 0
     for s in range(len(start) - 1):
         mine = memory[s]
         first, last_fired, activated = about[s, 0] != 0, about[s, 1], about[s, 2]
@@ -148,99 +253,12 @@ def run(
                 while tail[q] + waiting >= size:
                     times, values = roomy(times, values, head, tail, q)
                     size = times.shape[1]
-            for k in range(nodes):
-                op = program[k, OP]
-                if op == ATOM:
-                    truth[k] = atoms[program[k, A], i]
-                elif op == CONSTANT:
-                    truth[k] = program[k, A] != 0
-                elif op == FIRST:
-                    truth[k] = first
-                elif op == NOT:
-                    truth[k] = not truth[program[k, A]]
-                elif op == AND:
-                    truth[k] = truth[program[k, A]] and truth[program[k, B]]
-                elif op == OR:
-                    truth[k] = truth[program[k, A]] or truth[program[k, B]]
-                elif op == LAST:
-                    truth[k] = mine[k, 0] != 0
-                    mine[k, 0] = truth[program[k, A]]
-                elif op == BETWEEN:
-                    if program[k, A] < 0:
-                        left, there = numbers[program[k, LEFT], i], known[program[k, LEFT], i]
-                    else:
-                        left, there = result[program[k, A]], result_known[program[k, A]]
-                    right = program[k, RIGHT]
-                    truth[k] = there and known[right, i] and compares(program[k, COMPARE], left, numbers[right, i])
-                elif op == AGGREGATE:
-                    on = program[k, B] < 0 or truth[program[k, B]]
-                    if losing and lost[program[k, LEFT], i]:
-                        broken = i
-                    if doubt >= 0 and program[k, B] >= 0 and truth[program[k, B]] != truth[program[k, B] ^ 1]:
-                        broken = i
-                    value = numbers[program[k, LEFT], i]
-                    there = known[program[k, LEFT], i]
-                    result[k], result_known[k], large = aggregated(
-                        program[k], mine[k], on, value, there, now, times, values, head, tail
-                    )
-                    if large:
-                        broken = i
-                else:
-                    holds, begins = truth[program[k, A]], truth[program[k, B]]
-                    clock = now
-                    if program[k, CLOCK] >= 0 and begins:
-                        clock = numbers[program[k, CLOCK], i]
-                        begins = known[program[k, CLOCK], i]
-                    elif program[k, CLOCK] < -1:
-                        clock = mine[-2 - program[k, CLOCK], 1]
-                    after = program[k, AFTER] != 0
-                    low, high, q = program[k, LOW], program[k, HIGH], program[k, QUEUE]
-                    if op == UNBROKEN:
-                        truth[k] = _unbroken(
-                            times, values, head, tail, q, holds, begins, clock, now, low, high, program[k, CLOSE]
-                        )
-                        continue
-                    if not holds and not after:
-                        mine[k, 0] = 0
-                        _clear(head, tail, q, op)
-                    if op == HELD:
-                        if begins:
-                            mine[k, 0] = 1
-                        truth[k] = mine[k, 0] != 0
-                    elif op in (LATEST, EARLIEST):
-                        if begins and (op == LATEST or mine[k, 0] == 0):
-                            mine[k, 0], mine[k, 1] = 1, clock
-                        age = now - mine[k, 1]
-                        truth[k] = mine[k, 0] != 0 and (age <= high if op == LATEST else age >= low)
-                    elif op == WITHIN:
-                        if begins:
-                            pushed(times, values, head, tail, q, clock, 0)
-                        while head[q] < tail[q] and now - times[q, head[q]] > high:
-                            head[q] += 1
-                        truth[k] = head[q] < tail[q] and now - times[q, head[q]] >= low
-                    elif op == NUMBER:
-                        left, right, compare = program[k, LEFT], program[k, RIGHT], program[k, COMPARE]
-                        if losing and ((begins and lost[right, i]) or (lost[left, i] and head[q] < tail[q])):
-                            broken = i
-                        begins = begins and known[right, i]
-                        there = asked(
-                            times, values, head, tail, q, begins, clock, numbers[right, i], now, low, high, compare,
-                            numbers[left, i],
-                        )  # fmt: skip
-                        truth[k] = there and known[left, i]
-                    else:
-                        left, right = program[k, LEFT], program[k, RIGHT]
-                        for w in range(left, left + right if losing else left):
-                            there = head[q] < tail[q]
-                            if (begins and lost[pairs[w, 1], i]) or (there and lost[pairs[w, 0], i]):
-                                broken = i
-                        truth[k] = scanned(
-                            times, values, head, tail, q, begins, clock, now, low, high, pairs, left, right, numbers,
-                            known, i,
-                        )  # fmt: skip
-                    if not holds and after:
-                        mine[k, 0] = 0
-                        _clear(head, tail, q, op)
+            lacking = nodes_at(
+                program, pairs, doubt, atoms, numbers, known, lost, i, now, first, mine, truth, result, result_known,
+                times, values, head, tail,
+            )  # fmt: skip
+            if lacking:
+                broken = i
             for e in range(len(exports)):
                 values_out[e, i], known_out[e, i] = result[exports[e]], result_known[exports[e]]
             first = False

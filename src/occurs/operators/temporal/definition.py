@@ -12,6 +12,7 @@ from occurs.operators.blocks import Out
 from occurs.operators.contract import Moves, Order, Port
 from occurs.operators.definition import Named, Options, Side
 from occurs.operators.temporal.trigger import Evaluator, Trigger
+from occurs.operators.temporal.vectorised import Columns
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class TriggerDefinition(Named):
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
-    ``thorough``: the evaluator that knows why a trigger fires; ``reasons``: is it asked why?  ``stateful``: does
-    ``evaluator`` go state by state, and not over whole columns?
+    ``thorough``: the evaluator that knows why a trigger fires; ``reasons``: is it asked why?  ``noticing``: the one
+    that finds instances that can fire no more.  ``stateful``: does ``evaluator`` go state by state, and not over whole
+    columns?
 
     ``begins``: the types whose rows make instances, with the columns that must not be null; None: a query makes them.
 
@@ -44,6 +46,7 @@ class TriggerDefinition(Named):
     text: str = field(default="", compare=False, repr=False)
     size: str = "constant"
     thorough: Evaluator | None = None
+    noticing: Evaluator | None = None
     stateful: bool = True
     reasons: bool = False
     future: bool = False
@@ -75,8 +78,8 @@ class TriggerDefinition(Named):
 
     @property
     def tells(self) -> bool:
-        """May there be notices?  What is evaluated over whole columns can always fire once more."""
-        return bool(self.never) and self.stateful
+        """May there be notices?  Where the evaluator finds none, a trigger can always fire once more."""
+        return bool(self.never) and self.evaluator.tells
 
     @property
     def hint(self) -> tuple[int, str]:
@@ -96,13 +99,16 @@ class TriggerDefinition(Named):
         return False
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
-        kept = (type(self.evaluator).__name__, self.text, self.read_types(schemas))
+        kept = (self.evaluator.words, self.text, self.read_types(schemas))
         return (*kept, "because") if self.reasons else kept
 
     def adapted(self, options: Options) -> TriggerDefinition:
         out = super().adapted(options)
         if options.notices and self.future:
-            out = replace(out, never=f"never {self.trigger}", notices=Schema(self.generics))
+            never, notices = f"never {self.trigger}", Schema(self.generics)
+            out = replace(out, evaluator=self.noticing or self.evaluator, never=never, notices=notices)
         if options.reasons is not None:
-            out = replace(out, evaluator=self.thorough or self.evaluator, stateful=True, reasons=True)
+            out = replace(out, evaluator=self.thorough or self.evaluator, reasons=True)
+        if out.evaluator is not self.evaluator:
+            out = replace(out, stateful=not isinstance(out.evaluator, Columns))
         return out

@@ -58,6 +58,11 @@ class General:
         """For ``explain``."""
         return "state by state"
 
+    @property
+    def tells(self) -> bool:
+        """Does it find instances that can fire no more?"""
+        return not self.rule.past
+
     @cached_property
     def compiled(self) -> Compiled:
         """The closures; made where they are needed."""

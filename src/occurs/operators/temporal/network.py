@@ -19,6 +19,7 @@ from occurs.expr.dialect import LOGIC
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr, _Leaf
 from occurs.model.time import TimeKind
+from occurs.operators.kernels import obligations as ahead
 from occurs.operators.kernels import temporal as k
 from occurs.operators.kernels.temporal import AT_LEAST, AT_MOST, EQUAL, FLOATS, LESS, MORE, UNEQUAL
 from occurs.operators.temporal.times import FOREVER, Ages
@@ -50,12 +51,29 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Residual:
+    """A formula that looks ahead: ``rows``, ``told``, ``slots``, ``free``, ``direction`` as the kernel has them."""
+
+    rows: np.ndarray
+    told: np.ndarray
+    slots: np.ndarray
+    free: np.ndarray
+    direction: np.ndarray
+
+    @property
+    def width(self) -> int:
+        """Numbers of a gate."""
+        return ahead.VALUES + len(self.slots)
+
+
+@dataclass(frozen=True)
 class Network:
     """A network.
 
     ``program``, ``pairs``, ``root``, ``exports``: as the kernel has them.  ``atoms``: conditions, one column each.
     ``numbers``: columns of int64 keys: (number of a comparison, side 0 or 1), or (-1, i) for the values ``plain[i]``.
-    ``queues``, ``width``: how many queues of so many numbers.  ``doubt``: as the kernel has it.
+    ``queues``, ``width``: how many queues of so many numbers.  ``doubt``: as the kernel has it.  ``residual``: the
+    formula, if it is evaluated by its obligations; then there is one more queue, and no ``root``.
     """
 
     program: np.ndarray
@@ -69,6 +87,12 @@ class Network:
     queues: int
     width: int
     doubt: int = -1
+    residual: Residual | None = None
+
+    @property
+    def stored(self) -> int:
+        """The queues of an instance."""
+        return self.queues + (self.residual is not None)
 
     @cached_property
     def before(self) -> tuple[Expr, ...]:
@@ -109,12 +133,18 @@ class Network:
         program = np.array(rows, np.int64).reshape(-1, k.WIDTH)
         exports = tuple(2 * e for e in self.exports)
         return replace(
-            self, program=program, root=2 * self.root, exports=exports, queues=2 * self.queues, doubt=2 * self.root + 1
+            self,
+            program=program,
+            root=2 * self.root,
+            exports=exports,
+            queues=2 * self.queues,
+            doubt=2 * self.root + 1 if self.residual is None else 0,
         )
 
     def queue_sources(self) -> np.ndarray:
         """For every queue of :meth:`doubted` the queue that it is made of."""
-        found = np.zeros(2 * self.queues, np.int64)
+        found = np.zeros(self.queues + self.stored, np.int64)
+        found[2 * self.queues :] = self.queues
         for row in self.program:
             n, first = _QUEUES.get(int(row[k.OP]), 0), int(row[k.QUEUE])
             for i in range(n):
@@ -264,8 +294,8 @@ class Builder:
         left = -1 if compared.left is None else self.numbers.setdefault((at, 0), len(self.numbers))
         return left, self.numbers.setdefault((at, 1), len(self.numbers))
 
-    def network(self, root: int, exports: Sequence[int] = ()) -> Network:
-        """What has been built; ``root`` -1: only aggregates are wanted."""
+    def network(self, root: int, exports: Sequence[int] = (), residual: Residual | None = None) -> Network:
+        """What has been built; ``root`` -1: only aggregates are wanted, or there is a ``residual``."""
         return Network(
             np.array(self.rows, np.int64).reshape(-1, k.WIDTH),
             np.array(self.pairs, np.int64).reshape(-1, 3),
@@ -277,6 +307,7 @@ class Builder:
             tuple(self.numbers),
             self.queues,
             self.width,
+            residual=residual,
         )
 
 
@@ -338,10 +369,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class NewStates:
-    """Per new state: did it fire, the time at which the activation began; the values of exported aggregates."""
+    """Per new state: did it fire, the time at which the activation began, can the instance fire no more from now on?
+    The values of exported aggregates."""
 
     fired: np.ndarray
     since: np.ndarray
+    over: np.ndarray
     exports: tuple[pa.Array, ...]
 
 
@@ -370,32 +403,35 @@ def advance(
     whole = network.doubted() if doubt else network
     own, begin, times, values, picked = _picked(whole, memory, states.code)
     slots, about = own
-    fired, since, out, there, sizes, queue_time, queue_value, broken = k.run(
-        whole.program,
-        whole.pairs,
-        whole.root,
-        whole.doubt,
-        gap,
-        continues,
-        np.array(whole.exports, np.int64),
-        np.concatenate((atoms[0], atoms[0] | atoms[1])) if doubt else atoms[0],
-        numbers,
-        known,
-        lost if lost.any() else lost[:0],
-        states.time,
-        states.start,
-        slots,
-        about,
-        begin,
-        times,
-        values,
-        whole.queues,
-    )
+    truths = np.concatenate((atoms[0], atoms[0] | atoms[1])) if doubt else atoms[0]
+    values_seen = truths, numbers, known, lost if lost.any() else lost[:0], states.time, states.start
+    kept = slots, about, begin, times, values, whole.stored
+    out: tuple[np.ndarray, ...]
+    if whole.residual is None:
+        fired, since, out, there, sizes, queue_time, queue_value, broken = k.run(
+            whole.program,
+            whole.pairs,
+            whole.root,
+            whole.doubt,
+            gap,
+            continues,
+            np.array(whole.exports, np.int64),
+            *values_seen,
+            *kept,
+        )
+        over = np.zeros(n, np.bool_)
+    else:
+        r = whole.residual
+        ahead_of = r.rows, r.told, r.slots, r.free, r.direction
+        fired, since, over, sizes, queue_time, queue_value, broken = ahead.run_ahead(
+            whole.program, whole.pairs, whole.doubt, gap, continues, *ahead_of, *values_seen, *kept
+        )
+        out = there = ()
     if broken >= 0:
         raise too_large(int(states.time[broken]))
     exports = tuple(pa.array(v, mask=~t) for v, t in zip(out, there, strict=True))
     new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network), doubt)
-    return merged(whole, memory, new, picked), NewStates(fired, since, exports)
+    return merged(whole, memory, new, picked), NewStates(fired, since, over, exports)
 
 
 def too_large(time: int) -> InputProblem:
@@ -507,7 +543,7 @@ def _picked(
     about = np.tile(np.array([1, k.NONE, 0], np.int64), (len(code), 1))
     there = at >= 0
     slots[there], about[there] = memory.slots[at[there]], memory.about[at[there]]
-    begin, rows = _ranges(memory.queue_start, at, network.queues)
+    begin, rows = _ranges(memory.queue_start, at, network.stored)
     return (slots, about), begin, memory.queue_time[rows], np.ascontiguousarray(memory.queue_value[:, rows]), at
 
 
@@ -525,7 +561,7 @@ def chosen(network: Network, memory: Memory, which: np.ndarray) -> Memory:
 
 def _taken(network: Network, memory: Memory, which: np.ndarray) -> Memory:
     """The instances at these places, in this order."""
-    begin, rows = _ranges(memory.queue_start, which, network.queues)
+    begin, rows = _ranges(memory.queue_start, which, network.stored)
     return Memory(
         memory.code[which],
         memory.slots[which],
@@ -559,7 +595,7 @@ def joined(network: Network, a: Memory, b: Memory) -> Memory:
 
 def doubted(network: Network, memory: Memory) -> Memory:
     """As it is for the doubted network, before there was any doubt."""
-    m, queues = len(memory.code), network.queues
+    m, queues = len(memory.code), network.stored
     at = (np.arange(m)[:, None] * queues + network.queue_sources()).ravel()
     begin, rows = _spread(memory.queue_start[at], np.diff(memory.queue_start)[at])
     return replace(
@@ -584,7 +620,7 @@ def saved(network: Network, memory: Memory) -> dict[str, pa.Table]:
         "code": pa.array(memory.code),
         "slots": _lists(memory.slots.reshape(m, -1) if m else np.zeros((0, 0), np.int64)),
         "about": _lists(memory.about),
-        "sizes": _lists(np.diff(memory.queue_start).reshape(m, -1)[:, : network.queues] if m else np.zeros((0, 0))),
+        "sizes": _lists(np.diff(memory.queue_start).reshape(m, -1)[:, : network.stored] if m else np.zeros((0, 0))),
         **{f"last{i}": memory.last[leaf] for i, leaf in enumerate(network.before) if m},
     }
     queues = {"time": pa.array(memory.queue_time)}
@@ -620,7 +656,7 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
         np.array(rows["code"], np.int64),
         matrix("slots", nodes, k.SLOTS),
         matrix("about", 3),
-        _starts(matrix("sizes", network.queues).ravel()),
+        _starts(matrix("sizes", network.stored).ravel()),
         np.array(queues["time"], np.int64),
         np.array([np.array(queues[f"value{i}"], np.int64) for i in range(network.width)]).reshape(network.width, -1),
         last,

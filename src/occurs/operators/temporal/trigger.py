@@ -177,6 +177,10 @@ class Evaluator(Protocol):
     def words(self) -> str:
         """How it is evaluated, for ``explain``: "vectorised: ..", "state by state: .."."""
 
+    @property
+    def tells(self) -> bool:
+        """Does it find instances that can fire no more?"""
+
     def fresh(self) -> Any:
         """The state before the first call, as :class:`occurs.operators.contract.Own` holds it."""
 

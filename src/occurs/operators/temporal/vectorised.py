@@ -93,7 +93,12 @@ class Columns:
     @property
     def words(self) -> str:
         """For ``explain``."""
-        return "vectorised"
+        return "vectorised" if self.network.residual is None else "vectorised, by obligations"
+
+    @property
+    def tells(self) -> bool:
+        """Does it find instances that can fire no more?"""
+        return self.network.residual is not None
 
     def fresh(self) -> Kept:
         """Nothing has happened."""
@@ -142,9 +147,9 @@ class Columns:
 
     def _advance(self, kept: Kept, call: Call) -> Firings:
         made = self._step(kept.past, call)
-        fired, since, memory = self._run(kept.memory, made.batch, made.states)
+        fired, since, over, memory = self._run(kept.memory, made.batch, made.states)
         counts = {"rows without a key": made.keyless} if made.keyless else {}
-        firings = self._firings(made.batch, fired, since, counts)
+        firings = self._firings(made.batch, fired, since, over, counts)
         kept.memory = memory if made.code is None else replace(memory, code=made.code[memory.code])
         kept.past = made.past
         return firings
@@ -195,12 +200,13 @@ class Columns:
         after, new = Past(keys, carried, states.active, started, object()).forgetting(seen)
         return Step(after, states, batch, keyless, new)
 
-    def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, Memory]:
-        """The numbers of the states that fire, the times of their activations, and what is remembered afterwards.
+    def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, np.ndarray, Memory]:
+        """The numbers of the states that fire, the times of their activations, the numbers of the states from which on
+        an instance can fire no more, and what is remembered afterwards.
 
         An instance that comes back within a call is another one, so that there is a round for each time.
         """
-        fired, since = [_NONE], [_NONE]
+        fired, since, over = [_NONE], [_NONE], [_NONE]
         rounds = int(states.epoch.max()) + 1 if len(states.epoch) else 0
         for number in range(rounds):
             mine = np.flatnonzero(states.epoch == number) if rounds > 1 else np.arange(len(states.code))
@@ -224,33 +230,44 @@ class Columns:
             at = np.flatnonzero(found.fired)
             fired.append(mine[at])
             since.append(found.since[at])
+            over.append(mine[found.over])
         gone = states.left[~states.active[states.left]]
-        return np.concatenate(fired), np.concatenate(since), _without(self.network, memory, gone)
+        memory = _without(self.network, memory, gone)
+        return np.concatenate(fired), np.concatenate(since), np.concatenate(over), memory
 
-    def _firings(self, batch: Batch, fired: np.ndarray, since: np.ndarray, counts: Mapping[str, int]) -> Firings:
+    def _firings(
+        self, batch: Batch, fired: np.ndarray, since: np.ndarray, over: np.ndarray, counts: Mapping[str, int]
+    ) -> Firings:
         """In the order of time and values."""
-        empty = {n: Column.nulls(t, 0) for n, t in self.generics}
+        over_time, over_of = batch.time[over], self._generics(batch, over)
+        if len(over):
+            order = _order(over_time, over_of, list(over_of))
+            over_time, over_of = over_time[order], {n: c.take(order) for n, c in over_of.items()}
         if not len(fired):
             outputs = {n: Column.nulls(t, 0) for n, t in self.outputs}
-            return Firings(_NONE, outputs, empty, _NONE, _NONE, empty, counts=counts)
-        code, time = batch.code[fired], batch.time[fired]
-        generics = {n: batch.keys.values[i].take(code) for i, (n, _) in enumerate(self.generics)}
+            return Firings(_NONE, outputs, self._generics(batch, _NONE), _NONE, over_time, over_of, counts=counts)
+        time, generics = batch.time[fired], self._generics(batch, fired)
         if self.emit is None:
             columns = generics
         else:
             columns = {
                 n: self._given(e, t, batch, fired, time) for (n, t), e in zip(self.outputs, self.emit, strict=True)
             }
-        order = _order(time, columns)
+        order = _order(time, columns, sorted(columns))
         return Firings(
             time[order],
             {n: c.take(order) for n, c in columns.items()},
             {n: c.take(order) for n, c in generics.items()},
             since[order],
-            _NONE,
-            empty,
+            over_time,
+            over_of,
             counts=counts,
         )
+
+    def _generics(self, batch: Batch, states: np.ndarray) -> dict[str, Column]:
+        """The generic variables of the instances of some states."""
+        code = batch.code[states]
+        return {n: batch.keys.values[i].take(code) for i, (n, _) in enumerate(self.generics)}
 
     def _given(self, term: Expr, type_: Type, batch: Batch, fired: np.ndarray, time: np.ndarray) -> Column:
         found = evaluate(term, batch.some(fired), len(fired), kind=self.kind, dialect=LOGIC)
@@ -278,6 +295,8 @@ def _joined(parts: Sequence[Firings]) -> Firings:
         columns={n: Column.concat([p.columns[n] for p in parts]) for n in parts[0].columns},
         generics={n: Column.concat([p.generics[n] for p in parts]) for n in parts[0].generics},
         since=np.concatenate([p.since for p in parts]),
+        over=np.concatenate([p.over for p in parts]),
+        of={n: Column.concat([p.of[n] for p in parts]) for n in parts[0].of},
         counts=counts,
     )
 
@@ -289,10 +308,10 @@ def _without(network: Network, memory: Memory, codes: np.ndarray) -> Memory:
     return networks.chosen(network, memory, np.flatnonzero(~np.isin(memory.code, codes)))
 
 
-def _order(time: np.ndarray, columns: Mapping[str, Column]) -> np.ndarray:
-    """The order by time, then by the values of columns in the order of their names, null least."""
+def _order(time: np.ndarray, columns: Mapping[str, Column], names: Sequence[str]) -> np.ndarray:
+    """The order by time, then by the values of the columns ``names``, null least."""
     by: list[np.ndarray] = []
-    for name in sorted(columns):
+    for name in names:
         by += _ranks(columns[name])
     keys = [time, *by]
     one = packed(keys)

@@ -1,7 +1,7 @@
 """Monitors of temporal triggers that go state by state and keep only what later states need (temporal-logic.md 5.1).
 
-A plain transcription: the residual of a future formula, and the paper's formulas of past ones (:class:`Past`).
-It is compared with the reference semantics, and says when a trigger can fire no more.
+An oracle, transcribed: the residual of a future formula, and the paper's formulas of past ones (:class:`Past`).  It is
+compared with the reference semantics, and says when a trigger can fire no more.
 """
 
 from __future__ import annotations
