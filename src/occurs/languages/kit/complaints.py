@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 
-from occurs.errors import Place, Span
+from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
@@ -16,27 +16,6 @@ from occurs.model.types import Type
 LASTING_HINT = "define an event for its start: `event s_start(V) : start(s(V)).` in a .phen file"
 #: what to do where integer times have no unit
 SET_UNIT = "set it with `--time-unit s` (or us, ms, min, h, d)"
-#: how many characters before a mistake are looked at
-LOOK_BACK = 4000
-
-
-def unclosed(text: str) -> int | None:
-    """Where the last parenthesis or bracket stands that is not closed in ``text``, which has no comments."""
-    open_ones: list[int] = []
-    for at, sign in enumerate(text):
-        if sign in "([{":
-            open_ones.append(at)
-        elif sign in ")]}" and open_ones:
-            open_ones.pop()
-    return open_ones[-1] if open_ones else None
-
-
-def not_closed(piece: str, opening: int, source: Text, offset: int) -> tuple[str, tuple[Place, ...]]:
-    """The hint, and the place to look at, for what is open in ``piece``, which begins at ``offset``."""
-    before = re.search(r"(?:\w+:)?\w+$", piece[:opening])
-    shown = ("" if before is None else before[0]) + piece[opening]
-    place = source.span(offset + opening, offset + opening + 1)
-    return f"`{shown}` is not closed", (Place(f"`{piece[opening]}` is here", source.file, place),)
 
 
 def blanked(pattern: re.Pattern[str], text: str) -> str:
@@ -44,12 +23,9 @@ def blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda m: " " * len(m[0]), text)
 
 
-#: terminals that are named together: those that must all be expected, those that the name stands for, and the name,
-#: which is empty for terminals that are not worth a word
-Groups = Sequence[tuple[Set[str], Set[str], str]]
-
-
-def in_words(expected: Set[str], names: Mapping[str, str], groups: Groups, end: str) -> str:
+def in_words(
+    expected: Set[str], names: Mapping[str, str], groups: Sequence[tuple[Set[str], Set[str], str]], end: str
+) -> str:
     """Terminals as a list in words: `a value`, `a comparison` instead of all that can begin one.
 
     ``names``: of single terminals, in the order in which they are listed; ``end``: the name of the end.

@@ -1,17 +1,14 @@
-"""What a parser's complaint means to a person: what was found, what was expected, and how to write it."""
+"""What a parser's complaint means to a person who writes EPL: mistakes, and what EPL has and this language has not."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from lark.exceptions import UnexpectedInput
-
-from occurs.errors import Place, Problem
-from occurs.expr.parsing import expected_terminals, found_at
-from occurs.expr.text import Text
 from occurs.languages.epl.parser.tree import unit_problem
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
-from occurs.languages.kit.complaints import LOOK_BACK, Groups, blanked, in_words, meant, not_closed, unclosed
+from occurs.languages.kit.complaints import meant
+from occurs.languages.kit.mistakes import QUOTES, Case, Groups, Mistake, Said, Stop, explainer
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {
@@ -42,136 +39,9 @@ _GROUPS: Groups = (
     ({"_AND", "_OR"}, {"_AND", "_OR"}, "`and`, `or`"),
 )
 _STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]+`")
-_BEGINNINGS = ("create", "insert", "select")
-
-
-def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Problem:
-    """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
-    expected = expected_terminals(error)
-    start, end, found = found_at(error, piece)
-    wanted = in_words(expected, _WORDS, _GROUPS, "`;`")
-    here = (start, end)
-    special = unsupported(piece, start, end, expected) or _special(piece, start, end, expected)
-    kind, message, hint = "syntax", None, None
-    if special is not None:
-        kind, message, hint, here = special
-    message = message or f"{found}: expected {wanted}"
-    related: tuple[Place, ...] = ()
-    opening = unclosed(blanked(_STRINGS, piece[:start]))
-    if hint is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
-        hint, related = not_closed(piece, opening, source, offset)
-    return source.problem(kind, message, source.span(offset + here[0], offset + here[1]), hint, related=related)
-
-
-def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | None:
-    """The mistakes that deserve better words, with kind, message, hint and place."""
-    text, rest, here = piece[start:end], piece[start:], (start, end)
-    before = piece[max(0, start - LOOK_BACK) : start].rstrip()
-    word = text.lower()
-    if text in ("'", '"'):
-        return "syntax", "this string is not closed on its line", f"close it with {text}", here
-    if text == "`":
-        return "syntax", "this name is not closed on its line", "close the backquotes: `` `my name` ``", here
-    if re.search(r"[\d)]$", before) and "UNIT" in expected and word in (*OTHER_UNITS, *UNFIXED, "tick", "ticks"):
-        return (*unit_problem(text), here)
-    unit = re.search(r"\d\s*([^\W\d]+)$", before)
-    if unit and unit[1].lower() not in UNITS and "ELSE" not in expected and word not in ("from", "as"):
-        near = unit[1].lower() in OTHER_UNITS or unit[1].lower() in UNFIXED
-        if near:
-            at = piece.rfind(unit[1], 0, start)
-            return (*unit_problem(unit[1]), (at, at + len(unit[1])))
-    hint = _operator_hint(rest, before, expected) or _pattern_hint(text, rest, before, expected)
-    if hint is None and word in RESERVED and "NAME" in expected and not expected >= _PATTERN:
-        hint = f"`{text}` is a keyword: to use it as a name, write it in backquotes: `` `{text}` ``"
-    elif hint is None:
-        hint = _misspelled(text, before, expected)
-    return ("syntax", None, hint, here) if hint else None
-
-
-def _operator_hint(rest: str, before: str, expected: set[str]) -> str | None:
-    """Operators as other languages write them."""
-    if rest.startswith("=") and before.endswith("="):
-        return "write equality with one `=`"
-    if rest.startswith(("=>", "=<")):
-        return f"write `{rest[1::-1]}`"
-    if rest.startswith(("&", "!")) or re.match(r"\|(?!\|)", rest):
-        return "write `and`, `or`, `not`; join strings with `||`"
-    if rest.startswith(":="):
-        return "write a tag with `=`: `a=A`"
-    if re.match(r"(?i)(not\s+)?\w", rest) and re.search(r"(?i)\bis(\s+not)?$", before):
-        return "`is null` and `is not null` test for null; compare values with `=` and `!=`"
-    if "EQ" in expected and "_ARROW" not in expected and re.match(r"->|→", rest):
-        return "a parenthesis before the arrow is not closed"
-    if re.match(r"(=|!=|<>|<|>|≤|≥|≠)", rest) and "_AND" in expected and "EQ" not in expected and "_RPAR" in expected:
-        return "comparisons do not chain: write `a < b and b < c`"
-    return None
-
-
-def _pattern_hint(text: str, rest: str, before: str, expected: set[str]) -> str | None:
-    """Patterns that need other brackets or parentheses."""
-    word = text.lower()
-    if re.search(r"(?i)\bfrom\s+pattern(\s*@\s*\w+)*$", before) and "_LSQB" in expected:
-        return "write the pattern in square brackets: `from pattern [every a=A -> b=B]`"
-    qualified = re.search(r"(?i)\b(every|not|every\s*-\s*distinct\s*\([^()]*\))(\s*\[[^\[\]]*\])?$", before)
-    if qualified and word in ("every", "not") and "_LPAR" in expected:
-        first = re.sub(r"\s+", "", qualified[1].lower())
-        return f"write parentheses: `{first.partition('(')[0]} ({word} ..)`"
-    if qualified and word == "[" and qualified[2]:
-        return "write one range of repetitions; to repeat a repetition, write parentheses: `[2] ([3] a=A)`"
-    if word == "where" and re.search(r"(?i)\bwhere\s+timer\s*:\s*\w+\s*\([^()]*\)$", before) and "UNTIL" in expected:
-        return "a pattern takes one guard: write parentheses, as in `(a=A where timer:within(1 min)) where ..`"
-    if word == "while" and "UNTIL" in expected and "WHILE" not in expected:
-        return "a pattern takes one guard: write parentheses, as in `(a=A where ..) while (..)`"
-    if word == "until" and "_ARROW" in expected and re.search(r"(?i)\buntil\b", before):
-        return "`until` does not chain: write parentheses, as in `(a=A until B) until C`"
-    if re.search(r"(?i)\bwhere$", before) and expected <= {"_WITHIN", "_WITHINMAX"}:
-        return "write a guard as `where timer:within(5 min)` or `while (condition)`"
-    if not text and "_RSQB" in expected and "_LSQB" not in expected and "_ARROW" in expected:
-        return "the bracket of `pattern [` is not closed"
-    if text == "]" and "_RPAR" in expected and "_ARROW" in expected:
-        return "a parenthesis is not closed before the end of the pattern"
-    if "_ARROW" in expected and re.match(r"(?i)(followed\s+by|then)\b", rest):
-        return "write an arrow before the next event: `a=A -> b=B`"
-    if word in ("within", "withinmax", "interval") and rest[: len(word) + 1].endswith("("):
-        return f"write `timer:{word}(..)`"
-    if rest.startswith(",") and "_ARROW" in expected:
-        return "join patterns with `->`, `and` or `or`"
-    if text == ")" and before.endswith("(") and "_WITHIN" not in expected and "NUMBER" in expected:
-        return "write a duration as a number and a unit: `5 min`"
-    if text == "-" and re.search(r"\[\s*$", before):
-        return "the number of repetitions cannot be negative"
-    return None
-
-
-def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
-    """The keyword that a word was meant to be: here, or in place of the word before it."""
-    if not re.fullmatch(r"[^\W\d]\w*", text) or text.lower() in RESERVED:
-        before_word = re.search(r"(?i)(?:^|\s)([a-z]+)$", before)
-        if before_word and not _beginning(before, before_word):
-            return None
-        if before_word and before_word[1].lower() not in RESERVED:
-            return meant(before_word[1], _BEGINNINGS)
-        return None
-    keywords = {w[1:].strip("`").partition(" ")[0] for n, w in _WORDS.items() if n in expected and w[0] == "`"}
-    keywords |= {n.strip("_").lower() for n in expected & {"_AND", "_OR", "LIKE", "BETWEEN", "_CASE"}}
-    known = sorted(k for k in keywords if k.isalpha())
-    hint = meant(text, known)
-    word = re.search(r"(?i)\s([a-z]+)$", before)
-    if hint is None and word and word[1].lower() not in RESERVED:
-        # `a.x form pattern`: the misspelt word was taken for a name
-        return meant(word[1], ("from", "where", "every", "not", "select", "until"), 0.7)
-    return hint
-
-
-def _beginning(before: str, word: re.Match[str]) -> bool:
-    return not before[: word.start(1)].strip()
 
 
 # --- what EPL has and this language does not --------------------------------------------------------------------------
-
-
-#: kind, message (None: what was expected), hint, and the place in the statement
-Special = tuple[str, str | None, str | None, tuple[int, int]]
 
 _WINDOWS = "limit the duration of a pattern with `where timer:within(5 min)`"
 _JOINS = "relate events of several types with a pattern: `every a=A -> b=B(k = a.k)`"
@@ -192,70 +62,142 @@ _CREATED = ("window", "table", "context", "variable", "index", "expression", "co
 _BEGUN = ("context", "on", "update", "delete", "merge", "declare", "expression", "explain")
 
 
-def unsupported(piece: str, start: int, end: int, expected: set[str]) -> Special | None:
-    """Kind, message, hint and place of what is not part of this language, at ``piece[start:end]``."""
-    text, rest, here = piece[start:end], piece[start:], (start, end)
-    word = text.lower()
-    before = piece[max(0, start - LOOK_BACK) : start].rstrip()
-    timer = re.search(r"(?i)\btimer$", before)
-    if timer and (found := re.match(r"\s*:\s*([^\W\d]\w*)", rest)):
-        return _timer(found[1].lower(), (piece.rindex(timer.group(), 0, start), start + found.end()))
-    behind = "WHERE" in expected and "$END" in expected
-    if text == "#" or (word == "." and re.match(r"\.\s*(win|std|ext|stat)\s*:", rest)) or (
-        word == ":" and re.search(r"\.\s*(win|std|ext|stat)$", before)):  # fmt: skip
-        return _not_part("a data window", _WINDOWS, here)
-    if text == "," and behind:
-        return _not_part("a join", _JOINS, here)
-    if text == "(" and re.search(r"(?i)\binsert\s+into\s+\S+$", before):
-        return _not_part("a list of columns after `insert into`", "name the columns with `select expr as name`", here)
-    if word == "select" and before.endswith("("):
-        return _not_part("a query inside a query", None, here)
-    if word in _CLAUSES and "_AT" not in expected:
-        what, hint = _CLAUSES[word]
-        return _not_part(what, hint, here)
-    if word in _CREATED and re.search(r"(?i)\bcreate$", before):
-        return _not_part(f"`create {word}`", None, here)
-    if word in _BEGUN and not before:
-        return _not_part(f"`{word}`", None, here)
-    if word in ("copyfrom", "starttimestamp", "endtimestamp") and "INHERITS" in expected:
-        return _not_part(f"`{word}`", None, here)
-    if text == "*" and (found := re.search(r"(?i)([\w$]+)\s*\($", before)):
-        return _not_part(
-            f"the aggregate `{found[1]}`",
-            "an expression reads single events; aggregate in a TESLA rule or in eSQL",
-            here,
-        )
-    if text == "*" and re.search(r"(?i)\bselect\b.*,$", before, re.DOTALL):
-        return "syntax", None, "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`", here
-    if text == "," and re.search(r"(?i)\bselect\s*\*$", before):
-        return "syntax", None, "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`", here
-    if word in UNFIXED and re.search(r"\d$", before):
-        return (*unit_problem(text), here)
-    if word in ("last", "weekday", "lastweekday") and "STAR" in expected:
-        return _not_part(
-            f"`{word}` in `timer:at`", "write a field as `*`, `5`, `*/15`, `8:17` or a list `[1, 15]`", here
-        )
-    if text == "?" or (text == "$" and rest.startswith("${")):
-        return _not_part("a parameter of a prepared statement", None, here)
-    return None
+_STAR = "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`"
+_MARKED = "win|std|ext|stat"
 
 
-def _timer(word: str, here: tuple[int, int]) -> Special:
+def _missing(what: str, hint: str | None, text: str = "", rest: str = "", before: str = "", wants: str = "") -> Mistake:
+    """A part of EPL that is not supported."""
+    return Mistake(hint, text, rest, before, wants, message=f"{what} is not supported", kind="unsupported")
+
+
+def _timer(stop: Stop) -> Said | None:
     """`timer:` with a word that is none of ours, or one that cannot stand there."""
+    timer, found = stop.behind(r"\btimer$"), stop.ahead(r"\s*:\s*([^\W\d]\w*)")
+    if not timer or not found:
+        return None
+    word, place = found[1].lower(), (stop.piece.rindex(timer[0], 0, stop.start), stop.start + found.end())
     if word in ("withinmax", "within", "interval", "at"):
         guard = word.startswith("within")
         hint = f"write the guard after its pattern: `a=A where timer:{word}(..)`" if guard else (
             f"`timer:{word}(..)` is a pattern on its own, as in `a=A -> timer:{word}(..)`")  # fmt: skip
-        return "syntax", f"`timer:{word}` is not allowed here", hint, here
+        return Said(hint, f"`timer:{word}` is not allowed here", place=place)
     if word == "schedule":
-        return _not_part("`timer:schedule`", "write `timer:at(minute, hour, day, month, day of week)`", here)
-    return (
-        "syntax",
-        f"there is no `timer:{word}`",
-        "the timers are timer:within, timer:withinmax, timer:interval and timer:at",
-        here,
-    )
+        hint = "write `timer:at(minute, hour, day, month, day of week)`"
+        return Said(hint, "`timer:schedule` is not supported", "unsupported", place)
+    hint = "the timers are timer:within, timer:withinmax, timer:interval and timer:at"
+    return Said(hint, f"there is no `timer:{word}`", place=place)
 
 
-def _not_part(what: str, hint: str | None, here: tuple[int, int]) -> Special:
-    return "unsupported", f"{what} is not supported", hint, here
+def _counted(found: re.Match[str] | None) -> Said | None:
+    """`count(*)`."""
+    hint = "an expression reads single events; aggregate in a TESLA rule or in eSQL"
+    return Said(hint, f"the aggregate `{found[1]}` is not supported", "unsupported") if found else None
+
+
+_UNSUPPORTED: Sequence[Case] = (
+    _timer,
+    _missing("a data window", _WINDOWS, "#"),
+    _missing("a data window", _WINDOWS, rest=rf"\.\s*({_MARKED})\s*:"),
+    _missing("a data window", _WINDOWS, ":", before=rf"\.\s*({_MARKED})$"),
+    _missing("a join", _JOINS, ",", wants="WHERE $END"),
+    _missing("a list of columns after `insert into`", "name the columns with `select expr as name`", r"\(",
+             before=r"\binsert\s+into\s+\S+$"),
+    _missing("a query inside a query", None, "select", before=r"\($"),
+    *(_missing(what, hint, word, wants="-_AT") for word, (what, hint) in _CLAUSES.items()),
+    _missing("`create %s`", None, "|".join(_CREATED), before=r"\bcreate$"),
+    _missing("`%s`", None, "|".join(_BEGUN), before=r"\A\Z"),
+    _missing("`%s`", None, "copyfrom|starttimestamp|endtimestamp", wants="INHERITS"),
+    lambda stop: _counted(stop.behind(r"([\w$]+)\s*\($")) if stop.text == "*" else None,
+    Mistake(_STAR, r"\*", before=r"\bselect\b.*,$"),
+    Mistake(_STAR, ",", before=r"\bselect\s*\*$"),
+    lambda stop: _unit(stop.text) if stop.word in UNFIXED and stop.behind(r"\d$") else None,
+    _missing("`%s` in `timer:at`", "write a field as `*`, `5`, `*/15`, `8:17` or a list `[1, 15]`",
+             "last|weekday|lastweekday", wants="STAR"),
+    _missing("a parameter of a prepared statement", None, rest=r"\?|\$\{"),
+)  # fmt: skip
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def _unit(word: str, place: tuple[int, int] | None = None) -> Said:
+    kind, message, hint = unit_problem(word)
+    return Said(hint, message, kind, place)
+
+
+def _units(stop: Stop) -> Said | None:
+    """A unit of time as other languages write it, here or before this."""
+    if "UNIT" in stop.expected and stop.word in (*OTHER_UNITS, *UNFIXED, "tick", "ticks") and stop.behind(r"[\d)]$"):
+        return _unit(stop.text)
+    unit = stop.behind(r"\d\s*([^\W\d]+)$")
+    if not unit or unit[1].lower() in UNITS or "ELSE" in stop.expected or stop.word in ("from", "as"):
+        return None
+    at = stop.piece.rfind(unit[1], 0, stop.start)
+    near = unit[1].lower() in OTHER_UNITS or unit[1].lower() in UNFIXED
+    return _unit(unit[1], (at, at + len(unit[1]))) if near else None
+
+
+def _qualified(stop: Stop) -> str | None:
+    """`every every`, `every [2] [3]`."""
+    found = stop.behind(r"\b(every|not|every\s*-\s*distinct\s*\([^()]*\))(\s*\[[^\[\]]*\])?$")
+    if found and stop.word in ("every", "not") and "_LPAR" in stop.expected:
+        first = re.sub(r"\s+", "", found[1].lower())
+        return f"write parentheses: `{first.partition('(')[0]} ({stop.word} ..)`"
+    if found and stop.word == "[" and found[2]:
+        return "write one range of repetitions; to repeat a repetition, write parentheses: `[2] ([3] a=A)`"
+    return None
+
+
+def _misspelled(stop: Stop) -> str | None:
+    """The keyword that a word was meant to be: here, or in place of the word before it."""
+    if not stop.named or stop.word in RESERVED:
+        word = stop.behind(r"\A\s*([a-z]+)$")
+        known = ("create", "insert", "select")
+        return meant(word[1], known) if word and word[1].lower() not in RESERVED else None
+    others = {n.strip("_").lower() for n in stop.expected & {"INSERT", "_AND", "_OR", "LIKE", "BETWEEN", "_CASE"}}
+    hint = meant(stop.text, sorted(stop.keywords(_WORDS) | others))
+    word = stop.behind(r"\s([a-z]+)$")
+    if hint is None and word and word[1].lower() not in RESERVED:
+        # `a.x form pattern`: the misspelt word was taken for a name
+        return meant(word[1], ("from", "where", "every", "not", "select", "until"), 0.7)
+    return hint
+
+
+_QUOTED = "`%t` is a keyword: to use it as a name, write it in backquotes: `` `%t` ``"
+_GUARD = "write a guard as `where timer:within(5 min)` or `while (condition)`"
+_ONE_GUARD = "a pattern takes one guard: write parentheses, as in "
+_CASES: Sequence[Case] = (
+    *_UNSUPPORTED,
+    *QUOTES,
+    _units,
+    Mistake("write equality with one `=`", rest="=", before="=$"),
+    Mistake("write `>=`", rest="=>"),
+    Mistake("write `<=`", rest="=<"),
+    Mistake("write `and`, `or`, `not`; join strings with `||`", rest=r"[&!]|\|(?!\|)"),
+    Mistake("write a tag with `=`: `a=A`", rest=":="),
+    Mistake("`is null` and `is not null` test for null; compare values with `=` and `!=`", rest=r"\w",
+            before=r"\bis(\s+not)?$"),
+    Mistake("a parenthesis before the arrow is not closed", rest="->|→", wants="EQ -_ARROW"),
+    Mistake("comparisons do not chain: write `a < b and b < c`", rest="=|!=|<>|<|>|≤|≥|≠", wants="_AND -EQ _RPAR"),
+    Mistake("write the pattern in square brackets: `from pattern [every a=A -> b=B]`",
+            before=r"\bfrom\s+pattern(\s*@\s*\w+)*$", wants="_LSQB"),
+    _qualified,
+    Mistake(f"{_ONE_GUARD}`(a=A where timer:within(1 min)) where ..`", "where", wants="UNTIL",
+            before=r"\bwhere\s+timer\s*:\s*\w+\s*\([^()]*\)$"),
+    Mistake(f"{_ONE_GUARD}`(a=A where ..) while (..)`", "while", wants="UNTIL -WHILE"),
+    Mistake("`until` does not chain: write parentheses, as in `(a=A until B) until C`", "until", before=r"\buntil\b",
+            wants="_ARROW"),
+    Mistake(_GUARD, before=r"\bwhere$", only="_WITHIN _WITHINMAX"),
+    Mistake("the bracket of `pattern [` is not closed", rest=r"\Z", wants="_RSQB -_LSQB _ARROW"),
+    Mistake("a parenthesis is not closed before the end of the pattern", "]", wants="_RPAR _ARROW"),
+    Mistake("write an arrow before the next event: `a=A -> b=B`", rest=r"(followed\s+by|then)\b", wants="_ARROW"),
+    Mistake("write `timer:%s(..)`", "within|withinmax|interval", rest=r"\w+\("),
+    Mistake("join patterns with `->`, `and` or `or`", rest=",", wants="_ARROW"),
+    Mistake("write a duration as a number and a unit: `5 min`", r"\)", before=r"\($", wants="-_WITHIN NUMBER"),
+    Mistake("the number of repetitions cannot be negative", "-", before=r"\[\s*$"),
+    lambda stop: _QUOTED.replace("%t", stop.text) if stop.reserved(RESERVED, _PATTERN) else None,
+    _misspelled,
+)  # fmt: skip
+
+explain = explainer(_WORDS, _GROUPS, "`;`", _CASES, opaque=_STRINGS)
