@@ -9,7 +9,11 @@ from fractions import Fraction
 
 import pytest
 
-from occurs.operators.process.values import Bag, Json, Map, Record, Set, Sharp, Troolean, distinct, key
+from occurs.expr.tree import Binary, Call, Literal
+from occurs.model.types import Type
+from occurs.operators.process.scalars import MISSING, eager, leaf_of, value_of
+from occurs.operators.process.tree import Input
+from occurs.operators.process.values import Bag, Fault, Json, Map, Record, Set, Sharp, Troolean, distinct, key
 
 
 def same(a, b):
@@ -74,3 +78,15 @@ def test_equal_values_have_one_key(seed):
         assert key(a) != key(b) or hash(key(a)) == hash(key(b))
         seen[same(a, b)] += 1
     assert min(seen[True], seen[False]) > 50
+
+
+def test_coalesce_asks_for_what_it_needs():
+    """A fault behind the first value that is not null is never seen; of items that may be missing all are asked for."""
+    faulty = Binary("+", Literal("a", Type.STRING), Literal(1, Type.INT))
+    call = Call("coalesce", (Input(0), faulty))
+    assert value_of(call, lambda leaf: leaf_of(leaf, (7,), {}), {}) == 7
+    with pytest.raises(Fault):
+        value_of(call, lambda leaf: leaf_of(leaf, (None,), {}), {})
+    both = eager(Call("coalesce", (Input(0), Input(1))))
+    for items, expected in (((7, MISSING), MISSING), ((None, 8), 8), ((7, 8), 7)):
+        assert value_of(both, lambda leaf, items=items: leaf_of(leaf, items, {}), {}) == expected

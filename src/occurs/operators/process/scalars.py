@@ -94,8 +94,7 @@ def _call(node: tree.Call, of: Callable[[tree.Expr], Any], variables: Mapping[st
     if name == "implies":
         return kleene([opposite(of(node.args[0])), of(node.args[1])], True)
     if name == "coalesce":
-        found = [of(a) for a in node.args]
-        return MISSING if lost_of(found) is MISSING else next((v for v in found if v is not None), None)
+        return next((v for v in map(of, node.args) if v is not None), None)
     if name == "if":
         *pairs, default = node.args
         for test, value in zip(pairs[::2], pairs[1::2]):
@@ -106,12 +105,24 @@ def _call(node: tree.Call, of: Callable[[tree.Expr], Any], variables: Mapping[st
                 return of(value)
         return of(default)
     args = [of(a) for a in node.args]
+    if name == EAGER:
+        return MISSING if MISSING in args else next((v for v in args if v is not None), None)
     if name in SEEING:
         return args[0] if isinstance(args[0], _Lost) else SEEING[name](args[0])
     if name in XPATH:
         run = XPATH[name]
         return strict(lambda path, document: run(path, document, variables), args)
     return strict(STRICT[name], args)
+
+
+#: ``coalesce`` that looks at all its arguments
+EAGER = "coalesce all"
+
+
+def eager(node: tree.Expr) -> tree.Expr:
+    """A function of items that may be MISSING: there every ``coalesce`` asks for all its arguments."""
+    made = node.with_children(tuple(map(eager, node.children))) if node.children else node
+    return tree.Call(EAGER, made.args) if isinstance(made, tree.Call) and made.name == "coalesce" else made
 
 
 def leaf_of(node: tree.Expr, items: Sequence[Any], variables: Mapping[str, Any]) -> Any:

@@ -7,7 +7,6 @@ Parts are changed where they stand; whoever needs the old state takes a copy bef
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -320,31 +319,6 @@ class Table(Part):
 
     def abouts(self) -> np.ndarray:
         return self["about"] if self.spoken else NO_ROWS
-
-
-class Texts(Part):
-    """Names for slots: of the columns of tuples, for instance.  A JSON value per slot."""
-
-    def __init__(self) -> None:
-        self.values: dict[int, Any] = {}
-
-    def tables(self) -> Tables:
-        texts = [json.dumps(v) for v in self.values.values()]
-        return {"v": pa.table({"code": pa.array(list(self.values), pa.int64()), "v": pa.array(texts, pa.string())})}
-
-    def load(self, tables: Mapping[str, pa.Table]) -> None:
-        codes, texts = tables["v"].column("code").to_pylist(), tables["v"].column("v").to_pylist()
-        self.values = {c: json.loads(t) for c, t in zip(codes, texts)}
-
-    def drop(self, codes: np.ndarray) -> None:
-        for c in codes.tolist():
-            self.values.pop(c, None)
-
-    def only(self, codes: np.ndarray) -> None:
-        self.values = {new: self.values[old] for new, old in enumerate(codes.tolist()) if old in self.values}
-
-    def rows(self) -> int:
-        return len(self.values)
 
 
 class State(Part):

@@ -19,10 +19,10 @@ import numpy as np
 from occurs.errors import ResourceProblem
 from occurs.model.colours import COLOURS
 from occurs.operators.process import documents, scalars, tree
-from occurs.operators.process.columns import column_of
+from occurs.operators.process.columns import Obj, column_of
 from occurs.operators.process.items import CallSteps, Items
 from occurs.operators.process.operator import Operator, operator
-from occurs.operators.process.state import Part, State, Texts
+from occurs.operators.process.state import Latest, Part, State
 from occurs.operators.process.values import Bag, Fault, Map, Record, Set
 
 
@@ -102,10 +102,11 @@ class Tuples(Operator):
     """The first line names the columns, the others are tuples of text."""
 
     def fresh(self) -> dict[str, Part]:
-        return {"names": Texts()}
+        return {"names": Latest()}
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
-        names: dict[int, Any] = state["names"].values
+        kept: Latest = state["names"]
+        names: dict[int, Any] = dict(zip(kept.code.tolist(), kept.value.pylist()))
         out: list[Any] = []
         rows: list[int] = []
         # the number of a line in its trace is not that of an item: a Fault is of the item
@@ -114,7 +115,8 @@ class Tuples(Operator):
                 if c not in names:
                     if len(set(line)) < len(line):
                         raise Fault("bad-value", "names a column twice", line, i)
-                    names[c] = [n or "" for n in line]
+                    names[c] = tuple(n or "" for n in line)
+                    kept.put(np.array([c]), Obj.of([names[c]]))
                     continue
                 if len(line) > len(names[c]):
                     raise Fault("bad-value", f"has {len(line)} fields, but there are {len(names[c])} columns", line, i)

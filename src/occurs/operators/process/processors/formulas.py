@@ -623,7 +623,6 @@ class Quantifier:
         """T and F at the ``positions`` of traces ``code``, with the new items, their numbers and their ticks."""
         own.close_up()
         codes = items.codes
-        own.now = items
         own.made = 0
         made = self._begin(own, items, number, call)
         base = int(own.count.values[0])
@@ -647,7 +646,7 @@ class Quantifier:
                 values.append(c)
         at = np.array(rows, np.int64)
         size = np.bincount(at, minlength=len(items))
-        own.add(codes, number, size, np.where(size == 0, items.step, -2))
+        own.add(codes, number, size, items.step)
         slots = own.slots(len(at))
         own.values.put(slots, Obj.of(values))
         kept = own.copies
@@ -807,7 +806,6 @@ class Copies(Compound):
         self.unused: list[int] = []
         #: copies made in this call
         self.made = 0
-        self.now: Items | None = None
 
     def close_up(self) -> None:
         """Between two calls: numbers the copies anew if most numbers are free."""
@@ -836,7 +834,7 @@ class Copies(Compound):
         self.unused += slots.tolist()
 
     def add(self, code: np.ndarray, number: np.ndarray, copies: np.ndarray, step: np.ndarray) -> None:
-        """New positions with so many copies; without one they are decided at ``step``."""
+        """New positions with so many copies; no verdict is known sooner than the ``step`` of its item."""
         table = self.verdicts
         columns = {
             "code": code, "number": number, "open": copies, "so_far": step, "alone": np.full(len(code), int(NEVER))
@@ -844,15 +842,6 @@ class Copies(Compound):
         joined = {n: np.concatenate([table[n], c]) for n, c in columns.items()}
         order = np.argsort(_key(joined["code"], joined["number"]), kind="stable")
         table.put(**{n: c[order] for n, c in joined.items()})
-        self._item_step(code, number)
-
-    def _item_step(self, code: np.ndarray, number: np.ndarray) -> None:
-        """A verdict is known no sooner than its item."""
-        assert self.now is not None
-        at = places(self.verdicts["code"], self.verdicts["number"], code, number)
-        so_far = self.verdicts["so_far"].copy()
-        so_far[at] = np.maximum(so_far[at], self.now.step)
-        self.verdicts.put(**{**self.verdicts.columns, "so_far": so_far})
 
     def note(
         self, code: np.ndarray, number: np.ndarray, weak: np.ndarray, strong: np.ndarray

@@ -27,6 +27,7 @@ class Lift(Operator):
         super().__init__(node, setting)
         self.functions = [Function(f) for f in self.p.functions]
         self.where = None if self.p.where is None else Function(self.p.where)
+        self.eager = scalars.eager(self.p.functions[0])
 
     def fresh(self) -> dict[str, Part]:
         if not self.p.early:
@@ -161,7 +162,7 @@ class RepeatBy(Operator):
 _NEVER = np.iinfo(np.int64).max
 
 
-def early(box: Operator, state: State, given: Sequence[Items], call: CallSteps) -> Items:
+def early(box: Lift, state: State, given: Sequence[Items], call: CallSteps) -> Items:
     """The items that are decided now.
 
     One whose inputs have ended without deciding it is never there, nor any after it.
@@ -229,11 +230,10 @@ def _queued(left: dict[tuple[int, int], tuple[Any, int, int]], single: bool) -> 
 
 
 def _decided(
-    box: Operator, front: Sequence[tuple[Any, int, int] | None], gone: int, number: int, code: int, call: CallSteps
+    box: Lift, front: Sequence[tuple[Any, int, int] | None], gone: int, number: int, code: int, call: CallSteps
 ) -> tuple[Any, int, int] | None:
     """The value of a front, the step at which it is decided, what it is about; ``gone``: the step from which an input
     has ended that has no such item."""
-    (function,) = box.node.processor.functions  # type: ignore[attr-defined]
     variables = Variables(call, code)
     for step in sorted({x[1] for x in front if x is not None}):
         if gone <= step:
@@ -241,7 +241,7 @@ def _decided(
         there = [x if x is not None and x[1] <= step else None for x in front]
         try:
             items = [MISSING if x is None else x[0] for x in there]
-            found = scalars.value_of(function, lambda n: scalars.leaf_of(n, items, variables), variables)  # noqa: B023
+            found = scalars.value_of(box.eager, lambda n: scalars.leaf_of(n, items, variables), variables)  # noqa: B023
             if found is not MISSING:
                 return scalars.needed(found), step, next(x[2] for x in there if x is not None)
         except Fault as fault:
