@@ -30,6 +30,7 @@ from occurs.expr.node import (
     Three,
     as_condition,
     as_value,
+    careful,
     choose,
     clean,
     constant,
@@ -95,7 +96,7 @@ def evaluate(node: Expr, columns: Columns, length: int, *, kind: TimeKind, diale
     try:
         return Column(spread(program.fast(given), length), None, program.type)
     except pa.ArrowInvalid:
-        found = as_value(program.slow(_all_columns(given, length), length))
+        found = as_value(careful(program, _all_columns(given, length), length))
         return Column(found.values, found.lost, program.type)
 
 
@@ -114,7 +115,7 @@ def select(
     try:
         found = program.fast(given)
     except pa.ArrowInvalid:
-        outcome = as_condition(program.slow(_all_columns(given, length), length))
+        outcome = as_condition(careful(program, _all_columns(given, length), length))
         hidden = outcome.true & outcome.open
         return outcome.true & ~hidden, np.flatnonzero(hidden) if hidden.any() else None
     if isinstance(found, pa.Scalar):
@@ -330,13 +331,9 @@ class Compiler:
         elif isinstance(node, Ref) and node.name == "time" and type in (Type.INT, Type.TIMESTAMP):
             type = Type.TIMESTAMP if self.kind.timestamp else Type.INT
         real = type is Type.FLOAT
-
-        def slow(columns: list[pa.Array], n: int) -> Slow:
-            return Loose(columns[number])
-
         if code == "d":
-            return Node(type, lambda c: decoded(c[number]), slow, leaf=number, coded=True)
-        return Node(type, lambda c: c[number], slow, real=real, nan=real, leaf=number)
+            return Node(type, lambda c: decoded(c[number]), leaf=number, coded=True)
+        return Node(type, lambda c: c[number], real=real, nan=real, leaf=number)
 
     def atom(self, node: Node) -> Node:
         return falsified(node) if self.two_valued else node
@@ -437,7 +434,7 @@ def decoded(x: Any) -> Any:
 
 def _opaque(scalar: pa.Scalar) -> Node:
     """A scalar that takes no part in folding."""
-    return Node(Type.STRING, lambda _: scalar, lambda _, n: Loose(pa.repeat(scalar, n)))
+    return Node(Type.STRING, lambda _: scalar, careful=lambda _, n: Loose(pa.repeat(scalar, n)))
 
 
 def _function(known: Function, args: list[Node], result: Type) -> Node:
@@ -470,19 +467,15 @@ def _coalesce(args: list[Node], result: Type) -> Node:
     if len(args) == 1:
         return args[0]
 
-    def run(*columns: Any) -> Any:
-        return pc.coalesce(*columns)
-
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        out = as_value(args[-1].slow(columns, n))
-        for arg in reversed(args[:-1]):
-            found = as_value(arg.slow(columns, n))
+    def slow(parts: list[Slow], n: int) -> Slow:
+        *before, out = map(as_value, parts)
+        for found in reversed(before):
             here = found.values.is_valid().to_numpy(zero_copy_only=False)
             out = choose(here if found.lost is None else here | found.lost, found, out)
         return out
 
     real = result is Type.FLOAT
-    return operation(result, run, args, slow=slow, real=real, nan=real)
+    return operation(result, pc.coalesce, args, slow=slow, real=real, nan=real)
 
 
 def _nullif(value: Node, equal: Node, result: Type) -> Node:
@@ -493,8 +486,8 @@ def _nullif(value: Node, equal: Node, result: Type) -> Node:
             return nothing if same.as_py() else x
         return pc.if_else(same.fill_null(False), nothing, x)
 
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        found, same = as_value(value.slow(columns, n)), as_condition(equal.slow(columns, n))
+    def slow(parts: list[Slow], n: int) -> Slow:
+        found, same = as_value(parts[0]), as_condition(parts[1])
         out = choose(same.true, Loose(pa.nulls(n, PHYSICAL[result])), found)
         return lose(out, same.true & same.open)
 
@@ -514,12 +507,11 @@ def _if(args: list[Node], tests: list[Node], result: Type) -> Node:
                 out = pc.if_else(test, column, out)
         return out
 
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        out = as_value(values[-1].slow(columns, n))
-        for test, value in reversed(list(zip(tests, values))):
-            outcome = as_condition(test.slow(columns, n))
-            out = choose(outcome.true, as_value(value.slow(columns, n)), out)
-            out = lose(out, outcome.true & outcome.open)
+    def slow(parts: list[Slow], n: int) -> Slow:
+        out = as_value(parts[-1])
+        for test, value in reversed(list(zip(parts, parts[len(tests) : -1]))):
+            outcome = as_condition(test)
+            out = lose(choose(outcome.true, as_value(value), out), outcome.true & outcome.open)
         return out
 
     real = result is Type.FLOAT
@@ -564,8 +556,8 @@ def arithmetic(op: str, left: Node, right: Node, type: Type, dialect: Dialect) -
 def _exact(op: str, left: Node, right: Node, type: Type, scale: int) -> Node:
     checked = _CHECKED[op]
 
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        args = [as_value(a.slow(columns, n)) for a in (left, right)]
+    def slow(parts: list[Slow], n: int) -> Slow:
+        args = [as_value(p) for p in parts]
         values, lost = exact.wrapped(op, args[0].values, args[1].values)
         return Loose(values, none_if_empty(joint_loss(args, lost)))
 
@@ -680,24 +672,18 @@ _AND, _OR, _INVERT = (pc.get_function(n).call for n in ("and_kleene", "or_kleene
 
 
 def connective(op: str, left: Node, right: Node) -> Node:
-    run = _AND if op == "and" else _OR
-
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        a, b = as_condition(left.slow(columns, n)), as_condition(right.slow(columns, n))
-        return a.both(b) if op == "and" else a.either(b)
-
+    run, joined = (_AND, Three.both) if op == "and" else (_OR, Three.either)
     # a constant on one side: nothing to do, or nothing left to do
     for one, other in ((left, right), (right, left)):
         if one.scalar is not None and not one.null:
             return other if one.value is (op == "and") else one
-    return operation(Type.BOOL, lambda x, y: run([x, y]), [left, right], slow=slow)
+    return operation(
+        Type.BOOL, lambda x, y: run([x, y]), [left, right], slow=lambda parts, _: joined(*map(as_condition, parts))
+    )
 
 
 def inverted(node: Node) -> Node:
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        return as_condition(node.slow(columns, n)).inverted()
-
-    return operation(Type.BOOL, lambda x: _INVERT([x]), [node], slow=slow)
+    return operation(Type.BOOL, lambda x: _INVERT([x]), [node], slow=lambda parts, _: as_condition(parts[0]).inverted())
 
 
 def falsified(node: Node) -> Node:
@@ -708,12 +694,9 @@ def falsified(node: Node) -> Node:
             return x if x.is_valid else _FALSE
         return x.fill_null(False) if x.null_count else x
 
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        return as_condition(node.slow(columns, n)).falsified()
-
     if node.type is Type.NULL:
         return constant(False, Type.BOOL)
-    return operation(Type.BOOL, run, [node], slow=slow)
+    return operation(Type.BOOL, run, [node], slow=lambda parts, _: as_condition(parts[0]).falsified())
 
 
 def is_null(node: Node, negated: bool) -> Node:
@@ -722,8 +705,8 @@ def is_null(node: Node, negated: bool) -> Node:
             return pa.scalar(x.is_valid is negated)
         return x.is_valid() if negated else x.is_null()
 
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        arg = as_value(node.slow(columns, n))
+    def slow(parts: list[Slow], n: int) -> Slow:
+        arg = as_value(parts[0])
         null = arg.values.is_null().to_numpy(zero_copy_only=False)
         true, false = (~null, null) if negated else (null, ~null)
         if arg.lost is None:
@@ -844,4 +827,3 @@ def _constant(node: Expr) -> Expr:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return Literal(-value, node.arg.type, span=node.span)
     return node
-

@@ -145,8 +145,8 @@ def lose(x: Loose, rows: np.ndarray) -> Loose:
 
 #: the columns of the leaves, in their order -> a column, or a scalar if nothing in it depends on a row
 Fast = Callable[[list[Any]], Any]
-#: the same with the number of rows; all columns, none of them scalar
-Careful = Callable[[list[pa.Array], int], Slow]
+#: what the operands are on every row, and the number of rows -> what the node is
+Careful = Callable[[list[Slow], int], Slow]
 
 PHYSICAL: dict[Type, pa.DataType] = {
     Type.INT: pa.int64(),
@@ -161,16 +161,18 @@ PHYSICAL: dict[Type, pa.DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """``fast`` raises ArrowInvalid on overflow, ``slow`` finds the rows.
+    """``fast`` raises ArrowInvalid on overflow, :func:`careful` finds the rows.
 
-    ``scalar``: the value of a constant.  ``scale``: the int64 counts this fraction of a tick (durations that are not
-    whole in ticks stay exact).  ``real``: the column is float64.  ``nan``: it may hold NaN that has to become null
-    before anybody looks.  ``leaf``: the number of the leaf that this is, ``coded`` if its column is a dictionary.
+    ``args``: the operands.  ``careful``: what they make if some of their rows may be lost.  ``scalar``: the value of a
+    constant.  ``scale``: the int64 counts this fraction of a tick (durations that are not whole in ticks stay exact).
+    ``real``: the column is float64.  ``nan``: it may hold NaN that has to become null before anybody looks.  ``leaf``:
+    the number of the leaf that this is, ``coded`` if its column is a dictionary.
     """
 
     type: Type
     fast: Fast
-    slow: Careful
+    args: tuple[Node, ...] = ()
+    careful: Careful | None = None
     scalar: pa.Scalar | None = None
     scale: int = 1
     real: bool = False
@@ -199,7 +201,17 @@ def constant(value: Any, type: Type, *, scale: int = 1, real: bool | None = None
 
 
 def of_scalar(scalar: pa.Scalar, type: Type, *, scale: int = 1, real: bool = False) -> Node:
-    return Node(type, lambda _: scalar, lambda _, n: Loose(pa.repeat(scalar, n)), scalar, scale, real)
+    return Node(type, lambda _: scalar, scalar=scalar, scale=scale, real=real)
+
+
+def careful(node: Node, columns: list[pa.Array], n: int) -> Slow:
+    """What a node is on each of ``n`` rows, with those that an overflow hides; all ``columns``, none of them scalar."""
+    if node.scalar is not None:
+        return Loose(pa.repeat(node.scalar, n))
+    if node.leaf is not None:
+        return Loose(columns[node.leaf])
+    assert node.careful is not None
+    return node.careful([careful(a, columns, n) for a in node.args], n)
 
 
 def operation(
@@ -209,12 +221,11 @@ def operation(
 
     ``slow`` is only wanted where halving (:func:`carefully`) would be too slow to find overflows.
     """
-    fast = _fast(run, args)
 
-    def by_parts(columns: list[pa.Array], n: int) -> Slow:
-        return strict(lambda *v: spread(run(*v), len(v[0])), [as_value(a.slow(columns, n)) for a in args])
+    def by_parts(parts: list[Slow], n: int) -> Slow:
+        return strict(lambda *v: spread(run(*v), len(v[0])), [as_value(p) for p in parts])
 
-    node = Node(type, fast, slow or by_parts, **more)
+    node = Node(type, _fast(run, args), tuple(args), slow or by_parts, **more)
     return folded(node) if all(a.scalar is not None for a in args) else node
 
 
@@ -223,7 +234,7 @@ def folded(node: Node) -> Node:
     try:
         scalar = node.fast([])
     except pa.ArrowInvalid:
-        return node  # overflows on every row: the slow path says so
+        return node  # overflows on every row: the careful path says so
     return replace(of_scalar(scalar, node.type, scale=node.scale, real=node.real), nan=node.nan)
 
 
