@@ -20,7 +20,7 @@ from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate, timeouts
 from occurs.languages.epl.semantics.machine import Timeout
 from occurs.model.occurrence import Occurrence
-from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
+from occurs.testing.cases import Case, Section, fields, read_cases
 
 
 @dataclass(frozen=True)
@@ -52,31 +52,10 @@ def load_cases(path: str | Path) -> list[EplCase]:
     return read_cases(Path(path), _case)
 
 
-def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> EplCase:
-    unknown = set(blocks) - {"epl", "in", "out", "error", "options"}
-    if unknown or "epl" not in blocks or ("out" in blocks) == ("error" in blocks):
-        raise ValueError(f"{name}: needs a block `epl` and one of `out`, `error`; unknown: {sorted(unknown)}")
-    lines = [o.partition(":") for o in blocks.get("options", "").splitlines() if o.strip()]
-    options = {o.strip(): value.strip() for o, _, value in lines}
-    kind = KINDS[options.pop("unit", "ms")]
-    ends = {o: parse_time(options.pop(o), kind) for o in ("start", "until") if o in options}
-    zone = options.pop("zone", "UTC")
-    if options:
-        raise ValueError(f"{name}: unknown options {sorted(options)}")
-    return EplCase(
-        name=name,
-        rules=blocks["epl"],
-        events=tuple(parse_events(blocks.get("in", ""), kind)),
-        expected=tuple(parse_events(blocks["out"], kind)) if "out" in blocks else None,
-        error=blocks["error"].strip() if "error" in blocks else None,
-        kind=kind,
-        start=ends.get("start"),
-        until=ends.get("until"),
-        text=text,
-        file=file,
-        line=line,
-        zone=zone,
-    )
+def _case(section: Section) -> EplCase:
+    section.need(["epl"])
+    zone = section.options.pop("zone", "UTC")
+    return EplCase(**fields(section, "epl"), zone=zone)
 
 
 def reference(case: EplCase) -> list[Occurrence]:

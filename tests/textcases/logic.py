@@ -24,7 +24,7 @@ from occurs.languages.logic.parser import parse
 from occurs.languages.logic.semantics import Run
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import arrow_type
-from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
+from occurs.testing.cases import Case, Section, fields, parse_events, read_cases
 
 REACTIVATE, CONTINUE = "reactivate", "continue"
 
@@ -80,39 +80,26 @@ def load_cases(path: str | Path) -> list[LogicCase]:
     return [case for some in read_cases(Path(path), _cases) for case in some]
 
 
-def _cases(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> list[LogicCase]:
-    rules = [b for b in ("ftl", "ptl") if b in blocks]
-    answers = [b for b in ("out", REACTIVATE, CONTINUE, "error") if b in blocks]
-    known = {"ftl", "ptl", "in", "out", "error", "options", REACTIVATE, CONTINUE, "never"}
-    known |= {f"never {s}" for s in (REACTIVATE, CONTINUE)}
-    one_answer = len(answers) == 1 or set(answers) == {REACTIVATE, CONTINUE}
-    if set(blocks) - known or len(rules) != 1 or not one_answer:
-        raise ValueError(f"{name}: needs `ftl` or `ptl`, and `out`, `error` or strategies; has {sorted(blocks)}")
-    lines = [o.partition(":") for o in blocks.get("options", "").splitlines() if o.strip()]
-    options = {o.strip(): value.strip() for o, _, value in lines}
-    kind = KINDS[options.pop("unit", "ms")]
-    ends = {o: parse_time(options.pop(o), kind) for o in ("start", "until") if o in options}
-    if options:
-        raise ValueError(f"{name}: unknown options {sorted(options)}")
-    return [
-        LogicCase(
-            name=name if answer in ("out", "error") else f"{name}, {answer}",
-            rules=blocks[rules[0]],
-            events=tuple(parse_events(blocks.get("in", ""), kind)),
-            expected=None if answer == "error" else tuple(parse_events(blocks[answer], kind)),
-            error=blocks["error"].strip() if answer == "error" else None,
-            kind=kind,
-            start=ends.get("start"),
-            until=ends.get("until"),
-            text=text,
-            file=file,
-            line=line,
-            past=rules[0] == "ptl",
-            never=tuple(parse_events(blocks.get(f"never {answer}", blocks.get("never", "")), kind)),
-            strategy=answer if answer in (REACTIVATE, CONTINUE) else None,
-        )
-        for answer in answers
-    ]
+def _cases(section: Section) -> list[LogicCase]:
+    blocks = section.blocks
+    strategies = [s for s in (REACTIVATE, CONTINUE) if s in blocks]
+    never = ["never", *(f"never {s}" for s in (REACTIVATE, CONTINUE))]
+    if len(strategies) == 2:
+        section.need(["ftl", "ptl"], [REACTIVATE], [CONTINUE, *never])
+    else:
+        section.need(["ftl", "ptl"], ["out", REACTIVATE, CONTINUE, "error"], never)
+    past = "ptl" in blocks
+    common = fields(section, "ptl" if past else "ftl")
+
+    def case(strategy: str | None) -> LogicCase:
+        notices = blocks.get(f"never {strategy or 'out'}", blocks.get("never", ""))
+        one = LogicCase(**common, past=past, never=tuple(parse_events(notices, common["kind"])), strategy=strategy)
+        if strategy is None:
+            return one
+        expected = tuple(parse_events(blocks[strategy], one.kind))
+        return replace(one, name=f"{one.name}, {strategy}", expected=expected)
+
+    return [case(strategy) for strategy in strategies or [None]]
 
 
 def reference(case: LogicCase) -> list[Occurrence]:

@@ -43,11 +43,10 @@ from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Result, Row, evaluate, windows
 from occurs.model.time import TimeKind
 from occurs.model.types import Type, arrow_type, widen
-from occurs.testing.cases import KINDS, Time, parse_time, read_cases, type_of
+from occurs.testing.cases import KINDS, Section, Time, parse_time, read_cases, type_of
 
 MODES = ("batch", "window", "append", "update")
 CLOCK = ("start", "until", "window", "step")
-BLOCKS = ("phen", "in", "out", "error", "facts", "options")
 
 
 @dataclass(frozen=True)
@@ -174,28 +173,26 @@ def load_lasting_cases(path: str | Path) -> list[LastingCase]:
     return read_cases(Path(path), _case)
 
 
-def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> LastingCase:
-    if set(blocks) - set(BLOCKS) or "phen" not in blocks or ("out" in blocks) == ("error" in blocks):
-        raise ValueError(f"{name}: needs a block `phen` and one of `out`, `error`; there are {sorted(blocks)}")
-    lines = (line.partition(":") for line in blocks.get("options", "").splitlines() if line.strip())
-    options = {option.strip(): value.strip() for option, _, value in lines}
-    kind, mode = KINDS[options.pop("unit", "none")], options.pop("mode", "batch")
-    times: dict[str, int] = {o: parse_time(options.pop(o), kind) for o in CLOCK if o in options}
-    if options or mode not in MODES or ("window" in times) != (mode == "window"):
-        raise ValueError(f"{name}: unknown or unsuitable options {sorted(options)}, mode {mode}")
+def _case(section: Section) -> LastingCase:
+    section.need(["phen"], more=["facts"])
+    blocks, mode = section.blocks, section.options.pop("mode", "batch")
+    kind, times = section.clock("none", *CLOCK)
+    section.end()
+    if mode not in MODES or ("window" in times) != (mode == "window"):
+        raise ValueError(f"{section.name}: unsuitable options for the mode {mode}")
     return LastingCase(
-        name=name,
+        name=section.name,
         rules=blocks["phen"],
         rows=tuple(parse_rows(blocks.get("in", ""), kind)),
         facts=tuple(parse_rows(blocks.get("facts", ""), kind, timeless=True)),
         expected=dict(_parts(blocks["out"], mode, kind)) if "out" in blocks else None,
-        error=blocks["error"].strip() if "error" in blocks else None,
+        error=section.error(),
         mode=mode,
         kind=kind,
         times=times,
-        text=text,
-        file=file,
-        line=line,
+        text=section.text,
+        file=section.file,
+        line=section.line,
     )
 
 

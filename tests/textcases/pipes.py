@@ -27,7 +27,7 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
 from occurs.operators.process.tree import Definition
 from occurs.operators.process.values import Bag, Document, Json, Map, Record, Set, Troolean
-from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
+from occurs.testing.cases import Case, Section, fields, parse_events, read_cases
 
 
 @dataclass(frozen=True)
@@ -80,33 +80,11 @@ def load_cases(path: str | Path) -> list[PipesCase]:
     return read_cases(Path(path), _case)
 
 
-def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> PipesCase:
-    if (
-        set(blocks) - {"esql", "in", "out", "error", "options"}
-        or "esql" not in blocks
-        or ("out" in blocks) == ("error" in blocks)
-    ):
-        raise ValueError(f"{name}: needs a block `esql` and one of `out`, `error`; has {sorted(blocks)}")
-    lines = [o.partition(":") for o in blocks.get("options", "").splitlines() if o.strip()]
-    options = {o.strip(): value.strip() for o, _, value in lines}
-    kind = KINDS[options.pop("unit", "s")]
-    ends = {o: parse_time(options.pop(o), kind) for o in ("start", "until") if o in options}
-    ended = options.pop("ended", "false") == "true"
-    if options:
-        raise ValueError(f"{name}: unknown options {sorted(options)}")
+def _case(section: Section) -> PipesCase:
+    section.need(["esql"])
+    ended = section.options.pop("ended", "false") == "true"
     return PipesCase(
-        name=name,
-        rules=blocks["esql"],
-        events=tuple(read_events(blocks.get("in", ""), kind)),
-        expected=tuple(_occurrence(r) for r in read_rows(blocks["out"])) if "out" in blocks else None,
-        error=blocks["error"].strip() if "error" in blocks else None,
-        kind=kind,
-        start=ends.get("start"),
-        until=ends.get("until"),
-        text=text,
-        file=file,
-        line=line,
-        ended=ended,
+        **fields(section, "esql", "s", read_events, lambda out, _: map(_occurrence, read_rows(out))), ended=ended
     )
 
 

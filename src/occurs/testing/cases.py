@@ -28,7 +28,7 @@ string, ``@`` with a time, or a list ``[1|2]``.  ``a.b`` is the value ``b`` in t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -280,15 +280,57 @@ def load_cases(path: str | Path) -> list[Case]:
     return read_cases(Path(path), _case)
 
 
+@dataclass(frozen=True)
+class Section:
+    """A section of a file of text cases: heading, prose, blocks by their first word, and where it stands."""
+
+    name: str
+    text: str
+    blocks: Mapping[str, str]
+    file: str
+    line: int
+
+    @cached_property
+    def options(self) -> dict[str, str]:
+        """The lines of the block ``options``; what reads one takes it away."""
+        lines = (line.partition(":") for line in self.blocks.get("options", "").splitlines() if line.strip())
+        return {name.strip(): value.strip() for name, _, value in lines}
+
+    def need(self, rules: Iterable[str], answers: Iterable[str] = ("out", "error"), more: Iterable[str] = ()) -> None:
+        """Raise ValueError unless there is one block of ``rules``, one of ``answers``, and no other than these,
+        ``in``, ``options`` and ``more``."""
+        has = set(self.blocks)
+        unknown = has - {*rules, *answers, *more, "in", "options"}
+        if unknown or len(has & {*rules}) != 1 or len(has & {*answers}) != 1:
+            one_of = ["/".join(f"`{name}`" for name in names) for names in (rules, answers)]
+            raise ValueError(
+                f"{self.name}: needs a block {one_of[0]} and one of {one_of[1]}; unknown: {sorted(unknown)}"
+            )
+
+    def clock(self, unit: str, *names: str) -> tuple[TimeKind, dict[str, int]]:
+        """Take the unit of times (``unit`` if there is none) and the times that options with these names give."""
+        kind = KINDS[self.options.pop("unit", unit)]
+        return kind, {name: parse_time(self.options.pop(name), kind) for name in names if name in self.options}
+
+    def error(self) -> str | None:
+        """The kind of the expected problem."""
+        return self.blocks["error"].strip() if "error" in self.blocks else None
+
+    def end(self) -> None:
+        """Raise ValueError if there are options that nothing has read."""
+        if self.options:
+            raise ValueError(f"{self.name}: unknown options {sorted(self.options)}")
+
+
 C = TypeVar("C")
 
 
-def read_cases(path: Path, case: Callable[[str, str, dict[str, str], str, int], C]) -> list[C]:
+def read_cases(path: Path, case: Callable[[Section], C]) -> list[C]:
     """Read the sections of a Markdown file, or of all ``*.md`` files in a directory, as cases.
 
     Args:
         path: The file or directory.
-        case: Makes a case from the heading, prose, blocks, file and line of a section.
+        case: Makes a case from a section.
 
     Returns:
         A case for each section that has blocks.
@@ -302,7 +344,7 @@ def read_cases(path: Path, case: Callable[[str, str, dict[str, str], str, int], 
     for name, line, text, blocks in sections(path.read_text(encoding="utf-8")):
         if blocks:
             try:
-                cases.append(case(name, text, blocks, str(path), line))
+                cases.append(case(Section(name, text, blocks, str(path), line)))
             except ValueError as problem:
                 raise ValueError(f"{path}:{line}: {problem}") from problem
     return cases
@@ -332,33 +374,44 @@ def sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
         yield heading, start, "\n".join(prose).strip(), blocks
 
 
-def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> Case:
-    unknown = set(blocks) - {"tesla", "in", "out", "error", "options"}
-    if unknown or "tesla" not in blocks or ("out" in blocks) == ("error" in blocks):
-        raise ValueError(f"{name}: needs a block `tesla` and one of `out`, `error`; unknown: {sorted(unknown)}")
-    options = dict(_option(o) for o in blocks.get("options", "").splitlines() if o.strip())
-    kind = KINDS[options.pop("unit", "ms")]
-    ends = {o: parse_time(options.pop(o), kind) for o in ("start", "until") if o in options}
-    keys = (k.strip().partition(".") for k in options.pop("partition", "").split(",") if k.strip())
-    partition = {type_: attribute for type_, _, attribute in keys}
-    if options:
-        raise ValueError(f"{name}: unknown options {sorted(options)}")
-    return Case(
-        name=name,
-        rules=blocks["tesla"],
-        events=tuple(parse_events(blocks.get("in", ""), kind)),
-        expected=tuple(parse_events(blocks["out"], kind)) if "out" in blocks else None,
-        error=blocks["error"].strip() if "error" in blocks else None,
-        kind=kind,
-        start=ends.get("start"),
-        until=ends.get("until"),
-        partition=partition,
-        text=text,
-        file=file,
-        line=line,
-    )
+def _case(section: Section) -> Case:
+    section.need(["tesla"])
+    keys = (k.strip().partition(".") for k in section.options.pop("partition", "").split(",") if k.strip())
+    return Case(**fields(section, "tesla"), partition={type_: attribute for type_, _, attribute in keys})
 
 
-def _option(line: str) -> tuple[str, str]:
-    name, _, value = line.partition(":")
-    return name.strip(), value.strip()
+def fields(
+    section: Section,
+    rules: str,
+    unit: str = "ms",
+    events: Callable[[str, TimeKind], Iterable[Occurrence]] = parse_events,
+    answer: Callable[[str, TimeKind], Iterable[Occurrence]] = parse_events,
+) -> dict[str, Any]:
+    """The attributes that the cases of all languages have; no option may be left after it.
+
+    Args:
+        section: The section of the case.
+        rules: The name of the block of the rules.
+        unit: The unit of times if no option names one.
+        events: Reads the block ``in``.
+        answer: Reads the block ``out``.
+
+    Raises:
+        ValueError: The section is wrong.
+    """
+    blocks = section.blocks
+    kind, ends = section.clock(unit, "start", "until")
+    section.end()
+    return {
+        "name": section.name,
+        "rules": blocks[rules],
+        "events": tuple(events(blocks.get("in", ""), kind)),
+        "expected": tuple(answer(blocks["out"], kind)) if "out" in blocks else None,
+        "error": section.error(),
+        "kind": kind,
+        "start": ends.get("start"),
+        "until": ends.get("until"),
+        "text": section.text,
+        "file": section.file,
+        "line": section.line,
+    }
