@@ -6,11 +6,17 @@ those with a broker.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from occurs import kernel
+
+#: CI runs the slow tests, and has compiled all kernels
+_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,7 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if "long" in item.keywords:
                 item.add_marker(long)
-    if config.getoption("--slow") or os.environ.get("CI", "").lower() in ("1", "true", "yes"):
+    if config.getoption("--slow") or _CI:
         return
     skip = pytest.mark.skip(reason="slow: --slow or CI=true runs it")
     for item in items:
@@ -46,6 +52,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skip)
 
 
+# kernels that were not compiled before are not compiled while few tests run: that takes longer than they do
+if not _CI:
+    kernel.PATIENCE = math.inf
 #: settings for small queries, of which each runs once: to compile a query takes longer than to run it
 _SMALL = {
     "spark.sql.codegen.wholeStage": "false",
@@ -61,7 +70,11 @@ def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     from occurs.connect.spark import local_session
 
     more = _connector(request.session.items)
-    session = local_session("local[2]", **{name.replace(".", "__"): value for name, value in _SMALL.items()}, **more)
+    small = {name.replace(".", "__"): value for name, value in _SMALL.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        if not _CI:
+            patch.setenv("OCCURS_KERNELS", "plain")  # in Spark's Python processes
+        session = local_session("local[2]", **small, **more)
     yield session
     session.stop()
 

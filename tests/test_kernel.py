@@ -84,6 +84,14 @@ _names = (f"kernels_of_a_test_{n}" for n in itertools.count())
 Make = Callable[..., ModuleType]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def patience() -> Iterator[None]:
+    """That of users, which other tests do without."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "PATIENCE", 0.3)
+        yield
+
+
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder of compiled kernels."""

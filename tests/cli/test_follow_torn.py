@@ -487,12 +487,12 @@ def newest(stopped: Stopped, pattern: str) -> str:
 @pytest.mark.parametrize(
     ("pattern", "ways"),
     [
-        (r"cp/spark/metadata", ["missing", "truncated", "flipped"]),
+        pytest.param(r"cp/spark/metadata", ["missing", "truncated", "flipped"], marks=pytest.mark.slow),
         (r"cp/spark/offsets/\d+", ["missing", "truncated", "flipped"]),
-        (r"cp/spark/commits/\d+", ["truncated", "flipped", "not text"]),
-        (r"cp/spark/sources/0/\d+", ["missing", "truncated", "flipped"]),
-        (r"cp/spark/state/0/_metadata/.*", ["truncated"]),
-        (r"cp/spark/state/0/_stateSchema/.*", ["flipped"]),
+        pytest.param(r"cp/spark/commits/\d+", ["truncated", "flipped", "not text"], marks=pytest.mark.slow),
+        pytest.param(r"cp/spark/sources/0/\d+", ["missing", "truncated", "flipped"], marks=pytest.mark.slow),
+        pytest.param(r"cp/spark/state/0/_metadata/.*", ["truncated"], marks=pytest.mark.slow),
+        pytest.param(r"cp/spark/state/0/_stateSchema/.*", ["flipped"], marks=pytest.mark.slow),
         (r"out/\.occurs-follow\.json", ["truncated", "not text"]),
     ],
 )

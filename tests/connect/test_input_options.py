@@ -92,6 +92,7 @@ def test_whole_floats_and_decimals_are_read_in_a_format_by_their_digits():
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_spark_reads_whole_floats_and_decimals_in_a_format_as_this_process_does(spark):
     from pyspark.sql import functions as F
 

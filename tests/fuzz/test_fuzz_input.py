@@ -15,6 +15,7 @@ from occurs.errors import OccursError
 from occurs.model.history import InputOptions, normalise
 from occurs.model.source import Source
 
+FEW = 20
 SEEDS = 60
 LONG = 6_000
 BLOCK = 600
@@ -27,7 +28,8 @@ def programs():
 
 
 def seeds(test):
-    """Run a test with each seed of a block: the first block always, many with --long."""
+    """Run a test with each seed of a block: the first block always, the second in CI, many with --long."""
+    some = pytest.param(range(FEW, SEEDS), marks=pytest.mark.slow)
     many = [pytest.param(range(at, at + BLOCK), marks=pytest.mark.long) for at in range(SEEDS, LONG, BLOCK)]
 
     @functools.wraps(test)
@@ -42,7 +44,7 @@ def seeds(test):
     names = [p for p in inspect.signature(test).parameters.values() if p.name != "draw"]
     block = inspect.Parameter("block", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     each.__signature__ = inspect.Signature([block, *names])
-    return pytest.mark.parametrize("block", [range(SEEDS), *many], ids=str)(each)
+    return pytest.mark.parametrize("block", [range(FEW), some, *many], ids=str)(each)
 
 
 def outcome(act):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pytest
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import is_right, schemas_of, shrunk, text_of
 from tests.textcases.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
@@ -63,6 +64,7 @@ def test_most_programs_find_something_for_most_of_their_definitions():
     assert min(total.values()) >= 50
 
 
+@pytest.mark.slow
 def test_every_construct_is_found_by_some_program():
     """Counted over definitions that find something."""
     seen: Counter[str] = Counter()

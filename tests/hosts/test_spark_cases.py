@@ -70,7 +70,7 @@ def test_cases_that_run_alone(spark: Any, part: Any, partitions: int) -> None:
     _, alone = batches_and_alone()
     rest = [c for n, c in enumerate(alone) if n % 3 == part and c.name not in FAST]
     cases = [c for c in alone if c.name in FAST] if part == "fast" else rest
-    check_all(cases, lambda case: check_one(spark, case, partitions))
+    check_all(cases, lambda case: check_one(spark, case, partitions), lambda case: case.name)
 
 
 def check_one(spark: Any, case: Case, partitions: int) -> None:
