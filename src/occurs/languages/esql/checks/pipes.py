@@ -311,33 +311,46 @@ class Builder(Functions):
 
     # --- formulas ----------------------------------------------------------------------------------------------------
 
+    def meant(self, node: syntax.Node, scope: Scope) -> tuple[syntax.Node, Scope]:
+        """What a phrase or a parameter stands for, where it stands; anything else itself."""
+        while True:
+            if isinstance(node, syntax.Parameter):
+                argument = scope.arguments[node.name]
+                node, scope = argument.node, argument.scope
+            elif isinstance(node, syntax.Use) and node.phrase.body is not None:
+                scope, node = self.body(node, scope), node.phrase.body
+            else:
+                return node, scope
+
+    def flavoured(self, node: syntax.Node, scope: Scope) -> str | None:
+        """The first temporal operator or quantifier that operators of logic join here, if there is one."""
+        node, scope = self.meant(node, scope)
+        match node:
+            case syntax.Quantifier():
+                return node.word
+            case syntax.Unary(op=op) | syntax.Binary(op=op) if op in _TROOLEAN:
+                return op
+            case syntax.Unary(op="NOT"):
+                return self.flavoured(node.operand, scope)
+            case syntax.Binary(op=op) if op in _LOGIC:
+                return self.flavoured(node.left, scope) or self.flavoured(node.right, scope)
+        return None
+
     def is_formula(self, node: syntax.Node, scope: Scope) -> bool:
         """Whether operators of logic join something temporal, or a quantifier."""
-        match node:
-            case syntax.Quantifier() | syntax.Binary(op="U" | "UPTO"):
-                return True
-            case syntax.Unary(op=op) if op in TEMPORAL:
-                return True
-            case syntax.Unary(op="NOT"):
-                return self.is_formula(node.operand, scope)
-            case syntax.Binary(op=op) if op in _LOGIC:
-                return self.is_formula(node.left, scope) or self.is_formula(node.right, scope)
-            case syntax.Use() if node.phrase.body is not None:
-                return self.is_formula(node.phrase.body, self.body(node, scope))
-            case syntax.Parameter():
-                argument = scope.arguments[node.name]
-                return self.is_formula(argument.node, argument.scope)
-        return False
+        return self.flavoured(node, scope) is not None
 
     def formula(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
         flavours = _Flavours()
-        troolean = self._flavour(node, scope)
+        word = self.flavoured(node, scope)
+        assert word is not None
+        troolean = _TROOLEAN[word]
         out = self._formula(node, scope, troolean, flavours)
         if len(flavours.seen) == 2:
-            (word, span, at), (other, there, _) = flavours.seen[troolean], flavours.seen[not troolean]
+            (first, span, at), (other, there, _) = flavours.seen[troolean], flavours.seen[not troolean]
             names = ("Boolean", "Troolean") if not troolean else ("Troolean", "Boolean")
             message = (
-                f"one formula cannot have both the {names[0]} operator `{word}` and the {names[1]} operator `{other}`"
+                f"one formula cannot have both the {names[0]} operator `{first}` and the {names[1]} operator `{other}`"
             )
             hint = (
                 "the Boolean operators are G F X U FOR ALL EXISTS; "
@@ -346,28 +359,6 @@ class Builder(Functions):
             place = Place(f"`{other}`", at.source.file, there)
             at.source.report("sort", message, span, hint, related=(place,))
         return out
-
-    def _flavour(self, node: syntax.Node, scope: Scope) -> bool:
-        """The flavour of the first operator that has one."""
-        match node:
-            case syntax.Quantifier():
-                return _TROOLEAN[node.word]
-            case syntax.Unary(op=op) if op in TEMPORAL:
-                return _TROOLEAN[op]
-            case syntax.Binary(op="U" | "UPTO"):
-                return _TROOLEAN[node.op]
-            case syntax.Unary():
-                return self._flavour(node.operand, scope)
-            case syntax.Binary():
-                left = self.is_formula(node.left, scope)
-                return self._flavour(node.left if left else node.right, scope)
-            case syntax.Use():
-                assert node.phrase.body is not None
-                return self._flavour(node.phrase.body, self.body(node, scope))
-            case syntax.Parameter():
-                argument = scope.arguments[node.name]
-                return self._flavour(argument.node, argument.scope)
-        raise TypeError(f"not a formula: {node!r}")
 
     def _formula(self, node: syntax.Node, scope: Scope, troolean: bool, flavours: _Flavours) -> tree.Pipe:
         parts = _Parts()
@@ -402,11 +393,7 @@ class Builder(Functions):
 
     def _logic(self, node: syntax.Node, scope: Scope) -> bool:
         """Whether a phrase or what stands for a parameter is an operator of formulas."""
-        if isinstance(node, syntax.Parameter):
-            argument = scope.arguments[node.name]
-            return self._logic(argument.node, argument.scope)
-        if isinstance(node, syntax.Use) and node.phrase.body is not None:
-            return self._logic(node.phrase.body, self.body(node, scope))
+        node, _ = self.meant(node, scope)
         return (
             isinstance(node, syntax.Quantifier)
             or (isinstance(node, syntax.Unary) and node.op in _ONE)

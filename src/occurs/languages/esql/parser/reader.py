@@ -7,8 +7,9 @@ that any attempt has reached is where the mistake is; what was expected there is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from occurs.errors import Problem, Span, did_you_mean
 from occurs.expr.text import Name, Text
@@ -351,21 +352,41 @@ class Reader:
         if token.kind == "word" and token.word in CONSTANTS:
             self.at += 1
             return syntax.Constant(token.word.upper(), span=self.span(start))
-        read = self._PRIMARIES.get(token.key)
-        if read is None:
-            raise self.fail("an operand")
-        return read(self, token)
-
-    def _number(self, token: Token) -> syntax.Node:
-        return self.unsigned()
-
-    def _text(self, token: Token) -> syntax.Node:
+        match token.key:
+            case "a number":
+                return self.unsigned()
+            case "a parameter":
+                return self._parameter(token)
+            case "a name":
+                return self._name(token)
         self.at += 1
-        return syntax.Text(unquoted(token.word, token.start, self.source), span=self.span(self.at - 1))
-
-    def _variable(self, token: Token) -> syntax.Node:
-        self.at += 1
-        return syntax.Variable(token.word[1:], span=self.span(self.at - 1))
+        out: syntax.Node
+        match token.key:
+            case "a text":
+                out = syntax.Text(unquoted(token.word, token.start, self.source))
+            case "a variable":
+                out = syntax.Variable(token.word[1:])
+            case "*":
+                out = syntax.Star()
+            case "#" | "?" | "TRUE" | "FALSE":
+                out = syntax.Constant(token.key)
+            case "(":
+                inner = self.pipe()
+                self.expect(")")
+                return inner
+            case "|":
+                out = syntax.Call("abs", (self.expression(),))
+                self.expect("|")
+            case "[" | "{":
+                close = "]" if token.key == "[" else "}"
+                out = syntax.Items(self._up_to(close), close == "}")
+            case "TURN":
+                out = syntax.Call("number", (self.expression(),))
+                self.words("INTO", "A", "NUMBER")
+            case _:
+                self.at -= 1
+                raise self.fail("an operand")
+        return replace(out, span=self.span(start))
 
     def _parameter(self, token: Token) -> syntax.Node:
         name = token.word[1:]
@@ -405,55 +426,16 @@ class Reader:
     def _call(self, start: int) -> syntax.Node:
         name = plain(self.tokens[start].word)
         self.expect("(")
-        args: tuple[syntax.Node, ...] = ()
-        if not self.accept(")"):
-            args = self._several(")")
+        args = self._up_to(")")
         return syntax.Call(name.lower(), args, span=self.span(start))
 
-    def _several(self, close: str) -> tuple[syntax.Node, ...]:
+    def _up_to(self, close: str) -> tuple[syntax.Node, ...]:
+        """Expressions with commas between, if there are any, and the sign behind them."""
+        if self.accept(close):
+            return ()
         items = self._listed(self.expression)
         self.expect(close)
         return items
-
-    def _star(self, token: Token) -> syntax.Node:
-        self.at += 1
-        return syntax.Star(span=self.span(self.at - 1))
-
-    def _sign(self, token: Token) -> syntax.Node:
-        self.at += 1
-        return syntax.Constant(token.key, span=self.span(self.at - 1))
-
-    def _group(self, token: Token) -> syntax.Node:
-        self.at += 1
-        inner = self.pipe()
-        self.expect(")")
-        return inner
-
-    def _absolute(self, token: Token) -> syntax.Node:
-        start = self.at
-        self.at += 1
-        inner = self.expression()
-        self.expect("|")
-        return syntax.Call("abs", (inner,), span=self.span(start))
-
-    def _list(self, token: Token) -> syntax.Node:
-        start, close = self.at, "]" if token.word == "[" else "}"
-        self.at += 1
-        items = () if self.accept(close) else self._several(close)
-        return syntax.Items(items, close == "}", span=self.span(start))
-
-    def _turn(self, token: Token) -> syntax.Node:
-        start = self.at
-        self.at += 1
-        inner = self.expression()
-        self.words("INTO", "A", "NUMBER")
-        return syntax.Call("number", (inner,), span=self.span(start))
-
-    _PRIMARIES: ClassVar[dict[str, Callable[[Reader, Token], syntax.Node]]] = {
-        "a number": _number, "a text": _text, "a variable": _variable, "a parameter": _parameter, "a name": _name,
-        "*": _star, "#": _sign, "?": _sign, "TRUE": _sign, "FALSE": _sign, "(": _group, "|": _absolute, "[": _list,
-        "{": _list, "TURN": _turn,
-    }  # fmt: skip
 
     # --- operands ----------------------------------------------------------------------------------------------------
 
