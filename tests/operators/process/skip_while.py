@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from occurs.operators.process.typing import At
 
 
-@dataclass(frozen=True)
 class SkipWhile(Processor):
     """Skips items as long as a function is true of them."""
 

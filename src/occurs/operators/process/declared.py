@@ -15,7 +15,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from occurs.expr.functions_text import regexp_problem
 from occurs.expr.tree import Expr
@@ -228,9 +228,10 @@ class Rate:
 # --- the processor ----------------------------------------------------------------------------------------------------
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field, parameter))
 @dataclass(frozen=True)
 class Processor:
-    """What a box does.
+    """What a box does: a value, which is compared by its parameters.  Every subclass is a frozen dataclass.
 
     In Python: ``calls``, its names there.  In eSQL: ``text``, the spellings of its form, of which the first is printed;
     ``suffix``, the words behind a pipe; ``phrases`` that stand for it, with the parameters that they fix.
@@ -264,6 +265,9 @@ class Processor:
     grows: ClassVar[tuple[str, str | None] | None] = None
     #: what it keeps, in words; empty if only its queues
     kept: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
     @property
     def kind_name(self) -> str:

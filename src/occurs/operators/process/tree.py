@@ -241,7 +241,6 @@ class Source(Processor):
     stateless = True
 
 
-@dataclass(frozen=True)
 class Events(Source):
     """``EVENTS OF a, b``: the events of these types in the total order.  ``item``: what an item is, if it is known."""
 
@@ -254,7 +253,6 @@ def line_source(path: str) -> str:
     return f"FILE {path}"
 
 
-@dataclass(frozen=True)
 class Lines(Source):
     """``FILE "f"``: the lines of a text file, with the times 0, 1, 2 ..  ``file``: the rules in which it stands."""
 
@@ -268,7 +266,6 @@ class Lines(Source):
         return line_source(self.path)
 
 
-@dataclass(frozen=True)
 class Placeholder(Source):
     """``*``: input ``index`` of the innermost inner processor."""
 
@@ -278,7 +275,6 @@ class Placeholder(Source):
 # --- 4.2: processors of the paper -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Lift(Processor):
     """FunctionProcessor, m:n: ``functions``, one per output, of every front for which ``where`` (if any) is true.
 
@@ -321,7 +317,6 @@ CUMULATIVE = (
 _IN_A_WINDOW = "collect in a window: GET .. FROM p ON A WINDOW OF n"
 
 
-@dataclass(frozen=True)
 class Cumulate(Processor):
     """Combines the items so far: o_i = f(o_{i-1}, x_i) with o_{-1} = start.  ``start`` None: the default of the
     function (4.3)."""
@@ -362,7 +357,6 @@ class Cumulate(Processor):
         )
 
 
-@dataclass(frozen=True)
 class Decimate(Processor):
     """Every n-th item: x_0, x_n, x_2n ..; ``last``: also the last item of the trace."""
 
@@ -376,7 +370,6 @@ class Decimate(Processor):
         return own if self.last else front.slower(self.n)
 
 
-@dataclass(frozen=True)
 class Freeze(Processor):
     """The first item, repeated for every item."""
 
@@ -385,7 +378,6 @@ class Freeze(Processor):
     steady = True
 
 
-@dataclass(frozen=True)
 class Trim(Processor):
     """Skips the first n items."""
 
@@ -398,7 +390,6 @@ class Trim(Processor):
         return front.later(self.n)
 
 
-@dataclass(frozen=True)
 class Filter(Processor):
     """The items for which the item of the guard (the last input) at the same position is true."""
 
@@ -415,7 +406,6 @@ class Filter(Processor):
         return list(at.inputs[:-1])
 
 
-@dataclass(frozen=True)
 class Window(Processor):
     """The last item of ``inner`` on every window of ``width`` items, or of a time (one input)."""
 
@@ -452,7 +442,6 @@ _EACH = "A tuple (key, value) for every item that a slice emits."
 _LAST = "The list of the newest items of the slices in which an item causes output."
 
 
-@dataclass(frozen=True)
 class Slice(Processor):
     """Runs an inner processor separately for every key; ``form``: ``map``, ``each`` or ``last``."""
 
@@ -508,7 +497,6 @@ class Slice(Processor):
 # --- 4.3: processors beyond the paper -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class First(Processor):
     """The first n items; then the trace ends."""
 
@@ -518,7 +506,6 @@ class First(Processor):
     text = ("THE FIRST {n} OF {pipe}",)
 
 
-@dataclass(frozen=True)
 class Last(Processor):
     """The last item, emitted at the end of the trace."""
 
@@ -527,7 +514,6 @@ class Last(Processor):
     grows = "the last item is only known when the history ends, which never happens on a stream", None
 
 
-@dataclass(frozen=True)
 class Every(Processor):
     """The first item, then each first item that is at least a duration (``"10 s"``) later than the last one
     kept."""
@@ -538,7 +524,6 @@ class Every(Processor):
     text = ("EVERY {width} OF {pipe}",)
 
 
-@dataclass(frozen=True)
 class Where(Processor):
     """The items for which a function is true."""
 
@@ -554,7 +539,6 @@ class Where(Processor):
     stateless = True
 
 
-@dataclass(frozen=True)
 class StopWhen(Processor):
     """The items before the first one for which a function is true."""
 
@@ -571,7 +555,6 @@ class StopWhen(Processor):
         return front
 
 
-@dataclass(frozen=True)
 class Merge(Processor):
     """The items of n inputs in the order of their steps."""
 
@@ -584,7 +567,6 @@ class Merge(Processor):
         return [joined(at.inputs)]
 
 
-@dataclass(frozen=True)
 class Insert(Processor):
     """Inserts a constant n times before the first item."""
 
@@ -601,7 +583,6 @@ class Insert(Processor):
         return front.later(-self.n)
 
 
-@dataclass(frozen=True)
 class Repeat(Processor):
     """Repeats each item n times."""
 
@@ -614,7 +595,6 @@ class Repeat(Processor):
         return front.slower(Fraction(1, self.n)) if self.n else own
 
 
-@dataclass(frozen=True)
 class RepeatBy(Processor):
     """Repeats each item of input 0; the item of input 1 is the number of repetitions."""
 
@@ -624,7 +604,6 @@ class RepeatBy(Processor):
     takes = ((1, INT),)
 
 
-@dataclass(frozen=True)
 class Pack(Processor):
     """Emits the list of the items so far when the guard (input 1) is true; the next list starts with this item."""
 
@@ -642,7 +621,6 @@ class Pack(Processor):
         return [list_of(at.inputs[0])]
 
 
-@dataclass(frozen=True)
 class Unpack(Processor):
     """The elements of each list."""
 
@@ -653,7 +631,6 @@ class Unpack(Processor):
         return [at.elements()]
 
 
-@dataclass(frozen=True)
 class Each(Processor):
     """The last item of ``inner`` on the elements of each list."""
 
@@ -674,7 +651,6 @@ class Each(Processor):
         return at.inner(self.inner)
 
 
-@dataclass(frozen=True)
 class Reset(Processor):
     """Emits the last item of ``inner`` when the guard (input 1) is true, and restarts ``inner``."""
 
@@ -696,7 +672,6 @@ class Reset(Processor):
 _COLLECTION_GROWS = "unbounded state: the collection grows with every item", _IN_A_WINDOW
 
 
-@dataclass(frozen=True)
 class Collect(Processor):
     """The list, set or bag of the items so far; ``into``: ``list set bag``."""
 
@@ -717,7 +692,6 @@ class Collect(Processor):
         return [Kind(self.into, (at.inputs[0],))]
 
 
-@dataclass(frozen=True)
 class CollectMap(Processor):
     """The map from the keys (input 0) to the values (input 1) so far."""
 
@@ -734,7 +708,6 @@ class CollectMap(Processor):
         return front
 
 
-@dataclass(frozen=True)
 class Moment(Processor):
     """The mean of x^n of the items so far; nulls are ignored."""
 
@@ -750,7 +723,6 @@ class Moment(Processor):
     takes, makes = ((0, NUMBER),), NUMBER
 
 
-@dataclass(frozen=True)
 class Deviation(Processor):
     """The population standard deviation of the items so far."""
 
@@ -760,7 +732,6 @@ class Deviation(Processor):
     takes, makes = ((0, NUMBER),), NUMBER
 
 
-@dataclass(frozen=True)
 class Count(Processor):
     """The number of items so far, including nulls."""
 
@@ -773,7 +744,6 @@ class Count(Processor):
 # --- pipes.signal ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Threshold(Processor):
     """Each item that is greater than the limit; otherwise 0."""
 
@@ -787,7 +757,6 @@ class Threshold(Processor):
         return [join(at.amount(), INT)]
 
 
-@dataclass(frozen=True)
 class Smooth(Processor):
     """The mean of the last n items, starting with item n-1."""
 
@@ -800,7 +769,6 @@ class Smooth(Processor):
         return front.later(self.n - 1)
 
 
-@dataclass(frozen=True)
 class Peaks(Processor):
     """Each item that is greater than the r items before it and not less than the r items after it; otherwise 0."""
 
@@ -817,7 +785,6 @@ class Peaks(Processor):
         return front.later(self.reach)
 
 
-@dataclass(frozen=True)
 class Plateaus(Processor):
     """The mean of the last n items if they differ by at most the tolerance; otherwise 0."""
 
@@ -835,7 +802,6 @@ class Plateaus(Processor):
         return front.later(self.n - 1)
 
 
-@dataclass(frozen=True)
 class DeadTime(Processor):
     """Sets the next n items to 0 after every item that is not zero."""
 
@@ -959,7 +925,6 @@ class Quantified(Part):
     body: Inner
 
 
-@dataclass(frozen=True)
 class Formula(Processor):
     """A whole formula over its atoms and quantifiers' pipes, which are the inputs of its node.
 
@@ -1043,7 +1008,6 @@ class State:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True)
 class Machine(Processor):
     """A Moore machine over fronts of m inputs; the starts of the registers are of constants and variables."""
 
@@ -1084,7 +1048,6 @@ class Machine(Processor):
 # --- 4.8: documents, plots, and what is printed -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Xml(Processor):
     """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
@@ -1097,7 +1060,6 @@ class Xml(Processor):
     steady = stateless = True
 
 
-@dataclass(frozen=True)
 class Json(Processor):
     """Parses texts as JSON documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
@@ -1110,7 +1072,6 @@ class Json(Processor):
     steady = stateless = True
 
 
-@dataclass(frozen=True)
 class Tuples(Processor):
     """Parses lines of CSV as tuples; the first line names the columns."""
 
@@ -1120,7 +1081,6 @@ class Tuples(Processor):
     takes, makes = ((0, TEXT),), TUPLE
 
 
-@dataclass(frozen=True)
 class Regex(Processor):
     """A tuple with the groups of the first match of a regular expression."""
 
@@ -1145,7 +1105,6 @@ _PLOTTED = {
 }
 
 
-@dataclass(frozen=True)
 class Plot(Processor):
     """One PNG per item; ``what``: ``scatter heatmap histogram``; ``size`` in pixels; ``bins`` of a histogram."""
 
@@ -1180,7 +1139,6 @@ class Plot(Processor):
         return [IMAGE]
 
 
-@dataclass(frozen=True)
 class Print(Processor):
     """Passes the items through and writes them to stderr."""
 
