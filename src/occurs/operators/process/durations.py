@@ -6,26 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from occurs.errors import Problem
 from occurs.model.time import Duration, TimeKind
-from occurs.operators.process.tree import Every, Node, Pipe, Window, every_node
+from occurs.operators.process.declared import Length, Parameter
+from occurs.operators.process.tree import Node, Pipe, every_node
 
 
 def duration_problems(pipes: Sequence[Pipe], kind: TimeKind | None) -> list[Problem]:
     """What is wrong with the durations that these pipes have; ``kind`` None: what times count is not known yet.
 
-    ``missing-unit``; ``bad-duration`` of an EVERY that is not whole in ticks, ``inexact-duration`` (a warning) of a
-    window that is not.
+    ``missing-unit``; ``bad-duration`` of a duration that is not whole in ticks (EVERY), ``inexact-duration`` (a
+    warning) of one that need not be (a window).
     """
-    found = (p for node, width in _durations(every_node(pipes)) for p in _of(node, width, kind))
+    found = (p for node, of, width in _durations(every_node(pipes)) for p in _of(node, of, width, kind))
     return list({(p.kind, p.file, p.span, p.message): p for p in found}.values())
 
 
-def _durations(nodes: Iterable[Node]) -> Iterator[tuple[Node, Duration]]:
+def _durations(nodes: Iterable[Node]) -> Iterator[tuple[Node, Parameter, Duration]]:
+    """The parameters of processors that are durations."""
     for node in nodes:
-        if isinstance(node.processor, (Every, Window)) and isinstance(node.processor.width, Duration):
-            yield node, node.processor.width
+        for name, (_, kind) in node.processor.parameters().items():
+            value = getattr(node.processor, name)
+            if isinstance(value, Duration):
+                yield node, kind, value
 
 
-def _of(node: Node, width: Duration, kind: TimeKind | None) -> Iterator[Problem]:
+def _of(node: Node, of: Parameter, width: Duration, kind: TimeKind | None) -> Iterator[Problem]:
     ticks = width.amount if width.ticks and kind is None else None
     if kind is not None:
         ticks = kind.convert(width)
@@ -35,7 +39,7 @@ def _of(node: Node, width: Duration, kind: TimeKind | None) -> Iterator[Problem]
         return
     unit = f"one tick is 1 {kind.unit}" if kind is not None and kind.unit else "times are whole numbers of ticks"
     what = node.processor.kind_name
-    if isinstance(node.processor, Every):
+    if isinstance(of, Length):
         message = f"{what} needs a whole number of ticks, not {float(ticks):g}"
         yield Problem("bad-duration", message, hint=f"{unit}: write a multiple of that", **node.place)
     else:

@@ -12,11 +12,12 @@ from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr import tree as expressions
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.process.columns import Col, Env
+from occurs.operators.process.declared import Length
 from occurs.operators.process.durations import duration_problems
 from occurs.operators.process.functions import Function
 from occurs.operators.process.items import NO_ENDS, NO_ROWS, CallSteps, Ends, Items, count, count_up
 from occurs.operators.process.state import Counts, Part, Queue, State
-from occurs.operators.process.tree import Every, Node, Processor
+from occurs.operators.process.tree import Node, Processor
 from occurs.operators.process.values import Fault, as_python
 
 
@@ -66,7 +67,8 @@ class Operator:
     def ticks(self, width: Duration) -> int:
         """A duration in whole ticks, for ``t > now - d`` and ``t >= last + d``: rounded up, which says the same."""
         found = self.setting.kind.convert(width)
-        if found is None or (found.denominator != 1 and isinstance(self.node.processor, Every)):
+        whole = any(isinstance(kind, Length) for _, kind in self.node.processor.parameters().values())
+        if found is None or (found.denominator != 1 and whole):
             raise DefinitionProblem(duration_problems([self.node.out()], self.setting.kind))
         return -(-found.numerator // found.denominator)
 

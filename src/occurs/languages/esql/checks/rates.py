@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
-from occurs.errors import Span
 from occurs.languages.esql.checks.pipes import Builder
 from occurs.operators.process import tree
 from occurs.operators.process.declared import Rate
@@ -29,8 +28,8 @@ class _Rates:
     def graph(self, pipes: list[tree.Pipe], grows: bool) -> None:
         for node in tree.nodes(pipes):
             if id(node) not in self.done:
-                if grows:
-                    self._grows(node)
+                if grows and node.processor.grows is not None:
+                    self.warn(node, *node.processor.grows)
                 self.done[id(node)] = self._rate(node, grows)
                 inside = grows and not node.processor.bounded
                 for inner in node.processor.inners:
@@ -39,10 +38,10 @@ class _Rates:
     def of(self, pipe: tree.Pipe) -> Rate:
         return self.done[id(pipe.node)]
 
-    def warn(self, node: tree.Node, message: str, hint: str | None = None, span: Span | None = None) -> None:
+    def warn(self, node: tree.Node, message: str, hint: str | None) -> None:
         scope = None if self.builder is None else self.builder.scope_of.get(id(node))
         if scope is not None:
-            scope.source.warn("unbounded-state", message, span or node.span, hint)
+            scope.source.warn("unbounded-state", message, node.span, hint)
 
     # --- rates -------------------------------------------------------------------------------------------------------
 
@@ -72,12 +71,6 @@ class _Rates:
         offsets = [r.offset for r in rates]
         latest = None if None in offsets else max(o for o in offsets if o is not None)
         return replace(first, offset=latest)
-
-    # --- what grows --------------------------------------------------------------------------------------------------
-
-    def _grows(self, node: tree.Node) -> None:
-        if node.processor.grows is not None:
-            self.warn(node, *node.processor.grows)
 
 
 def queue_bounds(pipe: tree.Pipe) -> dict[int, int | None]:
