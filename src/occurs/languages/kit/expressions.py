@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from lark import Token
 
-from occurs.errors import Span, nearest
+from occurs.errors import Span, did_you_mean, nearest
 from occurs.expr import tree as core
-from occurs.expr.text import Text
+from occurs.expr.text import Name, Text
 from occurs.expr.tree import Expr
 from occurs.model.time import Duration, exact_number
-from occurs.model.types import Type
+from occurs.model.types import TYPE_NAMES, Type
 
 #: a tree of lark's, whose children's types (tree, token, None) only the grammar knows
 Node: TypeAlias = Any
+Made = TypeVar("Made")
 
 #: how deep parentheses, `not` and minus signs may nest: far below what Python's stack allows
 DEEPEST = 150
@@ -42,10 +43,14 @@ class ExpressionBuilder(ABC):
     """Expressions and places; ``offset`` is where the statement begins in ``source``.
 
     A grammar names the alternatives of an expression as the methods ``x_..`` here; it need not have all of them.
-    ``deepest``: how deep the tree may be.  ``signs``: other spellings of comparisons.
+    ``deepest``: how deep the tree may be.  ``signs``: other spellings of comparisons.  ``types``: by their names, which
+    ``any_case`` may have; ``named_types``: those that hints name.
     """
 
     deepest: ClassVar[int] = DEEPEST
+    types: ClassVar[Mapping[str, Type]] = TYPE_NAMES
+    any_case: ClassVar[bool] = True
+    named_types: ClassVar[Collection[str]] = ("string", "int", "float", "bool", "timestamp")
     signs: ClassVar[Mapping[str, str]] = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 
     def __init__(self, source: Text, offset: int):
@@ -77,6 +82,30 @@ class ExpressionBuilder(ABC):
         """Report a problem; the result is to be raised."""
         self.source.report(kind, message, self.span(at), hint)
         return Refused()
+
+    def whole_or_refused(self, made: Callable[[], Made], *kinds: str) -> Made:
+        """What is made of a statement; raises Refused if a problem (one of ``kinds``, if any) is reported."""
+        before = len(self.source.problems)
+        built = made()
+        if any(not kinds or p.kind in kinds for p in self.source.problems[before:]):
+            raise Refused
+        return built
+
+    def name(self, token: Token) -> Name:
+        """A name, without its backquotes."""
+        return Name(plain(token), self.span(token))
+
+    def path(self, tree: Node) -> Name:
+        """The name of an attribute; `a.b` is the value `b` in the record `a`."""
+        return Name(joined(tree.children), self.span(tree))
+
+    def type(self, token: Token) -> Type | None:
+        """The type a name stands for; reports an unknown one."""
+        found = self.types.get(str(token).lower() if self.any_case else str(token))
+        if found is None:
+            hint = did_you_mean(str(token).lower(), self.named_types, "types")
+            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
+        return found
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
@@ -235,17 +264,9 @@ class ExpressionBuilder(ABC):
         args = tuple(self.expr(c) for c in tree.children[1:] if c is not None)
         return core.Call(plain(tree.children[0]).lower(), args, span=self.span(tree))
 
-
-class TypedBuilder(ExpressionBuilder):
-    """Expressions of a language in which a type may be written before one."""
-
     def x_annotated(self, tree: Node) -> Expr:
         kind, arg = tree.children
         return core.Annotated(self.type(kind) or Type.NULL, self.expr(arg), span=self.span(tree))
-
-    @abstractmethod
-    def type(self, token: Token) -> Type | None:
-        """The type a name stands for; reports an unknown one."""
 
 
 #: parts that any expression may have, and how many times more than it has in the text
@@ -284,7 +305,7 @@ class Sizes:
         return known[1]
 
 
-class SqlBuilder(TypedBuilder):
+class SqlBuilder(ExpressionBuilder):
     """Expressions of a language with SQL's `in`, `like`, `between` and `case`.
 
     ``repeated``: see :class:`Sizes`.  ``unwraps``: parentheses do not count as a level of nesting.

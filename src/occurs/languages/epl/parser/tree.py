@@ -37,13 +37,14 @@ class Builder(SqlBuilder):
 
     def statement(self, tree: Node) -> syntax.Statement:
         """The statement; raises Refused after reporting what cannot stand."""
-        before = len(self.source.problems)
         *annotations, body = tree.children
-        marks = tuple(map(self.annotation, annotations))
-        built = self.schema(body) if body.data == "schema" else self.query(body)
-        if len(self.source.problems) > before:
-            raise Refused
-        return replace(built, annotations=marks, span=self.span(tree))
+
+        def built() -> syntax.Statement:
+            marks = tuple(map(self.annotation, annotations))
+            made = self.schema(body) if body.data == "schema" else self.query(body)
+            return replace(made, annotations=marks, span=self.span(tree))
+
+        return self.whole_or_refused(built)
 
     # --- annotations -------------------------------------------------------------------------------------------------
 
@@ -76,15 +77,7 @@ class Builder(SqlBuilder):
 
     def column(self, tree: Node) -> syntax.Attribute:
         path, kind = tree.children
-        name = syntax.Name(joined(path.children), self.span(path))
-        return syntax.Attribute(name, self.type(kind) or Type.NULL, str(kind).lower())
-
-    def type(self, token: Token) -> Type | None:
-        found = TYPES.get(str(token).lower())
-        if found is None:
-            hint = did_you_mean(str(token).lower(), TYPES, "types")
-            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
-        return found
+        return syntax.Attribute(self.path(path), self.type(kind) or Type.NULL, str(kind).lower())
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
@@ -134,20 +127,21 @@ class Builder(SqlBuilder):
         while tree.data == "grouped":
             tree = tree.children[0]
         self.deeper(1, tree)
-        built: Pattern = getattr(self, f"p_{tree.data}")(tree)
+        made = getattr(self, f"p_{tree.data}", self._operator)
+        built: Pattern = made(tree)
         self.depth -= 1
+        return built
+
+    def _operator(self, tree: Node) -> Pattern:
+        """An operator of patterns alone: the grammar calls it as the tree does."""
+        made, operands = getattr(syntax, str(tree.data).title()), map(self.pattern, tree.children)
+        built: Pattern = made(tuple(operands), span=self.span(tree))
         return built
 
     def p_followed(self, tree: Node) -> Pattern:
         operands = tuple(self.pattern(c) for c in tree.children[::2])
         limits = tuple(self.whole(a.children[0], "a limit") if a.children else None for a in tree.children[1::2])
         return syntax.Followed(operands, limits, span=self.span(tree))
-
-    def p_or_pattern(self, tree: Node) -> Pattern:
-        return syntax.Or(tuple(map(self.pattern, tree.children)), span=self.span(tree))
-
-    def p_and_pattern(self, tree: Node) -> Pattern:
-        return syntax.And(tuple(map(self.pattern, tree.children)), span=self.span(tree))
 
     # --- repetition --------------------------------------------------------------------------------------------------
 
@@ -284,10 +278,8 @@ class Builder(SqlBuilder):
     # --- expressions -------------------------------------------------------------------------------------------------
 
     unwraps = True
+    types = named_types = TYPES
     repeated: ClassVar = {syntax.Between: (4, 2, 2), syntax.InRange: (4, 2, 2)}
-
-    def name(self, token: Token) -> syntax.Name:
-        return syntax.Name(plain(token), span=self.span(token))
 
     # --- numbers and durations ---------------------------------------------------------------------------------------
 

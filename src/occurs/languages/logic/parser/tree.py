@@ -7,16 +7,15 @@ from typing import Any
 
 from lark import Token
 
-from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr
-from occurs.languages.kit.expressions import ExpressionBuilder, Node, Refused, joined
+from occurs.languages.kit.expressions import ExpressionBuilder, Node, joined
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser.complaints import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
-from occurs.model.types import TYPE_NAMES, Type
+from occurs.model.types import Type
 
 _SIGNS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">=", "\\le": "<=", "\\leq": "<=", "\\ge": ">=",
           "\\geq": ">="}  # fmt: skip
@@ -42,6 +41,7 @@ class Builder(ExpressionBuilder):
     """
 
     deepest = DEEPEST
+    named_types = ("int", "float", "string", "boolean", "timestamp")
 
     def __init__(self, source: Text, clean: str, offset: int, past: bool) -> None:
         super().__init__(source, offset)
@@ -49,15 +49,8 @@ class Builder(ExpressionBuilder):
 
     def definition(self, tree: Node) -> syntax.Definition:
         """The definition; raises Refused after reporting what cannot stand."""
-        before = len(self.source.problems)
         (body,) = tree.children
-        built: syntax.Definition = getattr(self, str(body.data))(body)
-        if len(self.source.problems) > before:
-            raise Refused
-        return built
-
-    def name(self, token: Token) -> syntax.Name:
-        return syntax.Name(str(token), span=self.span(token))
+        return self.whole_or_refused(lambda: getattr(self, str(body.data))(body))
 
     # --- declarations ------------------------------------------------------------------------------------------------
 
@@ -85,11 +78,7 @@ class Builder(ExpressionBuilder):
 
     def column(self, tree: Node, what: str, keys: bool) -> syntax.Column:
         path, word, key = tree.children
-        name = syntax.Name(joined(path.children), self.span(path))
-        kind = TYPE_NAMES.get(str(word).lower())
-        if kind is None:
-            hint = did_you_mean(str(word).lower(), ("int", "float", "string", "boolean", "timestamp"), "types")
-            self.source.report("syntax", f"`{word}` is not a type", self.span(word), hint)
+        name, kind = self.path(path), self.type(word)
         if key is not None and not keys:
             hint = "only tables have keys"
             self.source.report("syntax", f"{what} cannot have a key", self.span(key), hint)

@@ -12,12 +12,12 @@ from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr
-from occurs.languages.kit.expressions import Node, Refused, TypedBuilder, joined, plain
+from occurs.languages.kit.expressions import ExpressionBuilder, Node, Refused, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.functions import FUNCTIONS
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
-from occurs.model.types import TYPE_NAMES, Type
+from occurs.model.types import Type
 
 _SUFFIX = "_phenomenon"
 #: lark's name of an operator with two operands to the node it makes
@@ -32,9 +32,10 @@ VALUES = "a value is a variable, a constant, or computed from these"
 UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 
 
-class Builder(TypedBuilder):
+class Builder(ExpressionBuilder):
     """Builds one statement; ``self.offset`` is where it begins in the text."""
 
+    any_case = False
     signs: ClassVar = {
         "==": "=", "=:=": "=", "<>": "!=", "≠": "!=", "=\\=": "!=", "\\==": "!=", "\\=": "!=", "≤": "<=", "=<": "<=",
         "≥": ">=",
@@ -42,21 +43,18 @@ class Builder(TypedBuilder):
 
     def statements(self, tree: Node, text: str) -> Sequence[syntax.Statement]:
         """What the statement says: one, or several declarations; raises Refused after reporting what cannot stand."""
-        before = len(self.source.problems)
-        built: Sequence[syntax.Statement]
+        return self.whole_or_refused(lambda: self._statements(tree, text))
+
+    def _statements(self, tree: Node, text: str) -> Sequence[syntax.Statement]:
         if tree.data == "definition":
-            built = (self.definition(tree, text),)
-        elif tree.data == "fact":
+            return (self.definition(tree, text),)
+        if tree.data == "fact":
             name, *values = tree.children[1:]
-            built = (syntax.Fact(self.phenomenon(name), tuple(map(self.constant, values)), self.span(tree)),)
-        elif tree.data == "input":
+            return (syntax.Fact(self.phenomenon(name), tuple(map(self.constant, values)), self.span(tree)),)
+        if tree.data == "input":
             sort, *declared = tree.children
-            built = [self.declaration(str(sort), d) for d in declared]
-        else:
-            built = (self.ported_input(tree),)
-        if len(self.source.problems) > before:
-            raise Refused
-        return built
+            return [self.declaration(str(sort), d) for d in declared]
+        return (self.ported_input(tree),)
 
     def definition(self, tree: Node, text: str) -> syntax.Definition:
         sort, head, sign, body, *where = _with_colon(tree)
@@ -79,19 +77,17 @@ class Builder(TypedBuilder):
     def head_argument(self, tree: Node) -> syntax.HeadArgument:
         name, _, value = tree.children
         if value.data in ("length", "counted", "aggregated"):
-            return syntax.HeadArgument(self.named(name), self.measure(value))
+            return syntax.HeadArgument(self.name(name), self.measure(value))
         built = self.value(value)
         if isinstance(built, syntax.Anything):
             hint = "list variables, or attributes with values: `stopped(Vessel, kind = 'long')`"
-            self.source.report("syntax", "`_` in a head leaves the attribute without a value", self.span(value), hint)
-            raise Refused
+            raise self.refuse("syntax", "`_` in a head leaves the attribute without a value", value, hint)
         if name is not None:
-            return syntax.HeadArgument(self.named(name), built)
+            return syntax.HeadArgument(self.name(name), built)
         if isinstance(built, syntax.Constant):
             hint = "write `name = value`; a variable starts with an upper-case letter"
             message = "a constant in a head needs the name of its attribute"
-            self.source.report("syntax", message, self.span(value), hint)
-            raise Refused
+            raise self.refuse("syntax", message, value, hint)
         return syntax.HeadArgument(syntax.Name(built.name, built.span), built)
 
     def measure(self, tree: Node) -> syntax.Measure:
@@ -130,17 +126,10 @@ class Builder(TypedBuilder):
                     rest = True
                 elif column is not None:
                     attribute, kind = column.children
-                    attributes.append(syntax.Attribute(self.attribute(attribute), self.type(kind) if kind else None))
+                    attributes.append(syntax.Attribute(self.path(attribute), self.type(kind) if kind else None))
         return syntax.Declaration(
             sort.removesuffix(_SUFFIX), self.phenomenon(name), tuple(attributes), rest, changes, self.span(tree)
         )
-
-    def type(self, token: Token) -> Type | None:
-        found = TYPE_NAMES.get(str(token))
-        if found is None:
-            hint = did_you_mean(str(token).lower(), ("string", "int", "float", "bool", "timestamp"), "types")
-            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
-        return found
 
     def ported_input(self, tree: Node) -> syntax.Declaration:
         """`input_phenomenon(n(_, _), event)`: attributes are named by the variables, or a1, a2..."""
@@ -148,8 +137,7 @@ class Builder(TypedBuilder):
         word = str(sort).removesuffix(_SUFFIX)
         if word not in (*syntax.SORTS, "fact"):
             hint = did_you_mean(word, syntax.SORTS, "sorts")
-            self.source.report("syntax", f"`{sort}` is not a sort of phenomenon", self.span(sort), hint)
-            raise Refused
+            raise self.refuse("syntax", f"`{sort}` is not a sort of phenomenon", sort, hint)
         attributes = []
         for i, place in enumerate((c for c in places.children if c is not None) if places is not None else (), 1):
             text = f"a{i}" if str(place).startswith("_") else plain(place)
@@ -158,20 +146,12 @@ class Builder(TypedBuilder):
 
     # --- names -------------------------------------------------------------------------------------------------------
 
-    def named(self, token: Token) -> syntax.Name:
-        return syntax.Name(plain(token), self.span(token))
-
-    def attribute(self, path: Node) -> syntax.Name:
-        """The name of an attribute; `a.b` is the value `b` in the record `a`."""
-        return syntax.Name(joined(path.children), self.span(path))
-
     def phenomenon(self, token: Token) -> syntax.Name:
         """The name of a phenomenon or fact; a keyword needs backquotes."""
         if str(token) in syntax.KEYWORDS:
             hint = f"to use it as the name of a phenomenon, write it in backquotes: `` `{token}` ``"
-            self.source.report("syntax", f"`{token}` is a keyword", self.span(token), hint)
-            raise Refused
-        return self.named(token)
+            raise self.refuse("syntax", f"`{token}` is a keyword", token, hint)
+        return self.name(token)
 
     # --- formulas ----------------------------------------------------------------------------------------------------
 
@@ -216,8 +196,7 @@ class Builder(TypedBuilder):
         operand, op, duration = tree.children
         if str(op) not in syntax.LENGTHS:
             hint = did_you_mean(str(op), syntax.LENGTHS, "comparisons of lengths")
-            self.source.report("syntax", f"`{op}` does not compare lengths", self.span(op), hint)
-            raise Refused
+            raise self.refuse("syntax", f"`{op}` does not compare lengths", op, hint)
         return syntax.Filter(
             self.relation(operand), str(op), self.length(duration), self.span(tree), self.span(duration)
         )
@@ -239,7 +218,7 @@ class Builder(TypedBuilder):
                 self.source.report("syntax", "a positional argument cannot follow a named one", self.span(part),
                                    "write positional arguments first, or name this one: `name = value`")  # fmt: skip
                 raise Refused
-            named = self.attribute(label) if label is not None else None
+            named = self.path(label) if label is not None else None
             arguments.append(syntax.Argument(self.value(value), named, self.span(part)))
         rest = len(arguments) < len(parts)
         return syntax.Atom(self.phenomenon(name), tuple(arguments), rest, self.span(tree))
@@ -259,8 +238,7 @@ class Builder(TypedBuilder):
             found = did_you_mean(plain(name).lower(), FUNCTIONS, "functions")
             near = found if found.startswith("did") else VALUES
             message = f"the arguments of the function `{name}` must be values" if known else NO_FORMULA
-            self.source.report("syntax", message, self.span(tree), near)
-            raise Refused
+            raise self.refuse("syntax", message, tree, near)
         return core.Call(plain(name).lower(), tuple(self.expr(p.children[2]) for p in parts), span=self.span(tree))
 
     def value(self, tree: Node) -> syntax.Value:
@@ -280,18 +258,15 @@ class Builder(TypedBuilder):
         if not isinstance(built, core.Ref):
             hint = "compute it in a condition: `p(X) ∧ X = 3 + 2`"
             message = "an argument must be a variable or a constant, but this is computed"
-            self.source.report("syntax", message, self.span(tree), hint)
-            raise Refused
+            raise self.refuse("syntax", message, tree, hint)
         hint = "start a constant with a lower-case letter, or write it in quotes: `'Fishing'`"
         message = f"`{tree.children[0]}` is a variable, but a constant is needed here"
-        self.source.report("syntax", message, self.span(tree), hint)
-        raise Refused
+        raise self.refuse("syntax", message, tree, hint)
 
     def expr(self, tree: Node) -> Expr:
         """A term or comparison; a formula in its place is reported and Refused."""
         if not hasattr(self, f"x_{tree.data}"):
-            self.source.report("syntax", NO_FORMULA, self.span(tree), VALUES)
-            raise Refused
+            raise self.refuse("syntax", NO_FORMULA, tree, VALUES)
         return super().expr(tree)
 
     def x_bare(self, tree: Node) -> Expr:
@@ -323,8 +298,7 @@ class Builder(TypedBuilder):
         amount = self.exact(number, kind="bad-duration")
         if sign is not None or not amount:
             hint = "write for example `5 min`"
-            self.source.report("bad-duration", "a duration must be greater than zero", self.span(tree), hint)
-            raise Refused
+            raise self.refuse("bad-duration", "a duration must be greater than zero", tree, hint)
         return self.duration([amount] if unit is None else [amount, unit])
 
     def duration(self, parts: Sequence[Any]) -> Duration:
@@ -338,8 +312,7 @@ class Builder(TypedBuilder):
                 hint = "write a number of ticks without a unit"
             elif re.fullmatch(r"(?i)mo|months?|y|yr|years?", word):
                 hint = "months and years have no fixed length; write the number of days: `30 d`, `365 d`"
-            self.source.report("unknown-unit", f"`{word}` is not a unit of time", self.span(word), hint)
-            raise Refused
+            raise self.refuse("unknown-unit", f"`{word}` is not a unit of time", word, hint)
         return Duration(amount * UNIT_MICROSECONDS[unit])
 
 

@@ -11,11 +11,10 @@ from lark import Token, Tree
 from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr, Unary
-from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, end_of, joined, plain
+from occurs.languages.kit.expressions import Node, SqlBuilder, end_of, joined, plain
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.functions import is_function
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
-from occurs.model.types import TYPE_NAMES, Type
 
 SECOND_EVENT = "write `each`, `first` or `last` before it: `and each B() within 5 min from A`"
 
@@ -25,14 +24,7 @@ class Builder(SqlBuilder):
 
     def statement(self, tree: Node) -> syntax.Statement:
         """The statement; raises Refused after reporting what cannot stand."""
-        before = len(self.source.problems)
-        built: syntax.Statement = getattr(self, tree.data)(tree)
-        if any(p.kind == "syntax" for p in self.source.problems[before:]):
-            raise Refused
-        return built
-
-    def name(self, token: Token) -> syntax.Name:
-        return syntax.Name(plain(token), self.span(token))
+        return self.whole_or_refused(lambda: getattr(self, tree.data)(tree), "syntax")
 
     def rule(self, tree: Node) -> syntax.Rule:
         name, kind, *rest = tree.children
@@ -65,16 +57,9 @@ class Builder(SqlBuilder):
 
     def attribute(self, tree: Node) -> syntax.Attribute:
         name, kind = tree.children
-        within = isinstance(name, Tree)  # in a declaration, the path of a value in records
-        named = syntax.Name(joined(name.children), self.span(name)) if within else self.name(name)
+        # in a declaration, the path of a value in records
+        named = self.path(name) if isinstance(name, Tree) else self.name(name)
         return syntax.Attribute(named, self.type(kind) if kind is not None else None)
-
-    def type(self, token: Token) -> Type | None:
-        found = TYPE_NAMES.get(str(token).lower())
-        if found is None:
-            hint = did_you_mean(str(token).lower(), ("string", "int", "float", "bool", "timestamp"), "types")
-            self.source.report("syntax", f"`{token}` is not a type", self.token_span(token), hint)
-        return found
 
     def event(self, tree: Node) -> syntax.Event:
         kind, *rest = tree.children
