@@ -47,7 +47,6 @@ class Table:
     definition: int
     node: int
     name: str
-    width: int
     columns: tuple[str, ...]
 
 
@@ -147,28 +146,9 @@ class Joined:
         return Sources(self.scans)
 
     @cached_property
-    def identities(self) -> tuple[str, ...]:
-        """Of the definitions."""
-        return tuple(d.identity for d in self.definitions)
-
-    @cached_property
     def outs(self) -> tuple[Out, ...]:
         """Of the definitions."""
         return tuple(d.out for d in self.definitions if d.out is not None)
-
-    @cached_property
-    def widths(self) -> np.ndarray:
-        """int64: how many codes a row of each table has."""
-        return np.array([table.width for table in self.tables], np.int64)
-
-    def loaded(self, tables: Sequence[State]) -> JoinedState:
-        """A state of these tables, which are as the net of each definition has them."""
-        return JoinedState(self, tables)
-
-    def state_of(self, held: Sequence[object]) -> JoinedState | None:
-        """The state of which the definitions have shares; None if these are not all of one."""
-        state = held[0].state if held and isinstance(held[0], Share) else None
-        return state if state is not None and state.joined is self and held == state.shares else None
 
     def advance(self, state: JoinedState, call: Call, own: Instants) -> list[Block]:
         """One call that is not the last one: the rows that became final; the state is changed in place."""
@@ -281,7 +261,7 @@ class _Building:
     def _table(
         self, definition: int, node: int, name: str, variables: list[_Variable], columns: tuple[str, ...]
     ) -> None:
-        self.tables.append(Table(definition, node, name, len(variables), columns))
+        self.tables.append(Table(definition, node, name, columns))
         self._held.append(variables)
 
     def _keys(self, definitions: Sequence[Formula]) -> None:
@@ -319,6 +299,7 @@ class JoinedState:
     """What the nets of a program keep, as the kernel has it."""
 
     def __init__(self, joined: Joined, tables: Sequence[State]) -> None:
+        """``tables``: as the net of each definition has them."""
         self.joined = joined
         held = [tables[t.definition][t.node][t.name] for t in joined.tables]
         self.blocks = Arrays("<i8:2C", [h.block.copy() for h in held])
@@ -326,37 +307,14 @@ class JoinedState:
         self.versions = np.zeros(len(held), np.int64)
         self._held = held
         self._seen = self.versions.copy()
-        self.shares = [Share(self, number) for number in range(len(joined.definitions))]
 
-    @property
-    def cells(self) -> int:
-        """The number of codes in all tables."""
-        return int(self.sizes @ self.joined.widths)
-
-    def tables(self, definition: int) -> State:
-        """The tables of a definition, as its net has them; such as have not changed are the same as before."""
-        out: State = {}
+    def tables(self) -> dict[str, State]:
+        """The tables of every definition, as its net has them; such as have not changed are the same as before."""
+        found: list[State] = [{} for _ in self.joined.definitions]
         for number, table in enumerate(self.joined.tables):
-            if table.definition == definition:
-                if self._seen[number] != self.versions[number]:
-                    rows = self.blocks[number][:, : self.sizes[number]].copy()
-                    self._held[number] = Held.of(rows, table.columns)
-                    self._seen[number] = self.versions[number]
-                out.setdefault(table.node, {})[table.name] = self._held[number]
-        return out
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one definition keeps of the state of a program."""
-
-    state: JoinedState
-    number: int
-
-    def __call__(self) -> State:
-        return self.state.tables(self.number)
-
-    @property
-    def cells(self) -> int:
-        """The number of codes in the whole state, which are counted as those of its first definition."""
-        return 0 if self.number else self.state.cells
+            if self._seen[number] != self.versions[number]:
+                rows = self.blocks[number][:, : self.sizes[number]].copy()
+                self._held[number] = Held.of(rows, table.columns)
+                self._seen[number] = self.versions[number]
+            found[table.definition].setdefault(table.node, {})[table.name] = self._held[number]
+        return {d.identity: tables for d, tables in zip(self.joined.definitions, found)}

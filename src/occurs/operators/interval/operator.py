@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +32,6 @@ from occurs.operators.interval.signals import Held, Instants, Signal, since
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows, Since, attributes_of
 from occurs.operators.states import State
-
-if TYPE_CHECKING:
-    from occurs.operators.interval.joining import Share
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +123,11 @@ class Connected(Operator):
         return tuple(dict.fromkeys(program.get(f.type, f) for f in self.formulas))
 
     @cached_property
+    def nets(self) -> Mapping[str, Net]:
+        """The nets of the definitions, by identity."""
+        return {f.identity: f.net for f in self.formulas}
+
+    @cached_property
     def _of_type(self) -> Mapping[str, Formula]:
         return {f.type: f for f in self.formulas}
 
@@ -136,8 +138,7 @@ class Connected(Operator):
         state = Kept(self)
         for f in self.formulas:
             if f.identity in saved:
-                tables = f.net.restored(saved[f.identity], state.values)
-                state.of[f.identity] = DefinitionTables(f.net, state.values, tables)
+                state.put(f, f.net.restored(saved[f.identity], state.values))
         return state
 
     def advance(self, state: Kept, call: Call) -> Outcome:
@@ -148,8 +149,10 @@ class Connected(Operator):
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         state.renew()
         own = Instants(NEVER if call.since is None else call.since, call.frontier, state.values, call.closing)
-        # the last call reports open intervals, too, which programs do not
-        runs = self.formulas if call.closing else self._runs
+        runs: Sequence[Joined | Formula] = self._runs
+        if call.closing:  # it reports open intervals, too, which programs do not
+            state.stop()
+            runs = self.formulas
         if len(runs) == 1 and isinstance(runs[0], Joined):
             return Outcome(runs[0].advance(state.program(runs[0]), call, own))
         run = Evaluation(self, state, call, own)
@@ -188,9 +191,8 @@ class Evaluation:
                     certain[name] = since(self.certain[name], f.born)
             else:
                 sources[name] = rows[name]
-        kept = self.state.tables_of(f)
-        after, found = kept.net.advance(kept.now, sources, own, certain)
-        self.state.put(f.identity, DefinitionTables(kept.net, kept.values, after))
+        after, found = f.net.advance(self.state.tables_of(f), sources, own, certain)
+        self.state.put(f, after)
         self.signals[f.type] = found.signal
         if found.certain is not None:
             self.certain[f.type] = found.certain
@@ -219,60 +221,47 @@ def _with_begun(rows: Rows, begun: Rows) -> tuple[Rows, np.ndarray | None]:
     return both.take(order), order < len(rows)
 
 
-@dataclass(frozen=True, eq=False)
-class DefinitionTables:
-    """The tables of one definition: by the number of the node and their name (``held``: these, or the share of a state
-    that several definitions have in common); ``values``: what their codes stand for."""
-
-    net: Net
-    values: Values
-    held: NodeTables | Share
-
-    @property
-    def now(self) -> NodeTables:
-        return self.held if isinstance(self.held, dict) else self.held()
-
-    @property
-    def cells(self) -> int:
-        """The number of codes in the tables."""
-        return self.net.cells(self.held) if isinstance(self.held, dict) else self.held.cells
-
-
 class Kept(State):
-    """What definitions keep: ``of`` each its tables; ``values``: what codes stand for, from time to time a new
-    dictionary.  Tables with codes of an older one are carried over when they are needed."""
+    """The tables of the definitions, by identity, with the codes of one dictionary of ``values``, which is renewed from
+    time to time."""
 
     def __init__(self, operator: Connected) -> None:
         self.operator = operator
         self.values = Values()
-        self.of: dict[str, DefinitionTables] = {}
+        self._of: dict[str, NodeTables] = {}
         self._renewal = Renewal()
-        #: the states of programs, by number, of which all definitions have their shares
-        self._shared: dict[int, JoinedState] = {}
+        #: by the number of a program, the state of its definitions, which is ahead of their tables
+        self._running: dict[int, JoinedState] = {}
         #: what was saved of every table, with the table
         self._saved: dict[tuple[str, str], tuple[Held, pa.Table]] = {}
 
     @property
+    def of(self) -> dict[str, NodeTables]:
+        for state in self._running.values():
+            self._of |= state.tables()
+        return self._of
+
+    @property
     def size(self) -> int:
-        return sum(kept.net.rows(kept.now) for kept in self.of.values())
+        return sum(len(table) for found in self.of.values() for held in found.values() for table in held.values())
 
     def copy(self) -> Kept:
         out = Kept(self.operator)
-        out.values, out._renewal = self.values, Renewal(self._renewal.seen)
-        out.of = {d: DefinitionTables(kept.net, kept.values, kept.now) for d, kept in self.of.items()}
+        out.values, out._renewal, out._of = self.values, Renewal(self._renewal.seen), dict(self.of)
         return out
 
     def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
         before, self._saved = self._saved, {}
         out: dict[str, dict[str, pa.Table]] = {}
-        for definition, kept in self.of.items():
+        for definition, found in self.of.items():
             out[definition] = {}
-            for number, own, held in ((n, own, held) for n, found in kept.now.items() for own, held in found.items()):
+            for number, own, held in ((n, own, held) for n, tables in found.items() for own, held in tables.items()):
                 if len(held):
                     name = f"{number}.{own}"
                     known, table = before.get((definition, name), (None, None))
                     if known is not held:
-                        (table,) = kept.net.saved({number: {own: held}}, kept.values).values()
+                        net = self.operator.nets[definition]
+                        (table,) = net.saved({number: {own: held}}, self.values).values()
                     self._saved[definition, name] = held, table
                     out[definition][name] = table
         return out
@@ -280,39 +269,35 @@ class Kept(State):
     def renew(self) -> None:
         """Begin a new dictionary if most codes of this one are of values that are gone."""
         if self._renewal.due(self.values.size, self._cells):
-            self.values = Values()
-            self._shared.clear()
+            self.stop()
+            old, self.values = self.values, Values()
+            nets = self.operator.nets
+            self._of = {d: nets[d].carried(tables, old, self.values) for d, tables in self._of.items()}
 
     def _cells(self) -> int:
-        return self.values.fixed + sum([kept.cells for kept in self.of.values()])
+        nets = self.operator.nets
+        return self.values.fixed + sum([nets[d].cells(tables) for d, tables in self.of.items()])
 
-    def tables_of(self, f: Formula) -> DefinitionTables:
-        """The tables of a definition, with the codes of now."""
-        kept = self.of.get(f.identity)
-        if kept is None:
-            return DefinitionTables(f.net, self.values, f.net.fresh())
-        if kept.values is self.values:
-            return kept
-        return DefinitionTables(kept.net, self.values, kept.net.carried(kept.now, kept.values, self.values))
+    def tables_of(self, f: Formula) -> NodeTables:
+        """The tables of a definition that runs by itself."""
+        return self._of.get(f.identity) or f.net.fresh()
+
+    def put(self, f: Formula, tables: NodeTables) -> None:
+        """Keep the tables of a definition in place of those that it had."""
+        self._of[f.identity] = tables
 
     def program(self, program: Joined) -> JoinedState:
         """The state of the definitions of a program."""
-        shared = self._shared.get(id(program))
-        if shared is not None:
-            return shared
-        kept = [self.of.get(i) for i in program.identities]
-        state = program.state_of([k.held for k in kept if k is not None and k.values is self.values])
+        state = self._running.get(id(program))
         if state is None:
-            state = program.loaded([self.tables_of(d).now for d in program.definitions])
-            for d, held in zip(program.definitions, state.shares, strict=True):
-                self.put(d.identity, DefinitionTables(d.net, self.values, held))
-        self._shared[id(program)] = state
+            tables = [self.tables_of(d) for d in program.definitions]
+            state = self._running[id(program)] = JoinedState(program, tables)
         return state
 
-    def put(self, definition: str, tables: DefinitionTables) -> None:
-        """Keep the tables of a definition in place of those that it had."""
-        self.of[definition] = tables
-        self._shared.clear()
+    def stop(self) -> None:
+        """Leave the programs: their definitions run by themselves, or in a new state."""
+        self._of = self.of
+        self._running.clear()
 
 
 # -- reasons -----------------------------------------------------------------------------------------------------------
