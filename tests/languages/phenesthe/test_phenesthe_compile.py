@@ -10,12 +10,13 @@ import pytest
 from phenesthe_running import Input, Running
 
 from occurs.errors import DefinitionProblem, LimitProblem
+from occurs.expr.tree import Binary
 from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.model.time import TimeKind
 from occurs.operators.interval.atoms import Picked, Scan
-from occurs.operators.interval.conditions import Judged
+from occurs.operators.interval.conditions import Exists, Member, Where
 from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
 from occurs.operators.interval.network import Node
 from occurs.operators.interval.points import Both, PooledPoints
@@ -64,8 +65,10 @@ def test_facts_are_judged_with_comparisons_only_where_they_must_be() -> None:
         "event o(K) : a(K, N) ∧ (g(K) ∨ N > 3).\n"
         "event n(K) : a(K, _) ∧ ¬g(K).\n"
     )
-    found = compiled(text)
-    assert [len(nodes(d, Judged)) for d in found.values()] == [1, 1, 0]
+    conditions = [[list(n.condition.walk()) for n in nodes(d, Where)] for d in compiled(text).values()]
+    mixed = [[any(isinstance(e, Exists | Binary) for e in c) for c in found] for found in conditions]
+    assert mixed == [[True], [True], [False]]
+    assert isinstance(conditions[2][0][1], Member)
 
 
 def test_equal_formulas_are_computed_once() -> None:

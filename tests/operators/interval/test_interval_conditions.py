@@ -14,7 +14,7 @@ from occurs.errors import InputProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.conditions import FactRows, Known, Unknown, Where
+from occurs.operators.interval.conditions import FactRows, Known, Member, Where
 from occurs.operators.interval.signals import NEVER, Instants, Lag, Phenomena, Points
 from occurs.operators.interval.values import Values
 
@@ -96,7 +96,8 @@ def test_known_and_unknown(seed: int) -> None:
         expected = {b: meaning[x] for b, x, _ in joint_bindings(meaning, v, coded, w)}
         agrees(Known(sort, v, tuple(sorted({*v, *w})), fact), [operand], expected, world, values=values)
         expected = {b: items for b, items in meaning.items() if restricted(b, v, within) not in others}
-        agrees(Unknown(sort, v, other), [operand], expected, world, values=values)
+        unknown = Where(sort, v, tuple(TYPES[n] for n in v), Unary("not", Member(other)), "d")
+        agrees(unknown, [operand], expected, world, values=values)
 
 
 def test_of_dynamic_phenomena() -> None:

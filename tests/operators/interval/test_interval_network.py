@@ -13,7 +13,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.interval.answers import Answer, Attribute
 from occurs.operators.interval.atoms import Picked, Scan
-from occurs.operators.interval.conditions import Exists, FactRows, Judged, Member
+from occurs.operators.interval.conditions import Exists, FactRows, Member, Where
 from occurs.operators.interval.delayed_release import HoldPoints
 from occurs.operators.interval.network import Net
 from occurs.operators.interval.phenomena import Loose
@@ -147,7 +147,7 @@ def test_picked_phenomena_lag_where_they_fit() -> None:
 def judged(condition: object, x: list[object], y: list[object]) -> list[int]:
     values = Values()
     found = codes(values, column(x, Type.INT), column(y, Type.FLOAT))
-    node = Judged("event", ("X", "Y"), (Type.INT, Type.FLOAT), condition, "e")  # type: ignore[arg-type]
+    node = Where("event", ("X", "Y"), (Type.INT, Type.FLOAT), condition, "e")  # type: ignore[arg-type]
     _, given = node.advance({}, (Points(found, np.arange(len(x)), NEVER, 99),), Instants(NEVER, 99, values))
     assert isinstance(given, Points)
     return given.time.tolist()

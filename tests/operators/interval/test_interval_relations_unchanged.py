@@ -1,4 +1,4 @@
-"""Calls in which nothing is new: known at once, and the same as when everything is looked at."""
+"""Tables of relations that are copied between calls change nothing, and a call with nothing new keeps its tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def told(signal: Phenomena) -> object:
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_what_is_known_at_once_is_what_would_be_found(seed: int) -> None:
+def test_copied_tables_give_the_same(seed: int) -> None:
     rng = random.Random(seed)
     tree = random_tree(rng, rng.choice((1, 2)), ("A", "B"))
     frontiers = sorted(rng.choices(range(-2, 40), k=12))

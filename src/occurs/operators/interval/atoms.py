@@ -19,7 +19,7 @@ from occurs.model.types import Type, arrow_type
 from occurs.operators.blocks import Block
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
-from occurs.operators.interval.bindings import distinct, firsts, instants, joint, member, with_times
+from occurs.operators.interval.bindings import distinct, firsts, instants, joint, member
 from occurs.operators.interval.conditions import overflow
 from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.sets import coalesced
@@ -172,8 +172,7 @@ class Scan:
         """Rows are a set; each is open until its end has passed."""
         held, new = state["rows"], self._lasting(rows, call)
         if len(new) > 1:
-            (key,) = instants([(new.codes, new.start)])
-            new = new.take(firsts(with_times([key], [new.end])[0]))
+            new = new.take(firsts(instants([(new.codes, new.start, new.end)])[0]))
         over = held.columns["end"] <= call.frontier
         if not len(new) and not over.any():
             return state, Phenomena(Intervals.empty(len(self.variables)), state["open"].opened(), call.complete)

@@ -12,8 +12,9 @@ from functools import cache
 import numpy as np
 
 from occurs.operators.codes import IntTable
-from occurs.operators.interval.signals import NEVER, OPEN, Codes, Intervals, Points, Signal, Spans
-from occurs.operators.kernels.intervals import ascending, combined, extremes, index, numbers_of
+from occurs.operators.interval.signals import NEVER, OPEN, Codes, Intervals, Points, Signal, Spans, stacked
+from occurs.operators.kernels.blocks import keys
+from occurs.operators.kernels.intervals import ascending, extremes, index, numbers_of
 from occurs.operators.kernels.intervals import member as member
 from occurs.operators.kernels.range_scan import first_marks
 from occurs.operators.kernels.row_index import find_ranges, group_rows
@@ -82,10 +83,6 @@ def joined(
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
-#: keys (and spans of time) below this can be put together in pairs
-_HALF = 1 << 31
-
-
 def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
     """One int64 per row for each side's codes (with the number of its rows), equal where all codes are equal.
 
@@ -96,51 +93,20 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
         return [np.zeros(n, np.int64) for _, n in sides]
     if width == 1:
         return [codes[0] for codes, _ in sides]
-    alone = len(sides) == 1
-    out = sides[0][0][0] if alone else np.concatenate([codes[0] for codes, _ in sides])
-    for k in range(1, width):
-        more = sides[0][0][k] if alone else np.concatenate([codes[k] for codes, _ in sides])
-        # numbers that stay small need no table, here or where rows are grouped by them
-        both = combined(out, more)
-        if len(both) < len(out):
-            (few,) = dense([out])
-            both = combined(few, more)
-            if len(both) < len(out):
-                both = combined(few, dense([more])[0])
-        out = both
-    if alone:
-        return [out]
+    columns = [column for k in range(width) for column in [codes[k] for codes, _ in sides]]
+    key = keys(stacked(columns, width), width)
+    if len(sides) == 1:
+        return [key]
     parts, at = [], 0
     for codes, _ in sides:
-        parts.append(out[at : at + len(codes[0])])
+        parts.append(key[at : at + len(codes[0])])
         at += len(codes[0])
     return parts
 
 
-def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The numbers replaced by small ones, equal where those are."""
-    table, used, out = IntTable(), 0, []
-    for values in sides:
-        codes, used = table.encode(values, None, used)
-        out.append(codes)
-    return out
-
-
-def with_times(keys: Sequence[np.ndarray], times: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Keys of (key, time): one int64 per row of every side, equal where both are."""
-    if any(len(k) and (int(k.max()) >= _HALF or int(k.min()) < 0) for k in keys):
-        keys = dense(keys)
-    used = [t for t in times if len(t)]
-    if not used:
-        return list(times)
-    low, high = min(int(t.min()) for t in used), max(int(t.max()) for t in used)
-    small = [t - low for t in times] if high - low < _HALF else dense(times)
-    return [(k << 32) | t for k, t in zip(keys, small)]
-
-
-def instants(sides: Sequence[tuple[Codes, np.ndarray]]) -> list[np.ndarray]:
-    """Keys of (binding, time) of each side."""
-    return with_times(joint([(codes, len(time)) for codes, time in sides]), [time for _, time in sides])
+def instants(sides: Sequence[tuple[Codes, *tuple[np.ndarray, ...]]]) -> list[np.ndarray]:
+    """Keys of the bindings and ticks (instants, or starts and ends) of each side."""
+    return joint([((*codes, *ticks), len(ticks[0])) for codes, *ticks in sides])
 
 
 # --- finding ----------------------------------------------------------------------------------------------------------
@@ -189,13 +155,8 @@ def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
     """The numbers of the rows that are not among ``given``, without repetitions."""
     if len(rows) < 2 and not len(given):
         return np.arange(len(rows))
-    binding = np.concatenate(joint([(given.codes, len(given)), (rows.codes, len(rows))]))
-    start, end = np.concatenate([given.start, rows.start]), np.concatenate([given.end, rows.end])
-    order = np.lexsort((end, start, binding))  # stable: what was given comes before its like
-    b, s, e = binding[order], start[order], end[order]
-    head = np.concatenate([[True], (b[1:] != b[:-1]) | (s[1:] != s[:-1]) | (e[1:] != e[:-1])])
-    found = order[head] - len(given)
-    return np.sort(found[found >= 0])
+    both = instants([(given.codes, given.start, given.end), (rows.codes, rows.start, rows.end)])
+    return np.flatnonzero(firsts(np.concatenate(both))[len(given) :])
 
 
 def distinct(points: Points) -> Points:

@@ -19,7 +19,7 @@ from occurs.errors import InputProblem, Problem
 from occurs.expr.dialect import PHENESTHE
 from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref, Unary
-from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.time import TIMESTAMP
 from occurs.model.types import Type, from_arrow
 from occurs.operators.codes import IntTable
 from occurs.operators.columns import Column
@@ -91,43 +91,6 @@ class OfBindings:
 
 
 @dataclass(frozen=True)
-class Where(OfBindings):
-    """Keeps the bindings that satisfy ``condition``, whose references are to variables (of no scope).
-
-    ``types``: of the ``variables``.  ``name``: of the definition, for errors.  Raises InputProblem (``overflow``) if a
-    number beyond int64 hides whether a binding passes.
-    """
-
-    sort: str
-    variables: tuple[str, ...]
-    types: tuple[Type, ...]
-    condition: Expr
-    name: str
-
-    @cached_property
-    def _used(self) -> tuple[str, ...]:
-        return tuple(sorted({n.name for n in self.condition.walk() if isinstance(n, Ref)}))
-
-    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
-        (key,) = joint([(pick(codes, self.variables, self._used), n)])
-        number, _ = IntTable().encode(key, None, 0)
-        rows = np.flatnonzero(firsts(key))
-        columns = {}
-        for name in self._used:
-            place = self.variables.index(name)
-            columns[name] = call.values.decode(codes[place][rows], self.types[place]).arrow
-        # conditions of the language have no durations, so it does not matter what times count
-        passed, undecided = select(
-            self.condition, lambda leaf: _of(columns, leaf), len(rows), kind=TIMESTAMP, dialect=PHENESTHE
-        )
-        if undecided is not None:
-            found = {name: column[int(undecided[0])].as_py() for name, column in columns.items()}
-            raise overflow(self.name, ", ".join(f"{name} = {value}" for name, value in found.items()))
-        at = np.flatnonzero(passed[number])
-        return at, tuple(c[at] for c in codes)
-
-
-@dataclass(frozen=True)
 class Known(OfBindings):
     """Keeps the bindings that a row of ``fact`` agrees with, extended by the variables that only the fact has.
 
@@ -141,19 +104,6 @@ class Known(OfBindings):
 
     def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
         return self.fact.extended(self.variables, self.operand, codes, n, call.values)
-
-
-@dataclass(frozen=True)
-class Unknown(OfBindings):
-    """Keeps the bindings that no row of ``fact`` agrees with; its variables are among the operand's."""
-
-    sort: str
-    variables: tuple[str, ...]
-    fact: FactRows
-
-    def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
-        at = np.flatnonzero(~self.fact.agreeing(self.variables, codes, n, call.values))
-        return at, tuple(c[at] for c in codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +165,7 @@ class FactRows:
         return Column.of(column, type)
 
 
-# --- conditions in which facts stand beside comparisons, below ``or`` and ``not`` -------------------------------------
+# --- comparisons and facts, joined by ``and``, ``or`` and ``not`` -----------------------------------------------------
 #
 # A fact is true or false of a binding, a comparison may be unknown; the connectives are Kleene's.
 
@@ -248,10 +198,12 @@ class Exists(Expr):
 
 
 @dataclass(frozen=True)
-class Judged(OfBindings):
-    """Keeps the bindings of which ``condition`` is true: references to variables, :class:`Member`, :class:`Exists`.
+class Where(OfBindings):
+    """Keeps the bindings that satisfy ``condition``: references to variables (of no scope), :class:`Member`,
+    :class:`Exists`.
 
-    ``types``: of the ``variables``.  ``name``: of the definition, for errors.
+    ``types``: of the ``variables``.  ``name``: of the definition, for errors.  Raises InputProblem (``overflow``) if a
+    number beyond int64 hides whether a binding passes.
     """
 
     sort: str
@@ -259,21 +211,35 @@ class Judged(OfBindings):
     types: tuple[Type, ...]
     condition: Expr
     name: str
-    kind: TimeKind = TIMESTAMP
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether there are no facts in the condition."""
+        return not any(isinstance(n, Member | Exists) for n in self.condition.walk())
+
+    @cached_property
+    def _used(self) -> tuple[str, ...]:
+        """The variables that it is about."""
+        named = {n.name for n in self.condition.walk() if isinstance(n, Ref)}
+        return tuple(sorted(named)) if self._plain else self.variables
 
     @cached_property
     def _typed(self) -> dict[str, Type]:
         return dict(zip(self.variables, self.types))
 
     def _mapped(self, codes: Codes, n: int, call: Instants) -> tuple[np.ndarray, Codes]:
-        passed = self._true(self.condition, dict(zip(self.variables, codes)), self._typed, n, call)
-        at = np.flatnonzero(passed)
+        used = pick(codes, self.variables, self._used)
+        (key,) = joint([(used, n)])
+        number, _ = IntTable().encode(key, None, 0)
+        rows = np.flatnonzero(firsts(key))
+        bound = dict(zip(self._used, (c[rows] for c in used)))
+        at = np.flatnonzero(self._true(self.condition, bound, self._typed, len(rows), call)[number])
         return at, tuple(c[at] for c in codes)
 
     def _true(
         self, condition: Expr, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Instants
     ) -> np.ndarray:
-        """Booleans (n).  Raises InputProblem if an overflow hides one."""
+        """Booleans (n)."""
 
         def column(leaf: Expr) -> pa.Array:
             if isinstance(leaf, Ref):
@@ -283,9 +249,15 @@ class Judged(OfBindings):
             assert isinstance(leaf, Exists)
             return self._exists(leaf, codes, types, n, call)
 
-        passed, undecided = select(condition, column, n, kind=self.kind, dialect=PHENESTHE)
+        # conditions of the language have no durations, so it does not matter what times count
+        passed, undecided = select(condition, column, n, kind=TIMESTAMP, dialect=PHENESTHE)
         if undecided is not None:
-            raise overflow(self.name, f"a binding of {', '.join(codes)}")
+            where = f"a binding of {', '.join(codes)}"
+            if self._plain:
+                row = undecided[:1]
+                values = [(v, call.values.decode(c[row], types[v]).arrow[0].as_py()) for v, c in codes.items()]
+                where = ", ".join(f"{name} = {value}" for name, value in values)
+            raise overflow(self.name, where)
         return passed
 
     def _exists(
@@ -304,11 +276,6 @@ class Judged(OfBindings):
         some = np.bincount(row[true], minlength=n) > 0
         unknown = np.bincount(row[~true & ~false], minlength=n) > 0
         return pa.array(some, mask=unknown & ~some)
-
-
-def _of(columns: dict[str, pa.Array], leaf: Expr) -> pa.Array:
-    assert isinstance(leaf, Ref)
-    return columns[leaf.name]
 
 
 def overflow(name: str, where: str) -> InputProblem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,6 @@ from occurs.operators.interval.bindings import joint, later, member, pick, place
 from occurs.operators.interval.frontiers import Frontiers
 from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.signals import (
-    NEVER,
     OPEN,
     Held,
     Instants,
@@ -116,19 +115,9 @@ class Related:
         return {name: Held.empty(len(variables[name]), *columns) for name, columns in self._columns.items()}
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Phenomena]:
-        left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
-        if call.closing:
-            return self._advance(state, left, right, call)
-        lags = unchanged(state, left, right)
-        if lags is not None:
-            nothing = Intervals.empty(len(self.variables))
-            return state, Phenomena(nothing, nothing, self._complete(left, right), lags)
-        state, signal = self._advance(state, left, right, call)
-        settle(state, left, right, signal.lags)
-        return state, signal
+        return self._advance(state, Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call), call)
 
     def _advance(self, state: State, left: Side, right: Side, call: Instants) -> tuple[State, Phenomena]:
-        """A call in which something may change."""
         found, after, lags, cuts, changed = self._judged(state, left, right)
         rows = Intervals.of(found)
         if call.closing:
@@ -174,7 +163,7 @@ class Related:
             return rows, given
         pending = state["right"].block if self.rel == "before" else _NO_ROWS
         found, kept = once(given.block, rows.block, complete, lags.block, lags.cuts, pending, self.places)
-        return Intervals.of(found), Held.of(kept, _ROWS)
+        return Intervals.of(found), given if alike(given.block, kept) else Held.of(kept, _ROWS)
 
     def certain(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> Intervals:
         """The open results that will be in the answer however the history goes on: to be asked for after a call, with
@@ -288,79 +277,3 @@ class ShortBefore(Related):
         """Whether a result from there would be too long."""
         start = rows.columns["start"]
         return lengths(start, np.maximum(start, end)) > clipped(self.longest)
-
-
-# --- calls in which nothing changes: what was concluded in the call before is still true -----------------------------
-
-# What a relation keeps, gives and says of its frontiers depends on its tables, on what its operands have added, on the
-# rows of theirs that are open and on their frontiers.  Frontiers are compared with the starts and ends of kept rows (or
-# the ticks before them): where an operand does not lag they rise with the history, but once all kept rows lie behind
-# them that decides nothing any more.
-
-_KEPT_BY = "left"
-
-
-@dataclass
-class Settled:
-    """What a call has left behind: its tables, what it saw of its operands (what is open, frontiers), the lags that it
-    gave.  It belongs to the table ``left`` and is no state: after a restart the next call does without."""
-
-    tables: tuple[Held, ...]
-    left: tuple[Intervals, Frontiers]
-    right: tuple[Intervals, Frontiers]
-    lags: Sequence[Lag] | Lags
-    _latest: int | None = field(default=None)
-
-    @property
-    def complete(self) -> int:
-        return min(self.left[1].complete, self.right[1].complete)
-
-    def latest(self, state: Mapping[str, Held]) -> int:
-        """The last tick of all rows that are kept."""
-        if self._latest is None:
-            ticks = [t.columns.get("end", t.columns["start"]) for t in state.values() if len(t)]
-            self._latest = max((int(t.max()) for t in ticks), default=NEVER)
-        return self._latest
-
-
-def settle(state: Mapping[str, Held], left: Side, right: Side, lags: Sequence[Lag] | Lags) -> None:
-    """Notes the conclusions of a call for the next one."""
-    seen = (left.open, left.known), (right.open, right.known)
-    state[_KEPT_BY].note = Settled(_others(state), *seen, lags)
-
-
-def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> Sequence[Lag] | Lags | None:
-    """The lags of a call in which nothing changes; None if something might."""
-    if len(left.new) or len(right.new):
-        return None
-    note = state[_KEPT_BY].note
-    if not isinstance(note, Settled):
-        return None
-    same = all(a is b for a, b in zip(note.tables, _others(state)))
-    if not (same and note.latest(state) <= note.complete and _seen(note.left, left) and _seen(note.right, right)):
-        return None
-    return note.lags
-
-
-def _others(state: Mapping[str, Held]) -> tuple[Held, ...]:
-    return tuple([table for name, table in state.items() if name != _KEPT_BY])
-
-
-def _seen(before: tuple[Intervals, Frontiers], now: Side) -> bool:
-    """Whether the same rows of an operand are open, and the same bindings lag."""
-    (open, known), lags = before, now.known.lags
-    if open is not now.open and not _equal((*open.codes, open.start), (*now.open.codes, now.open.start)):
-        return False
-    if known.lags is lags:
-        return True
-    if isinstance(known.lags, Lags) and isinstance(lags, Lags):
-        same = known.lags.variables == lags.variables and _equal((known.lags.cuts,), (lags.cuts,))
-        return same and alike(known.lags.block, lags.block)
-    return len(known.lags) == len(lags) and all(
-        a is b or (a.variables == b.variables and _equal((*a.codes, a.starts, a.ends), (*b.codes, b.starts, b.ends)))
-        for a, b in zip(known.lags, lags)
-    )
-
-
-def _equal(before: Sequence[np.ndarray], now: Sequence[np.ndarray]) -> bool:
-    return all(a is b or (len(a) == len(b) and bool((a == b).all())) for a, b in zip(before, now))

@@ -236,14 +236,10 @@ def since(signal: Signal, born: int | None) -> Signal:
 @dataclass
 class Held:
     """A table of an operator's state: a binding and some int64 columns per row.  All that outlives a call is in such
-    tables, so that it can be saved, measured and forgotten alike.
-
-    ``note``: what an operator has worked out of these very rows and can work out again; it is not saved.
-    """
+    tables, so that it can be saved, measured and forgotten alike."""
 
     codes: Codes
     columns: dict[str, np.ndarray] = field(default_factory=dict)
-    note: object = field(default=None, compare=False, repr=False)
     _block: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -306,7 +302,7 @@ class _Blocked(Held):
     kernel to kernel."""
 
     def __init__(self, block: np.ndarray, names: tuple[str, ...]) -> None:
-        self._block, self._names, self.note = block, names, None
+        self._block, self._names = block, names
 
     def __len__(self) -> int:
         return self.block.shape[1]
@@ -332,6 +328,6 @@ def all_open(n: int) -> np.ndarray:
     return _opens[:n]
 
 
-def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Columns of int64 in one block (columns, rows); a copy."""
-    return np.concatenate(columns).reshape(len(columns), -1)
+def stacked(columns: Sequence[np.ndarray], width: int | None = None) -> np.ndarray:
+    """Columns of int64 in one block (columns, rows), a copy; ``width``: how many there are, if they are in pieces."""
+    return np.concatenate(columns).reshape(len(columns) if width is None else width, -1)

@@ -381,7 +381,7 @@ def preceding(
     left = np.empty(nx, np.int64)
     left_waits = np.empty(nx, np.int64)
     count = 0
-    for g in range(bindings[3]):
+    for g in range(bindings[3] - 1, -1, -1):  # from the back: the rows of a table stay in their order
         following = _OPEN
         for p in range(x_first[g + 1] - 1, x_first[g] - 1, -1):
             i = by_end[p]
@@ -400,7 +400,7 @@ def preceding(
     begun = np.empty(nb + ny, np.int64)
     begun_waits = np.empty(nb + ny, np.int64)
     starts = 0
-    for g in range(groups[3]):
+    for g in range(groups[3] - 1, -1, -1):
         following, asked = _OPEN, False
         p = first[g + 1] - 1
         while p >= first[g]:

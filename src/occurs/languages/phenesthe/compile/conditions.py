@@ -22,7 +22,7 @@ from occurs.model.types import Type, arrow_type, from_arrow
 from occurs.operators.columns import Column
 from occurs.operators.interval.atoms import code_of
 from occurs.operators.interval.bindings import joint
-from occurs.operators.interval.conditions import Exists, FactRows, Judged, Known, Member, Unknown, Where
+from occurs.operators.interval.conditions import Exists, FactRows, Known, Member, Where
 from occurs.operators.interval.values import Values
 
 
@@ -70,13 +70,20 @@ class Conditions:
 
     def conjoined(self, formula: Formula, condition: Relation) -> Formula:
         """``φ ∧ C``: φ under the bindings that satisfy C, extended by the facts in it."""
-        positive, negative, compared, rest = self._sorted(condition)
-        for atom, kept in positive:
-            formula = self._known(formula, atom, kept)
-        for atom, kept in negative:
-            formula = self._unknown(formula, atom, kept)
+        negative, compared, rest = list[Relation](), list[Expr](), list[Relation]()
+        for part in parts(condition):
+            if (atom := _fact(part)) is not None:
+                formula = self._known(formula, atom, variables(part))
+            elif isinstance(part, syntax.Not) and _fact(part.operand) is not None:
+                negative.append(part)
+            elif has_facts(part):
+                rest.append(part)
+            else:
+                compared.append(expression(part))
+        for part in negative:
+            formula = self._judged(formula, part)
         if compared:
-            formula = self.where(formula, _all([expression(c) for c in compared]))
+            formula = self.where(formula, _all(compared))
         for part in rest:
             formula = self._judged(formula, part)
         return formula
@@ -87,36 +94,12 @@ class Conditions:
         node = Where(formula.sort, formula.variables, types, condition, self.name)
         return self.net.made(node, formula.sort, formula)
 
-    def _sorted(self, condition: Relation) -> tuple[
-        list[tuple[syntax.Atom, frozenset[str]]], list[tuple[syntax.Atom, frozenset[str]]], list[Relation],
-        list[Relation],
-    ]:  # fmt: skip
-        """Facts that hold, facts that do not (each with the variables that count), comparisons, and the rest."""
-        positive, negative, compared, rest = [], [], [], []
-        for part in parts(condition):
-            if (atom := _fact(part)) is not None:
-                positive.append((atom, variables(part)))
-            elif isinstance(part, syntax.Not) and (atom := _fact(part.operand)) is not None:
-                negative.append((atom, variables(part)))
-            elif has_facts(part):
-                rest.append(part)
-            else:
-                compared.append(part)
-        return positive, negative, compared, rest
-
     def _known(self, formula: Formula, atom: syntax.Atom, kept: frozenset[str]) -> Formula:
         if not kept:
             return formula if self.facts.any(atom) else self._never(formula)
         fact = self._fact_rows(atom, kept)
         union = tuple(sorted({*formula.variables, *fact.variables}))
         return self.net.made(Known(formula.sort, formula.variables, union, fact), formula.sort, formula)
-
-    def _unknown(self, formula: Formula, atom: syntax.Atom, kept: frozenset[str]) -> Formula:
-        if not kept:
-            return self._never(formula) if self.facts.any(atom) else formula
-        return self.net.made(
-            Unknown(formula.sort, formula.variables, self._fact_rows(atom, kept)), formula.sort, formula
-        )
 
     def _never(self, formula: Formula) -> Formula:
         return self.where(formula, Literal(False, Type.BOOL))
@@ -139,10 +122,7 @@ class Conditions:
             domain = self._domain(condition, name)
             union = tuple(sorted({*formula.variables, name}))
             formula = self.net.made(Known(formula.sort, formula.variables, union, domain), formula.sort, formula)
-        test = expression(condition, self._member)
-        types = tuple(self.net.types[v] for v in formula.variables)
-        node = Judged(formula.sort, formula.variables, types, test, self.name)
-        return self.net.made(node, formula.sort, formula)
+        return self.where(formula, expression(condition, self._member))
 
     def _member(self, condition: Relation) -> Expr:
         """A fact, or a projection, as an expression."""
