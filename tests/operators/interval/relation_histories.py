@@ -14,10 +14,20 @@ from itertools import product
 import numpy as np
 
 from occurs.languages.phenesthe.semantics.intervals import LENGTHS, filtered, related
-from occurs.operators.interval.frontiers import Frontiers
 from occurs.operators.interval.phenomena import LongPhenomena, PooledPhenomena
 from occurs.operators.interval.relations import Related
-from occurs.operators.interval.signals import NEVER, OPEN, Instants, Intervals, Lag, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.signals import (
+    NEVER,
+    OPEN,
+    Instants,
+    Intervals,
+    Lag,
+    Lags,
+    Phenomena,
+    Points,
+    Signal,
+    Spans,
+)
 from occurs.operators.interval.values import Values
 
 INF = math.inf
@@ -310,13 +320,12 @@ def continued(rng: random.Random, tree: Formula, frontier: int, until: int) -> F
     if isinstance(signal, Points):
         rows = {r for r in tree.rows if r[1] <= now} | {r for r in fresh if r[1] > now}
         return Leaf(tree.sort, tree.variables, sorted(rows))
-    known = Frontiers(signal.complete, signal.lags if isinstance(signal, Phenomena) else ())
     rows = set(rows_of(signal.closed))
     for binding, start, _ in rows_of(signal.open):
-        least = _least(known, tree.variables, binding)[1]
+        least = told(signal, tree.variables, (binding, 0, 0))[1]
         rows.add((binding, start, rng.choice((INF, max(least, start) + rng.randint(1, 6)))))
     for binding, start, end in fresh:
-        least = _least(known, tree.variables, binding)
+        least = told(signal, tree.variables, (binding, 0, 0))
         if start > least[0] and end > least[1]:
             if tree.sort == "state" and any(b == binding and s <= end and start <= e for b, s, e in rows):
                 continue
@@ -324,11 +333,8 @@ def continued(rng: random.Random, tree: Formula, frontier: int, until: int) -> F
     return Leaf(tree.sort, tree.variables, sorted(rows))
 
 
-def _least(known: Frontiers, variables: tuple[str, ...], binding: Binding) -> tuple[int, int]:
-    codes = tuple(np.array([v], np.int64) for v in binding)
-    return int(known.starts(variables, codes, 1)[0]), int(known.ends(variables, codes, 1)[0])
-
-
-def told(signal: Phenomena, variables: tuple[str, ...], row: Row) -> tuple[int, int]:
+def told(signal: Signal, variables: tuple[str, ...], row: Row) -> tuple[int, int]:
     """S and N under the binding of a row."""
-    return _least(Frontiers(signal.complete, signal.lags), variables, row[0])
+    lags = Lags.of(variables, signal.lags if isinstance(signal, Phenomena) else ())
+    one = intervals([row], variables)
+    return int(lags.least(signal.complete, 0, one)[0]), int(lags.least(signal.complete, 1, one)[0])

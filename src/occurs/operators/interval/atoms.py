@@ -30,6 +30,7 @@ from occurs.operators.interval.signals import (
     Instants,
     Intervals,
     Lag,
+    Lags,
     Phenomena,
     Points,
     Signal,
@@ -256,7 +257,7 @@ class Picked(Stateless):
         if isinstance(signal, Spans):
             parts = [rows.intervals(part) for part in (signal.closed, signal.began, signal.open)]
             return state, Spans(parts[0], parts[1], parts[2], signal.since, signal.complete)
-        lags = tuple(lag for lag in map(rows.lag, signal.lags) if len(lag.starts))
+        lags = Lags.of(self.variables, map(rows.lag, signal.lags))
         return state, Phenomena(rows.intervals(signal.closed), rows.intervals(signal.open), signal.complete, lags)
 
 

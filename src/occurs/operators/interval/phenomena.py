@@ -8,9 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from occurs.operators.interval.bindings import earlier, pick, unseen
-from occurs.operators.interval.frontiers import Frontiers, lag, projected, telling
 from occurs.operators.interval.ranges import LENGTHS, clipped, lengths
-from occurs.operators.interval.signals import Held, Instants, Intervals, Phenomena, Signal, Spans, State, Stateless
+from occurs.operators.interval.signals import (
+    Held,
+    Instants,
+    Intervals,
+    Lags,
+    Phenomena,
+    Signal,
+    Spans,
+    State,
+    Stateless,
+    all_open,
+)
 
 
 @dataclass(frozen=True)
@@ -32,16 +42,17 @@ class PooledPhenomena:
         assert isinstance(signal, Phenomena)
         open = self._pooled(signal.open)
         open = open.take(unseen(Intervals.empty(len(self.variables)), open)) if len(open) else open
-        lags = () if call.closing else projected(signal.lags, self.variables)
+        lags = Lags.none(self.variables)
+        if not call.closing:
+            lags = Lags.of(self.operand, signal.lags).projected(self.variables)
         given = state["given"].intervals()
         if not (len(signal.closed) or len(given)):
             return state, Phenomena(Intervals.empty(len(self.variables)), open, signal.complete, lags)
         closed = self._pooled(signal.closed)
         closed = closed.take(unseen(given, closed))
-        known = Frontiers(signal.complete, lags)
         kept = Intervals.concat([given, closed])
-        kept = kept.take(kept.end > known.least_end())
-        kept = kept.take(known.ends(self.variables, kept.codes, len(kept)) < kept.end)
+        kept = kept.take(kept.end > lags.least_end(signal.complete))
+        kept = kept.take(lags.least(signal.complete, 1, kept) < kept.end)
         return {"given": kept.held()}, Phenomena(closed, open, signal.complete, lags)
 
     def _pooled(self, rows: Intervals) -> Intervals:
@@ -71,7 +82,7 @@ class LongPhenomena(Stateless):
         if call.closing:
             least = np.full(len(open), call.frontier, np.int64)
         else:
-            least = Frontiers(signal.complete, signal.lags).ends(self.variables, open.codes, len(open))
+            least = Lags.of(self.variables, signal.lags).least(signal.complete, 1, open)
         # all ends are later than `least`: the length is `sure` at least; it is not known to be less than that
         sure = lengths(open.start, np.maximum(least, open.start)) + np.uint64(1)
         certain = LENGTHS[self.op](sure, clipped(self.ticks)) & (self.op in ("at_least", "greater"))
@@ -81,8 +92,8 @@ class LongPhenomena(Stateless):
         if self.op not in ("at_least", "greater"):
             possible &= LENGTHS["less" if self.op == "less" else "at_most"](sure, clipped(self.ticks))
         rest = open.take(possible)
-        behind = lag(self.variables, rest.codes, len(rest), starts=earlier(rest.start))
-        return state, Phenomena(closed, open.take(certain), signal.complete, telling([*signal.lags, behind]))
+        lags = Lags.of(self.variables, signal.lags).and_also(rest.codes, earlier(rest.start), all_open(len(rest)))
+        return state, Phenomena(closed, open.take(certain), signal.complete, lags)
 
 
 @dataclass(frozen=True)

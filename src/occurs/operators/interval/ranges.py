@@ -20,13 +20,13 @@ from occurs.operators.interval.bindings import (
     shifted,
 )
 from occurs.operators.interval.delayed_release import release
-from occurs.operators.interval.frontiers import lag, telling
 from occurs.operators.interval.signals import (
     NEVER,
     OPEN,
     Held,
     Instants,
     Intervals,
+    Lags,
     Phenomena,
     Points,
     Signal,
@@ -173,8 +173,8 @@ class EagerRange(MinimalRange):
             return self.fresh(), Phenomena(closed, nothing, OPEN)
         # what begins at such an instant ends later than all that is known
         ends = np.full(len(pending), phi.complete, np.int64)
-        behind = lag(self.left, pending.codes, len(pending), earlier(pending.columns["start"]), ends)
-        return {"pending": pending}, Phenomena(closed, nothing, phi.complete, telling([behind]))
+        behind = Lags.none(self.left).and_also(pending.codes, earlier(pending.columns["start"]), ends)
+        return {"pending": pending}, Phenomena(closed, nothing, phi.complete, behind)
 
 
 @dataclass(frozen=True)
@@ -198,8 +198,8 @@ class EagerIteration(Iteration):
             return self.fresh(), Phenomena(closed, nothing, OPEN)
         first, last = runs.columns["first"], runs.columns["last"]
         ends = np.where(first < last, earlier(last), phi.complete)
-        behind = lag(self.variables, runs.codes, len(runs), earlier(first), ends)
-        return {"runs": runs}, Phenomena(closed, nothing, phi.complete, telling([behind]))
+        behind = Lags.none(self.variables).and_also(runs.codes, earlier(first), ends)
+        return {"runs": runs}, Phenomena(closed, nothing, phi.complete, behind)
 
     def _over(self, complete: int) -> int:
         """Up to where the last instants of runs lie that no further one continues."""

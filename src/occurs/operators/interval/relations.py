@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from occurs.operators.interval.bindings import joint, later, member, pick, places, shared, union, unseen
-from occurs.operators.interval.frontiers import Frontiers
 from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.signals import (
     OPEN,
@@ -140,14 +139,13 @@ class Related:
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray, np.ndarray, int]:
         """What the kernel says of one call: the results; the tables ``left``, ``right`` and, of ``before``, ``begun``;
         lags and their cuts; and, bit by bit, which of the tables have changed."""
-        of_left, of_right = Lags.of(self.left, left.known.lags), Lags.of(self.right, right.known.lags)
         rows = (
             state["left"].block, left.new.block, left.open.block,
             state["right"].block, right.new.block, right.open.block,
         )  # fmt: skip
         frontiers = (
-            of_left.block, of_left.cuts, of_right.block, of_right.cuts,
-            self.places, left.known.complete, right.known.complete, FEW, kernels.ALWAYS,
+            left.lags.block, left.lags.cuts, right.lags.block, right.lags.cuts,
+            self.places, left.complete, right.complete, FEW, kernels.ALWAYS,
         )  # fmt: skip
         if self.rel == "before":
             found, *after, lags, cuts, changed = kernels.before(*rows, state["begun"].block, *frontiers)
@@ -187,7 +185,7 @@ class Related:
         else:
             inside = self.rel == "contains"
             side, kept = (left, state["right"].intervals()) if inside else (right, state["left"].intervals())
-            least = later(side.known.ends(side.variables, side.open.codes, len(side.open)))
+            least = later(side.lags.least(side.complete, 1, side.open))
             open = Intervals(side.open.codes, side.open.start, np.maximum(least, later(side.open.start)))
             x, y = (open, kept) if inside else (kept, open)
             on = shared(self.left, self.right)
@@ -211,8 +209,8 @@ class Related:
     def _complete(self, left: Side, right: Side) -> int:
         """Up to where starts and ends are known that do not lag: as those of the sides that give them."""
         if self._result == kernels.HULL:
-            return min(left.known.complete, right.known.complete)
-        return (left if self._result == kernels.LEFT else right).known.complete
+            return min(left.complete, right.complete)
+        return (left if self._result == kernels.LEFT else right).complete
 
 
 @dataclass(frozen=True)
@@ -220,13 +218,14 @@ class Side:
     """One operand of a relation in one call.
 
     ``new``: the rows that became final in it; at closing the open ones too, with the end ``OPEN``.  ``open``: all that
-    are known to have begun and have not ended; nothing at closing.  ``known``: up to where the rest is known.
+    are known to have begun and have not ended; nothing at closing.  ``complete``, ``lags``: up to where the rest is
+    known.
     """
 
-    variables: tuple[str, ...]
     new: Intervals
     open: Intervals
-    known: Frontiers
+    complete: int
+    lags: Lags
 
     @staticmethod
     def of(variables: tuple[str, ...], signal: Signal, call: Instants) -> Side:
@@ -238,9 +237,8 @@ class Side:
         else:
             new, open, lags = signal.closed, signal.open, signal.lags
         if call.closing:
-            new, open = Intervals.concat([new, open]), Intervals.empty(len(variables))
-            return Side(variables, new, open, Frontiers(OPEN))
-        return Side(variables, new, open, Frontiers(signal.complete, lags))
+            new, open, lags = Intervals.concat([new, open]), Intervals.empty(len(variables)), ()
+        return Side(new, open, OPEN if call.closing else signal.complete, Lags.of(variables, lags))
 
 
 @dataclass(frozen=True)
@@ -258,7 +256,7 @@ class ShortBefore(Related):
 
     def _young(self, state: State, left: Side, right: Side) -> State:
         """The state without what is too old."""
-        known, phi, begun = right.known.least_end(), state["left"], state["begun"]
+        known, phi, begun = right.lags.least_end(right.complete), state["left"], state["begun"]
         if known == OPEN:
             return state
         # no result that is not given yet ends before
@@ -266,7 +264,7 @@ class ShortBefore(Related):
         young = ~self._old(phi, end)
         if not young.all():
             # a φ that is young, or is not known yet, is not the last before a ψ if an old one ended later
-            young |= phi.columns["end"] > left.known.least_end()
+            young |= phi.columns["end"] > left.lags.least_end(left.complete)
             (key,) = joint([(phi.codes, len(phi))])
             young = member(key, key[young])
             state = {**state, "left": phi.take(young)} if not young.all() else state

@@ -9,15 +9,17 @@ Ends are int64 ticks; ``OPEN`` is the end of what still holds, later than every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from occurs.model.time import NEVER, OPEN
 from occurs.operators.interval.values import Values
+from occurs.operators.kernels.blocks import least
 
 #: the code in a block of lags that stands for all values of a variable
 ANY = NEVER
@@ -152,29 +154,28 @@ class Lag:
 
 class Lags:
     """Lags of a formula with ``variables`` in one ``block``, see :mod:`occurs.operators.kernels.blocks`; to be gone
-    through like a tuple of them."""
+    through like a tuple of them.
 
-    __slots__ = ("_each", "block", "cuts", "variables")
+    What holds of a binding is the least over all lags that agree with it where they have a variable: a lag of one
+    vessel does not touch the bindings of another one.
+    """
+
+    __slots__ = ("block", "cuts", "variables")
 
     def __init__(self, variables: tuple[str, ...], block: np.ndarray, cuts: np.ndarray) -> None:
         self.variables, self.block, self.cuts = variables, block, cuts
-        self._each: list[Lag] | None = None
 
     @staticmethod
-    def of(variables: tuple[str, ...], lags: Sequence[Lag] | Lags) -> Lags:
+    def of(variables: tuple[str, ...], lags: Iterable[Lag] | Lags) -> Lags:
         """The same in one block."""
         if isinstance(lags, Lags) and lags.variables == variables:
             return lags
-        if not len(lags):
-            return Lags.none(variables)
-        told = [lag for lag in lags if len(lag.starts)]
-        cuts = np.cumsum([0, *(len(lag.starts) for lag in told)])
-        block = np.full((len(variables) + 2, cuts[-1]), ANY, np.int64)
-        for first, last, lag in zip(cuts, cuts[1:], told):
-            for variable, codes in zip(lag.variables, lag.codes):
-                block[variables.index(variable), first:last] = codes
-            block[-2, first:last], block[-1, first:last] = lag.starts, lag.ends
-        return Lags(variables, block, cuts)
+        out = Lags.none(variables)
+        for lag in lags:
+            at = dict(zip(lag.variables, lag.codes))
+            every = np.full(len(lag.starts), ANY, np.int64)
+            out = out.and_also(tuple([at.get(v, every) for v in variables]), lag.starts, lag.ends)
+        return out
 
     @staticmethod
     @cache
@@ -182,21 +183,42 @@ class Lags:
         """Nothing lags."""
         return Lags(variables, np.zeros((len(variables) + 2, 0), np.int64), np.zeros(1, np.int64))
 
+    def and_also(self, codes: Codes, starts: np.ndarray, ends: np.ndarray) -> Lags:
+        """The same and one more, under bindings of all variables (``ANY``: of all others)."""
+        if not len(starts):
+            return self
+        block = np.concatenate((self.block, stacked((*codes, starts, ends))), axis=1)
+        return Lags(self.variables, block, np.append(self.cuts, block.shape[1]))
+
+    def projected(self, variables: tuple[str, ...]) -> Lags:
+        """The lags of a projection to fewer ``variables``: a binding lags as all those do that are pooled in it."""
+        at, out = [self.variables.index(v) for v in variables], Lags.none(variables)
+        for part in self._parts():
+            if all(part[k, 0] == ANY for k in at):
+                part = part.min(axis=1, keepdims=True)
+            out = out.and_also(tuple(part[at]), part[-2], part[-1])
+        return out
+
+    def least(self, complete: int, ends: int, rows: Intervals) -> np.ndarray:
+        """Per row S (``ends`` = 0), up to which nothing starts that is not known yet, or N (1), up to which nothing
+        that ends can still appear.  ``complete``: where nothing lags."""
+        return least(complete, self.block, self.cuts, ends, rows.block, np.arange(len(self.variables)))
+
+    def least_end(self, complete: int) -> int:
+        """N, over all bindings."""
+        return min(complete, int(self.block[-1].min(initial=OPEN)))
+
     def __len__(self) -> int:
         return len(self.cuts) - 1
 
     def __iter__(self) -> Iterator[Lag]:
-        return iter(self._lags())
+        for part in self._parts():
+            bound = [k for k in range(len(self.variables)) if part[k, 0] != ANY]
+            yield Lag(tuple([self.variables[k] for k in bound]), tuple(part[bound]), part[-2], part[-1])
 
-    def _lags(self) -> list[Lag]:
-        if self._each is None:
-            self._each = []
-            for first, last in zip(self.cuts.tolist(), self.cuts[1:].tolist()):
-                part = self.block[:, first:last]
-                bound = [k for k in range(len(self.variables)) if part[k, 0] != ANY]
-                names = tuple([self.variables[k] for k in bound])
-                self._each.append(Lag(names, tuple([part[k] for k in bound]), part[-2], part[-1]))
-        return self._each
+    def _parts(self) -> Iterator[np.ndarray]:
+        for first, last in pairwise(self.cuts.tolist()):
+            yield self.block[:, first:last]
 
 
 @dataclass(frozen=True)
