@@ -10,7 +10,7 @@ from phenesthe_running import Input, Running
 from tests.textcases.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
-from occurs.operators.interval.provisional import Begun
+from occurs.operators.interval.network import Begun
 from occurs.operators.interval.signals import NEVER, Instants
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")

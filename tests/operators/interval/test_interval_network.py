@@ -15,10 +15,9 @@ from occurs.operators.interval.answers import Answer, Attribute
 from occurs.operators.interval.atoms import Picked, Scan
 from occurs.operators.interval.conditions import Exists, FactRows, Member, Where
 from occurs.operators.interval.delayed_release import HoldPoints
-from occurs.operators.interval.network import Net
+from occurs.operators.interval.network import Begun, Net
 from occurs.operators.interval.phenomena import Loose
 from occurs.operators.interval.points import Ticks
-from occurs.operators.interval.provisional import Begun
 from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.signals import NEVER, OPEN, Instants, Intervals, Lag, Phenomena, Points, Spans
 from occurs.operators.interval.values import Values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +16,7 @@ from occurs.operators.interval.atoms import constant
 from occurs.operators.interval.measuring import Events, Measures
 from occurs.operators.interval.signals import OPEN, Codes, Instants, Intervals, Points, Signal
 from occurs.operators.kernels.intervals import ascending, extremes, tied
+from occurs.operators.merging import ordered
 from occurs.operators.rows import Rows
 
 _NO_TIMES = np.zeros(0, np.int64)
@@ -102,9 +102,9 @@ class Answer:
                 others.append(column)
             else:
                 keys.append(column.values)
-        by = np.lexsort(keys[::-1])
+        by, alike = ordered(keys)
         # mostly whole numbers tell all rows apart
-        if others and _equal([k[by] for k in keys]):
+        if others and alike.any():
             table = {str(n): pa.array(k) for n, k in enumerate(keys)}
             table |= {str(n): column.arrow for n, column in enumerate(others, len(keys))}
             by = pc.sort_indices(pa.table(table), sort_keys=[(n, "ascending") for n in table]).to_numpy()
@@ -124,11 +124,3 @@ def _taken(
 ) -> tuple[Codes, np.ndarray, np.ndarray | None]:
     """Columns of the rows ``at``."""
     return tuple([c[at] for c in codes]), time[at], None if end is None else end[at]
-
-
-def _equal(keys: Sequence[np.ndarray]) -> bool:
-    """Whether some neighbours are the same in all keys."""
-    same = keys[0][1:] == keys[0][:-1]
-    for key in keys[1:]:
-        same &= key[1:] == key[:-1]
-    return bool(same.any())

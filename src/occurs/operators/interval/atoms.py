@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
@@ -39,7 +39,6 @@ from occurs.operators.interval.signals import (
     Stateless,
 )
 from occurs.operators.interval.values import Values
-from occurs.operators.kernels.intervals import some_null
 from occurs.operators.rows import Rows
 
 
@@ -109,7 +108,7 @@ class Scan:
         if not len(rows):
             return rows, tuple(np.zeros(0, np.int64) for _ in self.variables)
         codes = tuple([call.values.encode(rows.column(a)) for a in self.arguments])
-        if not any([some_null(c) for c in codes]):  # noqa: C419 - few
+        if not any([(c < 0).any() for c in codes]):  # noqa: C419 - few
             return rows, codes
         keep = np.ones(len(rows), np.bool_)
         for c in codes:
@@ -189,32 +188,23 @@ class Scan:
 
     def _changes(self, state: State, rows: Rows, call: Instants) -> tuple[State, Spans]:
         """``holds`` begins a state, its contrary ends it; both at one instant: it begins, or goes on."""
-        node, held = MaximalRange(self.variables, self.variables), state["open"]
+        node = MaximalRange(self.variables, self.variables)
         rows = self._matched(rows)
         if not len(rows):
-            return state, Spans.unchanged(held.opened(), call.since, call.complete)
+            return state, Spans.unchanged(state["open"].opened(), call.since, call.complete)
         codes = tuple(call.values.encode(rows.column(a)) for a in self.arguments)
-        # a range wants codes from 0 on
-        by = 1 if any((c < 0).any() for c in (*codes, *held.codes)) else 0
         holds = rows.column("holds")
         sides = []
         for mask in (holds.values & holds.is_valid(), ~holds.values & holds.is_valid()):
-            given = Points(_moved(tuple(c[mask] for c in codes), by), rows.time[mask], call.since, call.complete)
+            given = Points(tuple(c[mask] for c in codes), rows.time[mask], call.since, call.complete)
             sides.append(distinct(given))
-        found, spans = node.advance({"open": Held(_moved(held.codes, by), held.columns)}, (sides[0], sides[1]), call)
-        held = Held(_moved(found["open"].codes, -by), found["open"].columns)
-        closed, began = (replace(p, codes=_moved(p.codes, -by)) for p in (spans.closed, spans.began))
-        return {"open": held}, replace(spans, closed=closed, began=began, open=held.opened())
+        return node.advance(state, (sides[0], sides[1]), call)
 
 
 def ends_of(rows: Rows | Block) -> np.ndarray:
     """int64 ends of rows, ``OPEN`` for a row that has not ended."""
     column = rows.columns["end"]
     return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
-
-
-def _moved(codes: Codes, by: int) -> Codes:
-    return tuple(c + by for c in codes) if by else codes
 
 
 # --- rows that another definition derives -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -11,16 +11,45 @@ import pyarrow as pa
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.interval.bindings import firsts, instants, member
 from occurs.operators.interval.derivations import ATTRIBUTES, READ, Memory, others, unremembered
 from occurs.operators.interval.measuring import Measures, bounds
-from occurs.operators.interval.provisional import Begun, Certainty
-from occurs.operators.interval.signals import Held, Instants, Intervals, Signal
+from occurs.operators.interval.relations import Related
+from occurs.operators.interval.signals import OPEN, Held, Instants, Intervals, Phenomena, Signal, Spans
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 
 #: what a net keeps: per number of a node its tables
 State = dict[int, dict[str, Held]]
 Source = Rows | Signal
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The intervals of a signal that have not ended and are certain, each in the call in which it first is so.
+
+    They are never withdrawn, only ended; what begins and ends in one call is not among them.  At closing there are
+    none: then what is open is final.  ``variables``: of the signal.  State: what is open and has been told.
+    """
+
+    variables: tuple[str, ...]
+
+    def fresh(self) -> dict[str, Held]:
+        return {"told": Held.empty(len(self.variables), "start")}
+
+    def advance(self, state: dict[str, Held], signal: Signal, call: Instants) -> tuple[dict[str, Held], Intervals]:
+        """The state, and the intervals, all with the end ``OPEN``."""
+        if call.closing:
+            return self.fresh(), Intervals.empty(len(self.variables))
+        if isinstance(signal, Spans):
+            return state, signal.began.take(signal.began.end == OPEN)
+        if not isinstance(signal, Phenomena) or not (len(signal.open) or len(state["told"])):
+            return state, Intervals.empty(len(self.variables))
+        open, told = signal.open, state["told"]
+        key, before = instants([(open.codes, open.start), (told.codes, told.columns["start"])])
+        once = firsts(key)
+        new = open.take(once & ~member(key, before)) if len(open) else open
+        return {"told": Held(tuple(c[once] for c in open.codes), {"start": open.start[once]})}, new
 
 
 class Node(Protocol):
@@ -140,10 +169,36 @@ class Net:
         told = state.get(last) or self.begun.fresh()
         signal = signals[self.output]
         if not call.closing:
-            known = Certainty(self.nodes, self.inputs, self.sources, signals, after, certain or {}, call)
-            signal, report = known.of(self.output), known.of(self.report)
+            signal, report = (self._certain(n, signals, after, certain or {}, call) for n in (self.output, self.report))
         after[last], begun = self.begun.advance(told, report, call)
         return after, Given(signals[self.output], signals[self.report], begun, signal, memory, events)
+
+    def _certain(
+        self, number: int, signals: Sequence[Signal], after: State, others: Mapping[str, Signal], call: Instants
+    ) -> Signal:
+        """The signal of a node with all open rows that are certain after a call; what has ended is the same, or left
+        out.  Relations leave out of their signals what only provisional rows need; here they are asked for it.
+
+        ``others``: the signals of other definitions with all open rows that are certain."""
+        signal, node = signals[number], self.nodes[number]
+        if not isinstance(signal, Phenomena):
+            return signal
+        given: tuple[Signal, ...]
+        name = self.sources.get(number)
+        if name is not None:
+            given = (others[name],) if name in others else ()
+        else:
+            given = tuple(self._certain(i, signals, after, others, call) for i in self.inputs[number])
+        if isinstance(node, Related):
+            open = node.certain(after[number], given, call)
+            return replace(signal, open=Intervals.concat([signal.open, open]))
+        # operators over one dynamic formula look at each open row by itself
+        if len(given) != 1 or not isinstance(given[0], Phenomena):
+            return signal
+        only = replace(given[0], closed=Intervals.empty(len(given[0].closed.codes)))
+        _, found = node.advance(node.fresh(), (only,), call)
+        assert isinstance(found, Phenomena)
+        return replace(signal, open=found.open)
 
     # --- the state as tables ----------------------------------------------------------------------------------------
 
@@ -196,7 +251,6 @@ class Net:
         return Type.STRING if variable == ATTRIBUTES else self.types[variable]
 
     def _carried(self, number: int, name: str, table: Held, values: Values, to: Values) -> Held:
-        # always a new table: what an operator has noted beside the old one may hold codes, too
         variables = self._variables(number, name, table)
         pairs = zip(variables, table.codes, strict=True)
         return Held(tuple([values.carried(codes, self._type(v), to) for v, codes in pairs]), dict(table.columns))

@@ -243,7 +243,7 @@ class Kept(State):
 
     @property
     def size(self) -> int:
-        return sum(len(table) for found in self.of.values() for held in found.values() for table in held.values())
+        return sum(self.operator.nets[d].rows(tables) for d, tables in self.of.items())
 
     def copy(self) -> Kept:
         out = Kept(self.operator)

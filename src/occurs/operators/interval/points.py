@@ -42,10 +42,9 @@ class Either(Stateless):
             return state, left
         if not len(left):
             return state, right
-        key, other = instants([(left.codes, left.time), (right.codes, right.time)])
-        new = ~member(other, key)
-        codes = tuple(np.concatenate([a, b[new]]) for a, b in zip(left.codes, right.codes))
-        return state, Points(codes, np.concatenate([left.time, right.time[new]]), left.since, left.complete)
+        codes = tuple(np.concatenate(pair) for pair in zip(left.codes, right.codes))
+        both = Points(codes, np.concatenate([left.time, right.time]), left.since, left.complete)
+        return state, distinct(both)
 
 
 @dataclass(frozen=True)

@@ -130,15 +130,6 @@ def ascending(ticks: np.ndarray) -> bool:
     return True
 
 
-@kernel(types.boolean(_INTS))
-def silent(ticks: np.ndarray) -> bool:
-    """Whether all are the greatest int64."""
-    for i in range(len(ticks)):  # noqa: SIM110 - numba
-        if ticks[i] != _OPEN:
-            return False
-    return True
-
-
 @kernel(_OUT(_INTS))
 def tied(ticks: np.ndarray) -> np.ndarray:
     """The rows that are equal to the one before or to the next."""
@@ -240,15 +231,6 @@ def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndar
     for i in range(len(group)):
         if numbers[i] >= 0:
             out[i] = min(out[i], least[numbers[i]])
-
-
-@kernel(types.boolean(_INTS))
-def some_null(codes: np.ndarray) -> bool:
-    """Whether there is a code -1."""
-    for i in range(len(codes)):  # noqa: SIM110 - numba
-        if codes[i] < 0:
-            return True
-    return False
 
 
 # -- rows in groups ----------------------------------------------------------------------------------------------------
