@@ -17,7 +17,7 @@ from occurs.operators.kernels.blocks import keys
 from occurs.operators.kernels.intervals import ascending, extremes, index, numbers_of
 from occurs.operators.kernels.intervals import member as member
 from occurs.operators.kernels.range_scan import first_marks
-from occurs.operators.kernels.row_index import find_ranges, group_rows
+from occurs.operators.kernels.row_index import find_ranges, group_rows, spread
 
 
 def pick(codes: Codes, of: Sequence[str], wanted: Sequence[str]) -> Codes:
@@ -200,14 +200,6 @@ class Groups:
         return find_ranges(self._numbers.of(key), low, high, self.start, self.time)
 
 
-def expand(lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All (row of the request, place) of the places [lo, hi) of requests."""
-    counts = np.maximum(hi - lo, 0)
-    row = np.repeat(np.arange(len(lo)), counts)
-    first = np.cumsum(counts) - counts
-    return row, np.arange(len(row)) + (lo - first)[row]
-
-
 def pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The row numbers of all pairs with equal keys, in the order of ``left``."""
     if not len(left) or not len(right):
@@ -217,8 +209,7 @@ def pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     start = np.append(start, start[-1])  # of the number -1: nothing
     number = numbers.of(left)
     number[number < 0] = numbers.size
-    row, place = expand(start[number], start[number + 1])
-    return row, order[place]
+    return spread(start[number], start[number + 1], order)
 
 
 # --- signals and ticks ------------------------------------------------------------------------------------------------

@@ -20,7 +20,19 @@ from occurs.operators.aggregates import Reduced, reduced
 from occurs.operators.columns import Column
 from occurs.operators.frame import Index
 from occurs.operators.interval.bindings import Groups, joint, later, pick
-from occurs.operators.interval.signals import OPEN, Codes, Held, Instants, Phenomena, Points, Signal, Spans, State
+from occurs.operators.interval.signals import (
+    OPEN,
+    Codes,
+    Held,
+    Instants,
+    Intervals,
+    Lag,
+    Lags,
+    Phenomena,
+    Points,
+    Signal,
+    State,
+)
 from occurs.operators.rows import Rows
 
 #: the events of every node that are known
@@ -67,25 +79,16 @@ class Measures:
             out[str(node)] = Held.concat([state[str(node)], Held(points.codes, {"time": points.time})])
         return out
 
-    def kept(self, events: Mapping[str, Held], least: Sequence[Bound]) -> State:
+    def kept(self, events: Mapping[str, Held], least: Sequence[Lag]) -> State:
         """The events in which an interval may still be reported; ``least``: where these begin."""
         return {name: self._left(int(name), table, least) for name, table in events.items()}
 
-    def _left(self, node: int, table: Held, least: Sequence[Bound]) -> Held:
+    def _left(self, node: int, table: Held, least: Sequence[Lag]) -> Held:
         own = self.variables[node]
         on = tuple(v for v in own if v in dict(self.attributes))
-        lowest = np.full(len(table), OPEN, np.int64)
-        keys = pick(table.codes, own, on)
-        for bound in least:
-            if on and set(on) <= set(bound.variables):
-                theirs, mine = joint([(pick(bound.codes, bound.variables, on), len(bound.ticks)), (keys, len(table))])
-                order = np.lexsort((bound.ticks, theirs))
-                theirs, ticks = theirs[order], bound.ticks[order]
-                at = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
-                lowest = np.where(theirs[at] == mine, np.minimum(lowest, ticks[at]), lowest)
-            else:
-                lowest = np.minimum(lowest, int(bound.ticks.min()))
-        return table.take(table.columns["time"] >= lowest)
+        time = table.columns["time"]
+        lowest = Lags.of(on, least).least(OPEN, 0, Intervals(pick(table.codes, own, on), time, time))
+        return table.take(time >= lowest)
 
     def columns(self, rows: Rows, events: Events, call: Instants) -> dict[str, Column]:
         """What is computed of rows with an ``end``.  Raises InputProblem (``overflow``)."""
@@ -141,34 +144,32 @@ def _only(column: Column, there: np.ndarray) -> Column:
     return Column(column.type, None, None, pc.if_else(pa.array(there), column.arrow, None))
 
 
-@dataclass(frozen=True)
-class Bound:
-    """Intervals that are yet to be reported, with these bindings of some variables, begin at these ticks or later."""
-
-    variables: tuple[str, ...]
-    codes: Codes
-    ticks: np.ndarray
-
-
 def bounds(
     variables: Callable[[int, str, Held], tuple[str, ...]], state: Mapping[int, Mapping[str, Held]],
     signals: Sequence[tuple[tuple[str, ...], Signal]], call: Instants,
-) -> list[Bound]:  # fmt: skip
+) -> list[Lag]:  # fmt: skip
     """Where the intervals begin at the earliest that a net has not reported after a call.
 
-    They come of what its nodes keep, of what is open, and of what is behind the frontier.
+    They come of what its nodes keep, of what is open, and of what is behind the frontier.  Each is a lag of starts: an
+    interval with these bindings begins at this tick or later.
     """
-    out = [Bound((), (), np.array([call.frontier + 1], np.int64))]
+    out: list[Lag] = []
+
+    def bound(variables: tuple[str, ...], codes: Codes, ticks: np.ndarray) -> None:
+        out.append(Lag(variables, codes, ticks, ticks))
+
+    bound((), (), np.array([call.frontier + 1], np.int64))
     for number, tables in state.items():
         for name, table in tables.items():
             ticks = [c for n, c in table.columns.items() if n != "waits"]
             if len(table) and ticks:
-                out.append(Bound(variables(number, name, table), table.codes, np.minimum.reduce(ticks)))
+                bound(variables(number, name, table), table.codes, np.minimum.reduce(ticks))
     for own, signal in signals:
         if not isinstance(signal, Points) and len(signal.open):
-            out.append(Bound(own, signal.open.codes, signal.open.start))
-        if isinstance(signal, Spans | Phenomena | Points) and signal.complete < call.frontier:
-            out.append(Bound((), (), np.array([signal.complete + 1], np.int64)))
+            bound(own, signal.open.codes, signal.open.start)
+        if signal.complete < call.frontier:
+            bound((), (), np.array([signal.complete + 1], np.int64))
         if isinstance(signal, Phenomena):
-            out += [Bound(lag.variables, lag.codes, later(lag.starts)) for lag in signal.lags if len(lag.starts)]
+            for lag in signal.lags:
+                bound(lag.variables, lag.codes, later(lag.starts))
     return out

@@ -18,7 +18,6 @@ from occurs.operators.interval.bindings import (
     as_points,
     as_spans,
     distinct,
-    expand,
     instants,
     joined,
     joint,
@@ -28,6 +27,7 @@ from occurs.operators.interval.bindings import (
     shared,
 )
 from occurs.operators.interval.signals import Instants, Intervals, Points, Signal, State, Stateless
+from occurs.operators.kernels.row_index import spread
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class Inside(OfBoth, Stateless):
         """(point, interval) with the instant in the interval: instants are looked up per interval, so that what is
         spread out is what is found."""
         groups = Groups(key, time)
-        j, place = expand(*groups.between(other, active.start, active.end))
-        return groups.order[place], j
+        j, i = spread(*groups.between(other, active.start, active.end), groups.order)
+        return i, j
 
 
 def _no_points(variables: int, like: Points) -> Points:
