@@ -178,6 +178,12 @@ for _p in PATTERNS:
     BY_WORD.setdefault(str(_p.elements[0]), []).append(_p)
 #: processors behind a pipe, by their words
 SUFFIXES = {cls.suffix: cls for cls in PROCESSORS.values() if cls.suffix}
+#: their words and how their parameter is written, by the first word
+BY_SUFFIX = {
+    suffix.split()[0]: (suffix.split(), kind.slot)
+    for suffix, cls in SUFFIXES.items()
+    for _, kind in cls.parameters().values()
+}
 
 #: the words of statements, operators and machines
 _WORDS = """

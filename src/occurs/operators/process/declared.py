@@ -13,7 +13,7 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
@@ -318,6 +318,7 @@ class Processor:
     # --- its parameters ---
 
     @classmethod
+    @cache
     def parameters(cls) -> dict[str, tuple[Field[Any], Parameter]]:
         """The fields that are parameters, by name."""
         return {f.name: (f, f.metadata["parameter"]) for f in fields(cls) if "parameter" in f.metadata}
@@ -328,7 +329,7 @@ def element_of(kind: Kind) -> Kind:
     return kind.args[0] if kind.args else ANY
 
 
-@lru_cache(maxsize=1)
+@cache
 def processors() -> tuple[type[Processor], ...]:
     """All processors, in the order of their declarations."""
     from occurs.operators.process import further, tree

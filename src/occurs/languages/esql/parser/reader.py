@@ -8,13 +8,13 @@ that any attempt has reached is where the mistake is; what was expected there is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from occurs.errors import Problem, Span, did_you_mean
 from occurs.expr.text import Name, Text
 from occurs.languages.esql import BEGINS, syntax
 from occurs.languages.esql.grammar import (
+    BY_SUFFIX,
     BY_WORD,
     CATEGORIES,
     COMPARISON,
@@ -24,7 +24,6 @@ from occurs.languages.esql.grammar import (
     PREFIXES,
     QUANTIFIERS,
     REFUSED,
-    SUFFIXES,
     SUM,
     UNARY,
     UNITS,
@@ -200,13 +199,13 @@ class Reader:
     def pipe(self) -> syntax.Node:
         start, out = self.at, self.expression()
         while True:
-            suffix = next((s for s in SUFFIXES if self.accept(s.split()[0])), None)
-            if suffix is None:
+            first = next((w for w in BY_SUFFIX if self.accept(w)), None)
+            if first is None:
                 return out
-            self.words(*suffix.split()[1:])
-            ((_, kind),) = SUFFIXES[suffix].parameters().values()
-            condition = self.number() if kind.slot == "number" else self.expression()
-            out = syntax.Where(suffix, out, condition, span=self.span(start))
+            words, slot = BY_SUFFIX[first]
+            self.words(*words[1:])
+            condition = self.number() if slot == "number" else self.expression()
+            out = syntax.Where(" ".join(words), out, condition, span=self.span(start))
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
@@ -360,33 +359,33 @@ class Reader:
             case "a name":
                 return self._name(token)
         self.at += 1
-        out: syntax.Node
         match token.key:
             case "a text":
-                out = syntax.Text(unquoted(token.word, token.start, self.source))
+                return syntax.Text(unquoted(token.word, token.start, self.source), span=self.span(start))
             case "a variable":
-                out = syntax.Variable(token.word[1:])
+                return syntax.Variable(token.word[1:], span=self.span(start))
             case "*":
-                out = syntax.Star()
+                return syntax.Star(span=self.span(start))
             case "#" | "?" | "TRUE" | "FALSE":
-                out = syntax.Constant(token.key)
+                return syntax.Constant(token.key, span=self.span(start))
             case "(":
                 inner = self.pipe()
                 self.expect(")")
                 return inner
             case "|":
-                out = syntax.Call("abs", (self.expression(),))
+                inner = self.expression()
                 self.expect("|")
+                return syntax.Call("abs", (inner,), span=self.span(start))
             case "[" | "{":
                 close = "]" if token.key == "[" else "}"
-                out = syntax.Items(self._up_to(close), close == "}")
+                items = self._up_to(close)
+                return syntax.Items(items, close == "}", span=self.span(start))
             case "TURN":
-                out = syntax.Call("number", (self.expression(),))
+                inner = self.expression()
                 self.words("INTO", "A", "NUMBER")
-            case _:
-                self.at -= 1
-                raise self.fail("an operand")
-        return replace(out, span=self.span(start))
+                return syntax.Call("number", (inner,), span=self.span(start))
+        self.at -= 1
+        raise self.fail("an operand")
 
     def _parameter(self, token: Token) -> syntax.Node:
         name = token.word[1:]
