@@ -9,10 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hostcases import all_cases, here, keywords, labelled
-from instream import How, as_stream
+from instream import How, as_stream, some_ways
 
 import occurs
-from many import check_all
 from occurs.model.history import InputOptions
 from occurs.testing.cases import Case
 
@@ -58,15 +57,8 @@ def test_few_ways_meet_everything() -> None:
 
 
 @pytest.mark.parametrize("case", all_cases(), ids=lambda c: c.name)
-def test_two_ways(case: Case) -> None:
-    """Every way has a third of the cases."""
-    number = all_cases().index(case)
-    check(case, [FEW[number % len(FEW)], FEW[(number + 1) % len(FEW)]])
-
-
-@pytest.mark.slow
-def test_few_ways() -> None:
-    check_all(all_cases(), lambda case: check(case, FEW), lambda case: case.name)
+def test_few_ways(case: Case) -> None:
+    check(case, some_ways(FEW, all_cases().index(case)))
 
 
 def test_a_frontier_before_all_time() -> None:

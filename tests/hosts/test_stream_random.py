@@ -75,7 +75,9 @@ def _answer(run: Callable[[], list[Occurrence]]) -> tuple[str | None, list[Occur
         return problem.kind, []
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, GROUP))
+@pytest.mark.parametrize(
+    "first", [0, GROUP, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2 * GROUP, SEEDS, GROUP))]
+)
 def test_random_programs(first: int) -> None:
     found = [run_seed(seed) for seed in range(first, first + GROUP)]
     assert sum(n > 0 for n in found) > GROUP / 3
