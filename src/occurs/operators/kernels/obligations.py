@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.kernels.temporal import NONE, SLOTS, compares, nodes_at, roomy
+from occurs.operators.kernels.temporal import NONE, SLOTS, brought, compares, longer, nodes_at, roomy, taken
 
 #: columns of a row: operator, operands, first row below, is it to be false?, columns of a comparison or (as -1 - slot)
 #: what is remembered, ages at which it holds, ages from which on it never and always holds, what is told of later times
@@ -512,16 +512,8 @@ def run_ahead(
         mine = memory[s]
         first, last_fired, activated = about[s, 0] == 1, about[s, 1], about[s, 2]
         finished = about[s, 0] == 2
-        for q in range(own):
-            head[q] = tail[q] = 0
-            for i in range(queue_start[s * queues + q], queue_start[s * queues + q + 1]):
-                if tail[q] == size:
-                    times, values = roomy(times, values, head, tail, q)
-                    size = times.shape[1]
-                times[q, tail[q]] = queue_time[i]
-                for w in range(width):
-                    values[q, w, tail[q]] = queue_value[w, i]
-                tail[q] += 1
+        times, values = brought(times, values, head, tail, queue_start, queue_time, queue_value, s * queues)
+        size = times.shape[1]
         begin, end = queue_start[s * queues + own], queue_start[s * queues + own + 1]
         many, count = 0, end - begin
         if count > len(gates):
@@ -601,30 +593,14 @@ def run_ahead(
         about[s, 0], about[s, 1], about[s, 2] = 2 if finished else 1 if first else 0, last_fired, activated
         if first or finished:
             many = count = 0
-        for q in range(queues):
-            held = count if q == own else tail[q] - head[q]
-            sizes[s * queues + q] = held
-            while kept + held > len(kept_time):
-                kept_time, kept_value = _roomier(kept_time, kept_value)
-            if q < own:
-                for i in range(held):
-                    kept_time[kept + i] = times[q, head[q] + i]
-                    for w in range(width):
-                        kept_value[w, kept + i] = values[q, w, head[q] + i]
-            else:
-                for g in range(held):
-                    kept_time[kept + g] = 0
-                    for w in range(width):
-                        kept_value[w, kept + g] = gates[g, w] if w < across else 0
-                for j in range(many):
-                    kept_time[kept + parts[j]] = 1
-            kept += held
+        kept, kept_time, kept_value = taken(times, values, head, tail, sizes, s * queues, kept, kept_time, kept_value)
+        sizes[s * queues + own] = count
+        kept_time, kept_value = longer(kept_time, kept_value, kept, count)
+        kept_time[kept : kept + count] = 0
+        for g in range(count):
+            for w in range(width):
+                kept_value[w, kept + g] = gates[g, w] if w < across else 0
+        for j in range(many):
+            kept_time[kept + parts[j]] = 1
+        kept += count
     return fired, since, over, sizes, kept_time[:kept], kept_value[:, :kept], broken
-
-
-@kernel
-def _roomier(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    size = len(times)
-    more_times, more_values = np.empty(2 * size, np.int64), np.empty((values.shape[0], 2 * size), np.int64)
-    more_times[:size], more_values[:, :size] = times, values
-    return more_times, more_values

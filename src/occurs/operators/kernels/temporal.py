@@ -46,16 +46,6 @@ SUM, AVG, COUNT, MIN, MAX = range(5)
 FLOATS = 8
 
 
-@kernel
-def _doubled(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    size = len(times)
-    more_times = np.empty(2 * size, np.int64)
-    more_values = np.empty((values.shape[0], 2 * size), np.int64)
-    more_times[:size] = times
-    more_values[:, :size] = values
-    return more_times, more_values
-
-
 @kernel(inline="always")
 def _clear(head: np.ndarray, tail: np.ndarray, q: int, op: int) -> None:
     """Nothing is kept."""
@@ -197,29 +187,26 @@ def nodes_at(
 
 @kernel
 def run(
-    program: np.ndarray, pairs: np.ndarray, root: int, doubt: int, gap: int, continues: bool, exports: np.ndarray,
-    atoms: np.ndarray, numbers: np.ndarray, known: np.ndarray, lost: np.ndarray, time: np.ndarray, start: np.ndarray,
-    memory: np.ndarray, about: np.ndarray, queue_start: np.ndarray, queue_time: np.ndarray, queue_value: np.ndarray,
-    queues: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
+    program: np.ndarray, pairs: np.ndarray, root: int, doubt: int, gap: int, continues: bool, atoms: np.ndarray,
+    numbers: np.ndarray, known: np.ndarray, lost: np.ndarray, time: np.ndarray, start: np.ndarray, memory: np.ndarray,
+    about: np.ndarray, queue_start: np.ndarray, queue_time: np.ndarray, queue_value: np.ndarray, queues: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """Which states fire.
 
-    ``pairs`` (m, 3): comparisons of scans.  ``root``: the node that is a hit; -1: nothing ever fires.  ``doubt``: the
+    ``pairs`` (m, 3): comparisons of scans.  ``root``: the node that is a hit.  ``doubt``: the
     node that says whether there may be one (-1: there is no doubt).  ``gap``: least ticks between firings (0: none).
-    ``exports``: aggregates whose values are wanted.  ``atoms`` (a, n) truth values, ``numbers`` (c, n), where they are
+    ``atoms`` (a, n) truth values, ``numbers`` (c, n), where they are
     ``known`` and where ``lost`` (no rows: nowhere); ``time`` (n).  Segment s has the states [start[s], start[s + 1]).
     ``memory`` (segments, nodes, SLOTS) and ``about`` (segments, 3: begins, last firing, time of activation) are
     changed; what is in queue q of segment s is [queue_start[s * queues + q], queue_start[s * queues + q + 1]) of
     ``queue_time`` and ``queue_value`` (width, m).
 
-    Returns: fired (n); time of the activation (n); values and whether they are known (exports, n); the sizes of queues
-    (segments * queues) and what is in them (times, values); a state at which something that is lost is needed, or -1.
+    Returns: fired (n); time of the activation (n); the sizes of queues (segments * queues) and what is in them (times,
+    values); a state at which something that is lost is needed, or -1.
     """
     n, nodes, width = len(time), len(program), queue_value.shape[0]
     fired = np.zeros(n, np.bool_)
     since = np.empty(n, np.int64)
-    values_out = np.zeros((len(exports), n), np.int64)
-    known_out = np.zeros((len(exports), n), np.bool_)
     sizes = np.zeros((len(start) - 1) * queues, np.int64)
     kept, kept_time = 0, np.empty(64, np.int64)
     kept_value = np.empty((width, 64), np.int64)
@@ -233,16 +220,8 @@ def run(
     for s in range(len(start) - 1):
         mine = memory[s]
         first, last_fired, activated = about[s, 0] != 0, about[s, 1], about[s, 2]
-        for q in range(queues):
-            head[q] = tail[q] = 0
-            for i in range(queue_start[s * queues + q], queue_start[s * queues + q + 1]):
-                if tail[q] == size:
-                    times, values = roomy(times, values, head, tail, q)
-                    size = times.shape[1]
-                times[q, tail[q]] = queue_time[i]
-                for w in range(width):
-                    values[q, w, tail[q]] = queue_value[w, i]
-                tail[q] += 1
+        times, values = brought(times, values, head, tail, queue_start, queue_time, queue_value, s * queues)
+        size = times.shape[1]
         for i in range(start[s], start[s + 1]):
             now = time[i]
             if first:
@@ -259,14 +238,12 @@ def run(
             )  # fmt: skip
             if lacking:
                 broken = i
-            for e in range(len(exports)):
-                values_out[e, i], known_out[e, i] = result[exports[e]], result_known[exports[e]]
             first = False
             since[i] = activated
             free = gap == 0 or last_fired == NONE or now - last_fired >= gap
             if doubt >= 0 and free and truth[doubt] and not truth[root]:
                 broken = i
-            if root >= 0 and free and truth[root]:
+            if free and truth[root]:
                 fired[i] = True
                 last_fired = now
                 if not continues:
@@ -277,17 +254,8 @@ def run(
                     for q in range(queues):
                         head[q] = tail[q] = 0
         about[s, 0], about[s, 1], about[s, 2] = first, last_fired, activated
-        for q in range(queues):
-            many = tail[q] - head[q]
-            sizes[s * queues + q] = many
-            while kept + many > len(kept_time):
-                kept_time, kept_value = _doubled(kept_time, kept_value)
-            for i in range(many):
-                kept_time[kept + i] = times[q, head[q] + i]
-                for w in range(width):
-                    kept_value[w, kept + i] = values[q, w, head[q] + i]
-            kept += many
-    return fired, since, values_out, known_out, sizes, kept_time[:kept], kept_value[:, :kept], broken
+        kept, kept_time, kept_value = taken(times, values, head, tail, sizes, s * queues, kept, kept_time, kept_value)
+    return fired, since, sizes, kept_time[:kept], kept_value[:, :kept], broken
 
 
 # --- queues of past states --------------------------------------------------------------------------------------------
@@ -333,6 +301,54 @@ def roomy(
     more_values = np.empty((times.shape[0], values.shape[1], 2 * size), np.int64)
     more_times[:, :size] = times
     more_values[:, :, :size] = values
+    return more_times, more_values
+
+
+@kernel
+def brought(
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, queue_start: np.ndarray,
+    queue_time: np.ndarray, queue_value: np.ndarray, first: int,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """The arrays, with what an instance has in its queues; ``first``: the number of the first of these."""
+    for q in range(len(head)):
+        head[q] = tail[q] = 0
+        for i in range(queue_start[first + q], queue_start[first + q + 1]):
+            if tail[q] == times.shape[1]:
+                times, values = roomy(times, values, head, tail, q)
+            times[q, tail[q]] = queue_time[i]
+            for w in range(values.shape[1]):
+                values[q, w, tail[q]] = queue_value[w, i]
+            tail[q] += 1
+    return times, values
+
+
+@kernel
+def taken(
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, sizes: np.ndarray, first: int, kept: int,
+    kept_time: np.ndarray, kept_value: np.ndarray,
+) -> tuple[int, np.ndarray, np.ndarray]:  # fmt: skip
+    """The other way round: how much is kept of all instances so far, and what."""
+    for q in range(len(head)):
+        many = tail[q] - head[q]
+        sizes[first + q] = many
+        kept_time, kept_value = longer(kept_time, kept_value, kept, many)
+        for i in range(many):
+            kept_time[kept + i] = times[q, head[q] + i]
+            for w in range(values.shape[1]):
+                kept_value[w, kept + i] = values[q, w, head[q] + i]
+        kept += many
+    return kept, kept_time, kept_value
+
+
+@kernel
+def longer(times: np.ndarray, values: np.ndarray, kept: int, many: int) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays, with room for ``many`` more."""
+    if kept + many <= len(times):
+        return times, values
+    more_times = np.empty(2 * (kept + many), np.int64)
+    more_values = np.empty((values.shape[0], 2 * (kept + many)), np.int64)
+    more_times[:kept] = times[:kept]
+    more_values[:, :kept] = values[:, :kept]
     return more_times, more_values
 
 

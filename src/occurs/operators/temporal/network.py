@@ -70,7 +70,7 @@ class Residual:
 class Network:
     """A network.
 
-    ``program``, ``pairs``, ``root``, ``exports``: as the kernel has them.  ``atoms``: conditions, one column each.
+    ``program``, ``pairs``, ``root``: as the kernel has them.  ``atoms``: conditions, one column each.
     ``numbers``: columns of int64 keys: (number of a comparison, side 0 or 1), or (-1, i) for the values ``plain[i]``.
     ``queues``, ``width``: how many queues of so many numbers.  ``doubt``: as the kernel has it.  ``residual``: the
     formula, if it is evaluated by its obligations; then there is one more queue, and no ``root``.
@@ -79,7 +79,6 @@ class Network:
     program: np.ndarray
     pairs: np.ndarray
     root: int
-    exports: tuple[int, ...]
     atoms: tuple[Expr, ...]
     compared: tuple[Compared, ...]
     plain: tuple[Expr, ...]
@@ -131,12 +130,10 @@ class Network:
                 new[k.QUEUE] = 2 * row[k.QUEUE] + upper * _QUEUES.get(op, 0)
                 rows.append(new)
         program = np.array(rows, np.int64).reshape(-1, k.WIDTH)
-        exports = tuple(2 * e for e in self.exports)
         return replace(
             self,
             program=program,
             root=2 * self.root,
-            exports=exports,
             queues=2 * self.queues,
             doubt=2 * self.root + 1 if self.residual is None else 0,
         )
@@ -294,13 +291,12 @@ class Builder:
         left = -1 if compared.left is None else self.numbers.setdefault((at, 0), len(self.numbers))
         return left, self.numbers.setdefault((at, 1), len(self.numbers))
 
-    def network(self, root: int, exports: Sequence[int] = (), residual: Residual | None = None) -> Network:
-        """What has been built; ``root`` -1: only aggregates are wanted, or there is a ``residual``."""
+    def network(self, root: int, residual: Residual | None = None) -> Network:
+        """What has been built; ``root`` -1: there is a ``residual``."""
         return Network(
             np.array(self.rows, np.int64).reshape(-1, k.WIDTH),
             np.array(self.pairs, np.int64).reshape(-1, 3),
             root,
-            tuple(exports),
             tuple(self.atoms),
             tuple(self.compared),
             tuple(self.plain),
@@ -369,13 +365,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class NewStates:
-    """Per new state: did it fire, the time at which the activation began, can the instance fire no more from now on?
-    The values of exported aggregates."""
+    """Per new state: did it fire, the time at which the activation began, can the instance fire no more from now on?"""
 
     fired: np.ndarray
     since: np.ndarray
     over: np.ndarray
-    exports: tuple[pa.Array, ...]
 
 
 def advance(
@@ -406,32 +400,21 @@ def advance(
     truths = np.concatenate((atoms[0], atoms[0] | atoms[1])) if doubt else atoms[0]
     values_seen = truths, numbers, known, lost if lost.any() else lost[:0], states.time, states.start
     kept = slots, about, begin, times, values, whole.stored
-    out: tuple[np.ndarray, ...]
-    if whole.residual is None:
-        fired, since, out, there, sizes, queue_time, queue_value, broken = k.run(
-            whole.program,
-            whole.pairs,
-            whole.root,
-            whole.doubt,
-            gap,
-            continues,
-            np.array(whole.exports, np.int64),
-            *values_seen,
-            *kept,
+    r = whole.residual
+    if r is None:
+        fired, since, sizes, queue_time, queue_value, broken = k.run(
+            whole.program, whole.pairs, whole.root, whole.doubt, gap, continues, *values_seen, *kept
         )
         over = np.zeros(n, np.bool_)
     else:
-        r = whole.residual
         ahead_of = r.rows, r.told, r.slots, r.free, r.direction
         fired, since, over, sizes, queue_time, queue_value, broken = ahead.run_ahead(
             whole.program, whole.pairs, whole.doubt, gap, continues, *ahead_of, *values_seen, *kept
         )
-        out = there = ()
     if broken >= 0:
         raise too_large(int(states.time[broken]))
-    exports = tuple(pa.array(v, mask=~t) for v, t in zip(out, there, strict=True))
     new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network), doubt)
-    return merged(whole, memory, new, picked), NewStates(fired, since, over, exports)
+    return merged(whole, memory, new, picked), NewStates(fired, since, over)
 
 
 def too_large(time: int) -> InputProblem:
