@@ -1,4 +1,6 @@
-"""The laws on many random programs of one language: ``PYTHONPATH=src:. python -m tests.laws LANGUAGE PROGRAMS [FIRST]``.
+"""The laws on many random programs of one language: ``python -m tests.laws LANGUAGE PROGRAMS [FIRST]``.
+
+Run it in the root of the repository.
 
 Prints how many programs kept the laws, and the seed and the error of each that did not (exit status 1 then).
 """
