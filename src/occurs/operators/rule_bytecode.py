@@ -1,4 +1,4 @@
-"""Expressions as code for the machine of sequential rules: the part of the language that it knows."""
+"""Expressions as code for machines: the part of the language that their stack code knows."""
 
 from __future__ import annotations
 
@@ -29,17 +29,27 @@ _EXTREMES = {
     "greatest": (stackcode.GREATEST, stackcode.GREATEST_FLOAT),
 }
 _ORDER = ("=", "!=", "<", "<=", ">", ">=")
+_UNARY = {
+    stackcode.TO_FLOAT,
+    stackcode.NEGATE,
+    stackcode.NEGATE_FLOAT,
+    stackcode.NOT,
+    stackcode.IS_NULL,
+    stackcode.EXACT,
+    stackcode.ABSOLUTE,
+    stackcode.ABSOLUTE_FLOAT,
+}
 
 
 class Unsupported(Exception):
-    """The machine does not know this: the rules are evaluated column-wise."""
+    """The stack code does not know this: a machine asks for it, or something else evaluates it."""
 
 
 @dataclass
 class Coder:
     """``column(role, name)``: (column of the pool, type) of an attribute; role -1 is the row itself.  ``texts`` numbers
-    texts, new ones too.  ``wide``: functions, remainders and ``in`` are coded, and texts compared by order, as their
-    numbers are in it."""
+    texts, new ones too.  ``wide``: functions, remainders and ``in`` are coded.  ``ordered``: texts are compared by
+    order, as their numbers are in it."""
 
     column: Callable[[int, str], tuple[int, Type]]
     texts: Callable[[str], int]
@@ -47,6 +57,7 @@ class Coder:
     floats: list[float] = field(default_factory=list)
     code: Code = field(default_factory=list)
     wide: bool = False
+    ordered: bool = False
 
     def program(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(code int64 (n, 3), ints, floats)."""
@@ -73,11 +84,17 @@ class Coder:
         return (*self._put(made), int(wanted == "float"))
 
     def _put(self, made: Code) -> tuple[int, int]:
-        if len(made) >= stackcode.STACK:  # as deep as it is long, at most
+        depth = deepest = 0
+        for op, _, _ in made:
+            if op <= stackcode.REF_TIME:
+                depth += 1
+            elif op == stackcode.CHOOSE:
+                depth -= 2
+            elif op not in _UNARY:
+                depth -= 1
+            deepest = max(deepest, depth)
+        if deepest >= stackcode.STACK:
             raise Unsupported("long expression")
-        return self._append(made)
-
-    def _append(self, made: Code) -> tuple[int, int]:
         begin = len(self.code)
         self.code += made
         return begin, len(self.code)
@@ -174,7 +191,7 @@ class Coder:
         numbers = a in ("int", "float") and b in ("int", "float")
         if e.op in COMPARISONS:
             if a == b and a != "float":
-                unordered = a == "bool" or (a == "text" and not self.wide)
+                unordered = a == "bool" or (a == "text" and not self.ordered)
                 if a == "null" or (unordered and e.op not in ("=", "!=")):
                     raise Unsupported(f"{a} {e.op} {b}")
                 return [*left, *right, (stackcode.EQUAL + _ORDER.index(e.op), 0, 0)], "bool"

@@ -1,4 +1,4 @@
-"""The machine for sequential rules against their column-wise evaluation: same detections, same labels, same state."""
+"""The machine for sequential rules by its own code, and by what columns answer: same detections, labels and state."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import os
 import random
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.generators.random_tesla import random_program
 from tests.laws.contract import Answer, Subject, agree, random_frontiers
 
 import occurs
-from occurs.operators.kernels import rule_machine as machine
-from occurs.operators.select.sequential import MachineRun, Waves
+from occurs.operators.rule_bytecode import Coder, Unsupported
+from occurs.operators.select.sequential import Instants
 from occurs.testing.cases import Case, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
@@ -29,11 +31,34 @@ SEQUENTIAL = [c for c in CASES if stepwise(Subject(c))]
 PROGRAMS = 250 if os.environ.get("CI") else 60
 
 
+def asking(patch: pytest.MonkeyPatch) -> None:
+    """Nothing is coded: the machine asks for every expression."""
+
+    def refused(*args: object) -> object:
+        raise Unsupported
+
+    patch.setattr(Coder, "condition", refused)
+    patch.setattr(Coder, "value", refused)
+
+
+def questions(patch: pytest.MonkeyPatch) -> list[int]:
+    """How many questions the machine asks at a time."""
+    asked: list[int] = []
+    answers = Instants._answers
+
+    def noted(self: Instants, questions: np.ndarray, *rest: object) -> np.ndarray:
+        asked.append(len(questions))
+        return answers(self, questions, *rest)  # type: ignore[arg-type]
+
+    patch.setattr(Instants, "_answers", noted)
+    return asked
+
+
 def both(case: Case, frontiers: list[int], monkeypatch: pytest.MonkeyPatch) -> tuple[Answer, Answer]:
     subject = Subject(case)
     one = subject.answer(frontiers, restart=True)
     with monkeypatch.context() as patch:
-        patch.setattr(Waves, "_by_machine", lambda self: False)
+        asking(patch)
         other = subject.answer(frontiers, restart=True)
     return one, other
 
@@ -54,20 +79,39 @@ def test_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen > PROGRAMS // 10
 
 
-def test_most_rules_are_for_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That the tests above compare anything: at most rules with aggregates are left to the columns."""
-    done: list[bool] = []
-    run = Waves._by_machine
-
-    def noted(self: Waves) -> bool:
-        done.append(run(self))
-        return done[-1]
-
-    monkeypatch.setattr(Waves, "_by_machine", noted)
+def test_most_rules_are_coded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That the tests above compare anything."""
+    asked = questions(monkeypatch)
+    silent = []
     for case in SEQUENTIAL:
+        asked.clear()
         subject = Subject(case)
         subject.answer([] if subject.clock is None else [subject.clock[1]])
-    assert sum(done) > 0.8 * len(done)
+        silent.append(not asked)
+    assert sum(silent) > 0.8 * len(silent)
+
+
+MANY_KEYS = """
+define P(k, s) from A(k = $k) and each B(k = $k, concat(s, A.s) != 'xy') within 5 from A
+  where k = $k, s = concat(B.s, A.s) consuming B
+"""
+
+
+def test_lanes_ask_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each key has instants of its own: there are as many rounds as the busiest key has instants with questions."""
+    asked = questions(monkeypatch)
+    n, keys = 600, 100
+    rows = {"k": [i // 2 % keys for i in range(n)], "s": ["xyz"[i % 3] for i in range(n)]}
+    types = ["BA"[i % 2] for i in range(n)]
+    table = pa.table({"time": [i // 400 for i in range(n)], "type": types, **rows})
+    found = occurs.parse(MANY_KEYS).detect(table, time_unit="ms")["P"]
+    assert 0 < len(asked) <= 3
+    assert sum(asked) >= keys
+    one = pa.concat_tables([found.slice(0, 0)] + [
+        occurs.parse(MANY_KEYS).detect(table.filter(pc.equal(table["k"], k)), time_unit="ms")["P"] for k in range(keys)
+    ])  # fmt: skip
+    order = [("time", "ascending"), ("k", "ascending"), ("s", "ascending")]
+    assert one.sort_by(order).equals(found.sort_by(order))
 
 
 SUM = """
@@ -77,20 +121,12 @@ define Sum(S) from A(v = $v) and last Sum() within 1000 from A where S = Sum.S +
 
 
 def test_near_the_ends_of_int64_the_columns_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    outcomes: list[int] = []
-    run = machine.run
-
-    def noted(*args: object) -> object:
-        got = run(*args)
-        outcomes.append(got[0])
-        return got
-
-    monkeypatch.setattr("occurs.operators.select.sequential.machine.run", noted)
+    asked = questions(monkeypatch)
     big = 2**62
     table = pa.table({"time": [1, 2, 3], "type": ["A"] * 3, "v": [big - 1, big, -5]})
     found = occurs.parse(SUM).detect(table, time_unit="ms")["Sum"]
     assert found.column("S").to_pylist() == [big - 1, big, 2 * big - 1, -5, 2 * big - 6]
-    assert machine.GIVE_UP in outcomes
+    assert asked
     with pytest.raises(occurs.OccursError) as caught:
         occurs.parse(SUM).detect(pa.table({"time": [1, 2], "type": ["A"] * 2, "v": [2**62, 2**62]}), time_unit="ms")
     assert caught.value.kind == "overflow"
@@ -107,7 +143,7 @@ def test_a_history_longer_than_any_first_guess(monkeypatch: pytest.MonkeyPatch) 
     program = occurs.parse(text)
     one = program.detect(table, time_unit="ms")
     with monkeypatch.context() as patch:
-        patch.setattr(MachineRun, "run", lambda self: False)
+        asking(patch)
         other = program.detect(table, time_unit="ms")
     for name in ("P", "Chain"):
         assert one[name].equals(other[name])

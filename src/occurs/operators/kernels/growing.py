@@ -17,11 +17,15 @@ def mixed(h: int, word: int) -> int:
     return np.int64(z ^ (z >> _SHIFT))  # type: ignore[return-value]
 
 
+# value by value: to assign a slice brings Numba's wording of errors along, seconds of compiling for each caller
+
+
 @kernel
 def longer(a: np.ndarray, size: int) -> np.ndarray:
     """A copy of a vector with room for ``size`` values."""
     out = np.zeros(size, a.dtype)
-    out[: len(a)] = a
+    for i in range(len(a)):
+        out[i] = a[i]
     return out
 
 
@@ -29,5 +33,7 @@ def longer(a: np.ndarray, size: int) -> np.ndarray:
 def higher(a: np.ndarray, size: int) -> np.ndarray:
     """A copy of a matrix with room for ``size`` rows."""
     out = np.zeros((size, a.shape[1]), a.dtype)
-    out[: len(a)] = a
+    for i in range(len(a)):
+        for k in range(a.shape[1]):
+            out[i, k] = a[i, k]
     return out

@@ -2,8 +2,11 @@
 
 What it runs is laid out by :mod:`occurs.operators.select.sequential`: rows of all types in one pool, constraints as
 code of a small stack machine, candidates in chains that lead from each row to the one before it with the same hash of
-its key.  Whatever it cannot decide as the column-wise evaluation would (an integer overflow, a comparison beyond 2**53)
-it leaves to that: it stops with ``GIVE_UP``.
+its key.  Rows of different keys never meet, so each key (a *lane*) has its instants for itself.
+
+A value that the code cannot compute (an integer that may overflow, a function of texts, an aggregate over what was
+just derived) is *asked for*: the lane stops with its questions, and begins the instant anew when it is called again
+with the answers.  In an instant the same questions come in the same order.
 """
 
 from __future__ import annotations
@@ -12,29 +15,48 @@ import numpy as np
 
 from occurs.kernel import kernel
 from occurs.operators.kernels.growing import higher, longer, mixed
-from occurs.operators.kernels.stackcode import DONE, GIVE_UP, STACK, Arrays, evaluate
+from occurs.operators.kernels.stackcode import DONE, STACK, Arrays, evaluate
 
 SELECT, ABSENT, KEEP, EXTRA = range(4)
 EACH, FIRST, LAST = range(3)
 WITHIN, BETWEEN = range(2)
 #: fields of a step: the operation, index of candidates, policy, k, consuming (0, 1), kind of interval, its two roles,
-#: length in ticks, strict (0, 1), keys [.., ..), code [.., ..)
-OP, INDEX, POLICY, K, CONSUMES, INTERVAL, ROLE_A, ROLE_B, LENGTH, STRICT, KEYS, KEYS_END, CODE, CODE_END = range(14)
-STEP_FIELDS = 14
-#: fields of a pattern: steps [.., ..), roles, fed-back type of the terminator (-1: terminators are given), its code
-#: [.., ..), fed-back type of the output (-1: none), outputs [.., ..), does it consume (0, 1)
-STEPS, STEPS_END, ROLES, TERMINATOR, FILTER, FILTER_END, OUTPUT, OUTS, OUTS_END, CONSUMING = range(10)
-PATTERN_FIELDS = 10
+#: length in ticks, strict (0, 1), keys [.., ..), number of its condition or -1
+OP, INDEX, POLICY, K, CONSUMES, INTERVAL, ROLE_A, ROLE_B, LENGTH, STRICT, KEYS, KEYS_END, CONDITION = range(13)
+STEP_FIELDS = 13
+#: fields of a pattern: steps [.., ..), roles, fed-back type of the terminator (-1: terminators are given), number of
+#: its condition or -1, fed-back type of the output (-1: none), outputs [.., ..), does it consume (0, 1)
+STEPS, STEPS_END, ROLES, TERMINATOR, FILTER, OUTPUT, OUTS, OUTS_END, CONSUMING = range(9)
+PATTERN_FIELDS = 9
+#: fields of an expression: its code [.., ..), none if it is always asked for; is its value a float (0, 1)?
+CODE, CODE_END, REAL = range(3)
+#: fields of a lane: where its terminators, rows from outside, rows that enter indexes, answers, and the rows that it
+#: has made in an instant that it must begin anew, begin and end
+START, START_END, CAME, CAME_END, ENTER, ENTER_END, SAID, SAID_END, DRAFT, DRAFT_END = range(10)
+LANE_FIELDS = 10
+#: registers: rows of the pool, matches, questions, questions of this instant so far, is an answer missing?, lanes that
+#: wait, and the pattern and the instant of which an overflow leaves a condition undecided
+N_ROWS, N_MATCHES, N_QUESTIONS, TOLD, MISSING, WAITING, UNDECIDED_PATTERN, UNDECIDED_TIME = range(8)
+REGISTERS = 8
+#: what a condition is; NO is 0 and YES is 1 also in answers
+NO, YES, UNDECIDED, UNKNOWN = range(4)
 
 _FIRST = np.int64(-(2**63))
+#: numbers in a type of their own would be compiled for once more
+_NO_ROW, _ONE = np.int64(-1), np.int64(1)
 
 
 @kernel
-def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Arrays) -> None:
+def _copy(to: np.ndarray, at: int, row: np.ndarray) -> None:
+    for k in range(len(row)):
+        to[at, k] = row[k]
+
+
+@kernel
+def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, heads: np.ndarray, before: np.ndarray) -> None:
     """Make a row the head of its chain in index ``i``, unless a value of its key is null."""
-    values, real, known, _ = pool
-    heads, before = chains
-    h = np.int64(0)
+    values, real, known, _, lanes = pool
+    h = np.int64(lanes[row])
     width = index_keys[i, 0]
     for k in range(1, 1 + width):
         column = index_keys[i, k]
@@ -49,17 +71,52 @@ def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Array
 
 
 @kernel
-def _find(
-    step: np.ndarray, roles: np.ndarray, bound: int, now: np.int64, free: np.ndarray, keys: np.ndarray,
-    key_floats: np.ndarray, program: Arrays, pool: Arrays, chains: Arrays, stack: Arrays, found: np.ndarray,
-) -> tuple[int, np.ndarray]:  # fmt: skip
-    """(number, rows) of the candidates of a partial match, latest first, as far as the step needs them; -1: give up.
+def _asked(e: int, roles: np.ndarray, own: int, lane: np.ndarray, reg: np.ndarray, questions: np.ndarray) -> int:
+    """The number of the answer to what expression ``e`` is; -1: it is not there yet, and the question is noted."""
+    at = lane[SAID] + reg[TOLD]
+    reg[TOLD] += 1
+    if at < lane[SAID_END]:
+        return at
+    reg[MISSING] = 1
+    n = reg[N_QUESTIONS]
+    if n < len(questions):
+        questions[n, 1] = e
+        questions[n, 2] = own
+        for k in range(len(roles)):
+            questions[n, 3 + k] = roles[k]
+        reg[N_QUESTIONS] += 1
+    return -1
 
-    ``roles``: its rows, ``bound`` of them; ``free``: which rows are not consumed.
+
+@kernel
+def _truth(
+    e: int, roles: np.ndarray, own: int, expressions: np.ndarray, program: Arrays, pool: Arrays, stack: Arrays,
+    asking: Arrays,
+) -> int:  # fmt: skip
+    """What condition ``e`` (-1: none) is with rows ``roles`` and the candidate ``own``."""
+    if e < 0:
+        return YES
+    begin, end = expressions[e, CODE], expressions[e, CODE_END]
+    lane, reg, questions, said = asking
+    if end > begin and evaluate(program, begin, end, pool[:4], roles, own, stack) == DONE:
+        return YES if stack[2][0] and stack[0][0] != 0 else NO
+    at = _asked(e, roles, own, lane, reg, questions)
+    return UNKNOWN if at < 0 else said[at, 0]
+
+
+@kernel
+def _find(
+    step: np.ndarray, roles: np.ndarray, bound: int, now: np.int64, free: np.ndarray, tables: Arrays, program: Arrays,
+    pool: Arrays, heads: np.ndarray, before: np.ndarray, stack: Arrays, asking: Arrays, found: np.ndarray,
+) -> tuple[int, np.ndarray]:  # fmt: skip
+    """(number, rows) of the candidates of a partial match, latest first, as far as the step needs them; -1: an overflow
+    leaves open which they are.
+
+    ``roles``: its rows, ``bound`` of them, with room for the candidate; ``free``: which rows are not consumed.
     """
-    values, real, known, time = pool
-    heads, before = chains
-    x, _, ok = stack
+    _, _, keys, key_floats, expressions = tables[:5]
+    values, real, known, time, lanes = pool
+    reg = asking[1]
     if step[INTERVAL] == WITHIN:
         high = time[roles[step[ROLE_A]]]
         low = high - step[LENGTH] if high >= _FIRST + step[LENGTH] else _FIRST
@@ -70,7 +127,8 @@ def _find(
         low += 1
     if step[STRICT]:
         high = min(high, now - 1)
-    h = np.int64(0)
+    lane = lanes[roles[0]]
+    h = np.int64(lane)
     for k in range(step[KEYS], step[KEYS_END]):
         other = roles[keys[k, 1]]
         column = keys[k, 2]
@@ -84,228 +142,260 @@ def _find(
         enough = 1
     elif step[POLICY] == LAST:
         enough = step[K]
+    told = reg[TOLD]
     n = 0
+    decided = np.int64(-1)  # candidates before the last one of which it is not known whether it fits
     i = step[INDEX]
     row = heads[i, h & (heads.shape[1] - 1)]
-    while row >= 0 and time[row] >= low and n < enough:
-        fits = time[row] <= high and (not step[CONSUMES] or free[row])
-        if fits:
-            for m in range(bound):
-                if roles[m] == row:
-                    fits = False
-                    break
-        if fits:
-            for k in range(step[KEYS], step[KEYS_END]):
-                other = roles[keys[k, 1]]
-                if key_floats[k]:
-                    fits = real[row, keys[k, 0]] == real[other, keys[k, 2]]
-                else:
-                    fits = values[row, keys[k, 0]] == values[other, keys[k, 2]]
-                if not fits:
-                    break
-        if fits and step[CODE_END] > step[CODE]:
-            if evaluate(program, step[CODE], step[CODE_END], pool, roles, row, stack) != DONE:
-                return -1, found
-            fits = ok[0] and x[0] != 0
-        if fits:
-            if n == len(found):
-                found = longer(found, 2 * n)
-            found[n] = row
-            n += 1
+    # where something is asked, all of them are: the questions do not depend on the answers
+    while row >= 0 and (n < enough or reg[TOLD] > told):
+        if lanes[row] == lane:
+            if time[row] < low:
+                break
+            fits = time[row] <= high and (not step[CONSUMES] or free[row])
+            if fits:
+                for m in range(bound):
+                    if roles[m] == row:
+                        fits = False
+                        break
+            if fits:
+                for k in range(step[KEYS], step[KEYS_END]):
+                    other = roles[keys[k, 1]]
+                    if key_floats[k]:
+                        fits = real[row, keys[k, 0]] == real[other, keys[k, 2]]
+                    else:
+                        fits = values[row, keys[k, 0]] == values[other, keys[k, 2]]
+                    if not fits:
+                        break
+            if fits:
+                if step[OP] == SELECT:
+                    roles[bound] = row
+                truth = _truth(step[CONDITION], roles, row, expressions, program, pool, stack, asking)
+                fits = truth == YES
+                if truth == UNDECIDED and n < enough:
+                    decided = np.int64(n)
+            if fits:
+                if n == len(found):
+                    found = longer(found, 2 * n)
+                found[n] = row
+                n += 1
         row = before[row, i]
+    if decided >= 0 and not reg[MISSING]:
+        # it matters unless enough certain ones come before it in the order of choice
+        certain = n if step[OP] == ABSENT else n - decided if step[POLICY] == FIRST else 0
+        if certain < (1 if step[OP] == ABSENT else step[K]):
+            return -1, found
     return n, found
 
 
-@kernel
+def _rows(tables: Arrays, program: Arrays, given: Arrays, *rest: object) -> int:
+    return 4 * sum([a.size for a in given])
+
+
+@kernel(work=_rows)
 def run(
-    n_static: int, values: np.ndarray, known: np.ndarray, time: np.ndarray, enter: np.ndarray, enter_index: np.ndarray,
-    outside: np.ndarray, outside_type: np.ndarray, starts: np.ndarray, start_pattern: np.ndarray, patterns: np.ndarray,
-    steps: np.ndarray, keys: np.ndarray, key_floats: np.ndarray, program: Arrays, outs: np.ndarray,
-    index_keys: np.ndarray, index_types: np.ndarray, index_code: np.ndarray, free: np.ndarray, widest: int,
-) -> tuple[int, Arrays, np.ndarray, int, np.ndarray, np.ndarray, int, np.ndarray]:  # fmt: skip
-    """All instants.
+    tables: Arrays, program: Arrays, given: Arrays, lanes: np.ndarray, todo: np.ndarray, said: np.ndarray,
+    questions: np.ndarray, heads: np.ndarray, reg: np.ndarray, work: Arrays,
+) -> Arrays:  # fmt: skip
+    """The instants of the lanes ``todo`` (lanes with questions are its first ``reg[WAITING]`` afterwards).
 
-    values int64 (rows, columns; floats as their bits), known bool, time: the pool, static rows first.  ``enter``: rows
-    in order of time, ``enter_index``: the candidate index that each enters.  ``outside``: rows of fed-back types that
-    come in this call, with ``outside_type``.  ``starts``: terminators in order of (time, pattern, rank), with
-    ``start_pattern``.  ``keys``: per key (own column, role, column).  ``index_keys`` (indexes, 1 + 2 * columns): number
-    of key columns, them, and which are floats; ``index_types``: fed-back type of an index or -1; ``index_code``: the
-    filter of its rows.  ``free`` (patterns, rows).
+    tables: (patterns, steps, keys (own column, role, column), which keys are floats, expressions, outputs (their
+    expressions), index_keys (indexes, 1 + 2 * columns: number of key columns, them, and which are floats), fed-back
+    type of each index or -1).  given: (rows that enter an index in order of time, the index, rows of fed-back types
+    that come in this call, their types, terminators in order of (time, pattern, rank), their patterns), each lane by
+    lane.  ``said``: answers (value, known).  questions: (n, 3 + roles): lane, expression, candidate or -1, rows.
+    ``heads`` (indexes, a power of two).  work: what grows: the pool (values int64 (rows, columns; floats as their
+    bits), known, time, lane), per row and index the row before it in the chain, fed-back type of each derived row,
+    matches (pattern, roles..), row of the output per match or -1, free (patterns, rows).
 
-    Returns (status, pool, fed-back type per dynamic row, rows in all, matches (pattern, roles..) in order, row of the
-    output per match or -1, number of matches, free).
+    Returns ``work``.  ``reg[UNDECIDED_PATTERN]`` is not -1 if an overflow leaves something undecided.
     """
-    pool = (values, values.view(np.float64), known, time)
-    rows = n_static
-    n_index = len(index_keys)
-    size = 16
-    while size < 2 * n_static + 16:
-        size *= 2
-    heads = np.full((n_index, size), -1, np.int64)
-    chains = (heads, np.full((len(time), n_index), -1, np.int64))
-    made_type = np.full(len(time), -1, np.int64)
-    matches = np.zeros((64, 1 + widest), np.int64)
-    output = np.full(64, -1, np.int64)
-    n_matches = 0
+    patterns, steps, _, _, expressions, outs, index_keys, index_types = tables
+    enter, enter_index, outside, outside_type, starts, start_pattern = given
+    values, known, time, of_lane, before, made, matches, output, free = work
+    pool = (values, values.view(np.float64), known, time, of_lane)
+    widest = matches.shape[1] - 1
     stack = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
-    x, y, ok = stack
     here = np.zeros(16, np.int64)
     here_type = np.zeros(16, np.int64)
     part = np.zeros((16, widest), np.int64)
     grown = np.zeros((16, widest), np.int64)
     found = np.zeros(16, np.int64)
-    alone = np.zeros(1, np.int64)
-    entered = 0
-    came = 0
-    started = 0
-    while started < len(starts) or came < len(outside):
-        if started == len(starts):
-            now = time[outside[came]]
-        elif came == len(outside):
-            now = time[starts[started]]
-        else:
-            now = min(time[starts[started]], time[outside[came]])
-        while entered < len(enter) and time[enter[entered]] <= now:
-            _enter(pool, enter[entered], enter_index[entered], index_keys, chains)
-            entered += 1
-        n_here = 0
-        first_match = n_matches
-        # what comes from outside, then pattern after pattern; -1 stands for the former
-        for p in range(-1, len(patterns)):
-            fresh_from = n_here
-            first_of_pattern = n_matches
-            if p < 0:
-                while came < len(outside) and time[outside[came]] == now:
-                    if n_here == len(here):
-                        here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
-                    here[n_here] = outside[came]
-                    here_type[n_here] = outside_type[came]
-                    n_here += 1
-                    came += 1
-            at = 0
-            while p >= 0:
-                # the next terminator
+    reg[N_QUESTIONS] = reg[WAITING] = 0
+    for number in todo:
+        lane = lanes[number]
+        asking = (lane, reg, questions, said)
+        reg[MISSING] = np.int64(reg[N_QUESTIONS] == len(questions))
+        if not reg[MISSING]:
+            for k in range(lane[DRAFT], lane[DRAFT_END]):
+                made[k] = -1
+            lane[DRAFT] = lane[DRAFT_END]
+        while not reg[MISSING] and (lane[START] < lane[START_END] or lane[CAME] < lane[CAME_END]):
+            started, came = lane[START], lane[CAME]
+            if started == lane[START_END]:
+                now = time[outside[came]]
+            elif came == lane[CAME_END]:
+                now = time[starts[started]]
+            else:
+                now = min(time[starts[started]], time[outside[came]])
+            while lane[ENTER] < lane[ENTER_END] and time[enter[lane[ENTER]]] <= now:
+                _enter(pool, enter[lane[ENTER]], enter_index[lane[ENTER]], index_keys, heads, before)
+                lane[ENTER] += 1
+            rows = reg[N_ROWS]
+            n_matches = reg[N_MATCHES]
+            first_question = reg[N_QUESTIONS]
+            reg[TOLD] = 0
+            # what comes from outside, then pattern after pattern
+            n_here = 0
+            while came < lane[CAME_END] and time[outside[came]] == now:
+                if n_here == len(here):
+                    here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
+                here[n_here] = outside[came]
+                here_type[n_here] = outside_type[came]
+                n_here += 1
+                came += 1
+            for p in range(len(patterns)):
+                bound = _ONE
+                n_part = 0
                 if patterns[p, TERMINATOR] < 0:
-                    if started == len(starts) or start_pattern[started] != p or time[starts[started]] != now:
-                        break
-                    terminator = starts[started]
-                    started += 1
+                    while started < lane[START_END] and start_pattern[started] == p and time[starts[started]] == now:
+                        if n_part == len(part):
+                            part = higher(part, 2 * n_part)
+                        part[n_part, 0] = starts[started]
+                        n_part += 1
+                        started += 1
                 else:
-                    if at == fresh_from:
-                        break
-                    terminator = here[at]
-                    at += 1
-                    if here_type[at - 1] != patterns[p, TERMINATOR]:
-                        continue
-                    begin, end = patterns[p, FILTER], patterns[p, FILTER_END]
-                    if end > begin:
-                        alone[0] = terminator
-                        if evaluate(program, begin, end, pool, alone, terminator, stack) != DONE:
-                            return GIVE_UP, pool, made_type, rows, matches, output, 0, free
-                        if not (ok[0] and x[0] != 0):
+                    for at in range(n_here):
+                        if here_type[at] != patterns[p, TERMINATOR]:
                             continue
-                part[0, 0] = terminator
-                n_part = 1
-                bound = 1
+                        truth = _truth(
+                            patterns[p, FILTER], here[at : at + 1], here[at], expressions, program, pool, stack, asking
+                        )
+                        if truth == UNDECIDED:
+                            reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
+                            return work
+                        if truth == YES:
+                            if n_part == len(part):
+                                part = higher(part, 2 * n_part)
+                            part[n_part, 0] = here[at]
+                            n_part += 1
                 for s in range(patterns[p, STEPS], patterns[p, STEPS_END]):
+                    if reg[MISSING] or n_part == 0:
+                        break
                     step = steps[s]
                     n_grown = 0
                     for q in range(n_part):
                         roles = part[q]
-                        stays = False
+                        truth = YES
+                        # of the candidates found, latest first, [low, high) are selected
+                        low, high = 0, 0
                         if step[OP] == KEEP:
-                            if evaluate(program, step[CODE], step[CODE_END], pool, roles, terminator, stack) != DONE:
-                                return GIVE_UP, pool, made_type, rows, matches, output, 0, free
-                            stays = ok[0] and x[0] != 0
+                            truth = _truth(step[CONDITION], roles, _NO_ROW, expressions, program, pool, stack, asking)
                         elif step[OP] == EXTRA:
-                            stays = 0 <= time[roles[step[ROLE_B]]] - time[roles[step[ROLE_A]]] <= step[LENGTH]
+                            age = time[roles[step[ROLE_B]]] - time[roles[step[ROLE_A]]]
+                            truth = YES if 0 <= age <= step[LENGTH] else NO
                         else:
                             n, found = _find(
-                                step, roles, bound, now, free[p], keys, key_floats, program, pool, chains, stack, found
-                            )
-                            if n < 0:
-                                return GIVE_UP, pool, made_type, rows, matches, output, 0, free
-                            stays = step[OP] == ABSENT and n == 0
+                                step, roles, bound, now, free[p], tables, program, pool, heads, before, stack, asking,
+                                found,
+                            )  # fmt: skip
+                            truth = UNDECIDED if n < 0 else YES if n == 0 and step[OP] == ABSENT else NO
                             if step[OP] == SELECT:
-                                # of those found, latest first, [low, high)
-                                low, high = 0, n
-                                if step[POLICY] != EACH:
-                                    if n < step[K]:
-                                        continue
+                                high = n
+                                if step[POLICY] != EACH and n >= 0:
                                     low = n - step[K] if step[POLICY] == FIRST else step[K] - 1
-                                    high = low + 1
-                                if n_grown + high - low + n_part > len(grown):
-                                    grown = higher(grown, 2 * (n_grown + high - low + n_part))
-                                for f in range(high - 1, low - 1, -1):
-                                    grown[n_grown] = roles
-                                    grown[n_grown, bound] = found[f]
-                                    n_grown += 1
-                        if stays:
-                            grown[n_grown] = roles
+                                    high = low + 1 if n >= step[K] else low
+                        if truth == UNDECIDED:
+                            reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
+                            return work
+                        if n_grown + high - low + 1 > len(grown):
+                            grown = higher(grown, 2 * (n_grown + high - low + 1))
+                        if truth == YES:
+                            _copy(grown, n_grown, roles)
+                            n_grown += 1
+                        for f in range(high - 1, low - 1, -1):
+                            _copy(grown, n_grown, roles)
+                            grown[n_grown, bound] = found[f]
                             n_grown += 1
                     if step[OP] == SELECT:
                         bound += 1
-                    if len(part) < len(grown):
-                        part = higher(part, len(grown))
                     part, grown = grown, part
                     n_part = n_grown
-                if n_matches + n_part > len(matches):
-                    matches = higher(matches, 2 * (n_matches + n_part))
-                    output = longer(output, len(matches))
+                if reg[MISSING]:
+                    break
                 for q in range(n_part):
+                    if n_matches == len(matches):
+                        matches, output = higher(matches, 2 * n_matches), longer(output, 2 * n_matches)
                     matches[n_matches, 0] = p
-                    matches[n_matches, 1:] = part[q]
+                    for k in range(widest):
+                        matches[n_matches, 1 + k] = part[q, k]
                     output[n_matches] = -1
+                    if patterns[p, OUTPUT] >= 0:
+                        if rows == len(time):
+                            values, known, time = (
+                                higher(values, 2 * rows),
+                                higher(known, 2 * rows),
+                                longer(time, 2 * rows),
+                            )
+                            of_lane, made = longer(of_lane, 2 * rows), longer(made, 2 * rows)
+                            before = higher(before, 2 * rows)
+                            pool = (values, values.view(np.float64), known, time, of_lane)
+                            wider = np.ones((free.shape[0], 2 * rows), np.bool_)
+                            for i in range(free.shape[0]):
+                                for k in range(rows):
+                                    wider[i, k] = free[i, k]
+                            free = wider
+                        time[rows] = now
+                        of_lane[rows] = number
+                        made[rows] = patterns[p, OUTPUT]
+                        for o in range(patterns[p, OUTS], patterns[p, OUTS_END]):
+                            column = o - patterns[p, OUTS]
+                            e = outs[o]
+                            begin, end = expressions[e, CODE], expressions[e, CODE_END]
+                            if end > begin and evaluate(program, begin, end, pool[:4], part[q], _NO_ROW, stack) == DONE:
+                                known[rows, column] = stack[2][0]
+                                if expressions[e, REAL]:
+                                    pool[1][rows, column] = stack[1][0]
+                                else:
+                                    values[rows, column] = stack[0][0]
+                            else:
+                                at = _asked(e, part[q], _NO_ROW, lane, reg, questions)
+                                if at >= 0:
+                                    values[rows, column], known[rows, column] = said[at, 0], said[at, 1] != 0
+                        output[n_matches] = rows
+                        if n_here == len(here):
+                            here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
+                        here[n_here] = rows
+                        here_type[n_here] = patterns[p, OUTPUT]
+                        n_here += 1
+                        rows += 1
                     n_matches += 1
-            if p >= 0 and patterns[p, OUTPUT] >= 0:
-                for m in range(first_of_pattern, n_matches):
-                    if rows == len(time):
-                        values, known, time = higher(values, 2 * rows), higher(known, 2 * rows), longer(time, 2 * rows)
-                        pool = (values, values.view(np.float64), known, time)
-                        chains = (heads, higher(chains[1], 2 * rows))
-                        made_type = longer(made_type, 2 * rows)
-                        wider = np.ones((free.shape[0], 2 * rows), np.bool_)
-                        wider[:, :rows] = free
-                        free = wider
-                    time[rows] = now
-                    made_type[rows] = patterns[p, OUTPUT]
-                    for o in range(patterns[p, OUTS], patterns[p, OUTS_END]):
-                        column = o - patterns[p, OUTS]
-                        terminator = matches[m, 1]
-                        if evaluate(program, outs[o, 0], outs[o, 1], pool, matches[m, 1:], terminator, stack) != DONE:
-                            return GIVE_UP, pool, made_type, rows, matches, output, 0, free
-                        known[rows, column] = ok[0]
-                        if outs[o, 2]:
-                            pool[1][rows, column] = y[0]
-                        else:
-                            values[rows, column] = x[0]
-                    output[m] = rows
-                    if n_here == len(here):
-                        here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
-                    here[n_here] = rows
-                    here_type[n_here] = patterns[p, OUTPUT]
-                    n_here += 1
-                    rows += 1
-            # new rows of fed-back types become candidates
-            for at in range(fresh_from, n_here):
-                for i in range(n_index):
-                    if index_types[i] != here_type[at]:
-                        continue
-                    if index_code[i, 1] > index_code[i, 0]:
-                        alone[0] = here[at]
-                        if evaluate(program, index_code[i, 0], index_code[i, 1], pool, alone, here[at], stack) != DONE:
-                            return GIVE_UP, pool, made_type, rows, matches, output, 0, free
-                        if not (ok[0] and x[0] != 0):
-                            continue
-                    _enter(pool, here[at], i, index_keys, chains)
-        # what this instant consumes is gone after it
-        for m in range(first_match, n_matches):
-            p = matches[m, 0]
-            if patterns[p, CONSUMING]:
-                bound = 1
-                for s in range(patterns[p, STEPS], patterns[p, STEPS_END]):
-                    if steps[s, OP] == SELECT:
-                        if steps[s, CONSUMES]:
-                            free[p, matches[m, 1 + bound]] = False
-                        bound += 1
-    return DONE, pool, made_type, rows, matches, output, n_matches, free
+                if reg[MISSING]:
+                    break
+            work = (values, known, time, of_lane, before, made, matches, output, free)
+            if reg[MISSING]:
+                for k in range(first_question, reg[N_QUESTIONS]):
+                    questions[k, 0] = number
+                lane[DRAFT], lane[DRAFT_END] = reg[N_ROWS], rows
+                reg[N_ROWS] = rows
+                break
+            # the instant is over: its rows of fed-back types become candidates, what it consumes is gone
+            for at in range(n_here):
+                for i in range(len(index_types)):
+                    if index_types[i] == here_type[at]:
+                        _enter(pool, here[at], i, index_keys, heads, before)
+            for m in range(reg[N_MATCHES], n_matches):
+                of = matches[m, 0]
+                if patterns[of, CONSUMING]:
+                    bound = _ONE
+                    for s in range(patterns[of, STEPS], patterns[of, STEPS_END]):
+                        if steps[s, OP] == SELECT:
+                            if steps[s, CONSUMES]:
+                                free[of, matches[m, 1 + bound]] = False
+                            bound += 1
+            lane[START], lane[CAME], lane[SAID] = started, came, lane[SAID_END]
+            reg[N_ROWS], reg[N_MATCHES] = rows, n_matches
+        if reg[MISSING]:
+            todo[reg[WAITING]] = number
+            reg[WAITING] += 1
+    return work

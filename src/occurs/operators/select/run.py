@@ -43,13 +43,11 @@ POLICIES = ("each", "first", "last")
 class Run:
     """One pattern over one frame."""
 
-    def __init__(self, pattern: Pattern, frame: Frame, free: dict[str, np.ndarray] | None = None):
+    def __init__(self, pattern: Pattern, frame: Frame):
         self.pattern = pattern
         self.frame = frame
         self.sources = pattern.role_sources
         self.tables: list[Rows] = [frame.tables[s.type] for s in self.sources]
-        #: by type, booleans per row: not yet consumed by this rule; tested for the roles that consume
-        self.free = free or {}
         self.many = len(pattern.rules) > 1
         self.finder = Finder(pattern, frame, self.tables)
 
@@ -95,13 +93,28 @@ class Run:
 
         ``own`` gives the row that ``Ref(None, ..)`` speaks of.
         """
-
-        def columns(leaf: Expr) -> pa.Array:
-            if own is not None and isinstance(leaf, Ref) and leaf.scope is None:
-                return own[0].column(leaf.name).take(own[1]).arrow
-            return self.column(matches, leaf).arrow
-
+        columns = partial(self._leaf, matches, own)
         return select(expr, columns, len(matches), kind=self.frame.kind, dialect=self.frame.dialect)
+
+    def value(
+        self, matches: Matches, expr: Expr, type: Type | None = None, own: tuple[Rows, np.ndarray] | None = None
+    ) -> Column:
+        """The value of an expression per match, as a column of ``type`` (None: of its own)."""
+        if isinstance(expr, Windowed) or (isinstance(expr, Ref) and expr.scope is not None):
+            column = self.column(matches, expr)
+            return column if type is None else column.cast(type)
+        if isinstance(expr, Literal) and expr.value is None:
+            return Column.nulls(type or Type.NULL, len(matches))
+        columns = partial(self._leaf, matches, own)
+        got = evaluate(expr, columns, len(matches), kind=self.frame.kind, dialect=self.frame.dialect)
+        if got.overflow is not None:
+            self.overflow(matches, int(np.flatnonzero(got.overflow)[0]))
+        return Column.computed(got.values, type or got.type)
+
+    def _leaf(self, matches: Matches, own: tuple[Rows, np.ndarray] | None, leaf: Expr) -> pa.Array:
+        if own is not None and isinstance(leaf, Ref) and leaf.scope is None:
+            return own[0].column(leaf.name).take(own[1]).arrow
+        return self.column(matches, leaf).arrow
 
     def keep(self, matches: Matches, conditions: Sequence[Expr], rows: Rows, row: np.ndarray) -> np.ndarray | None:
         """The numbers of the matches that pass all conditions; None without conditions.
@@ -117,21 +130,8 @@ class Run:
         return np.flatnonzero(passed)
 
     def overflow(self, matches: Matches, at: int) -> None:
-        rule = self.pattern.rules[0 if matches.rule is None else int(matches.rule[at])]
-        time = int(self.tables[0].time[matches.rows[0][at]])
-        raise InputProblem(
-            Problem(
-                "overflow",
-                f"a number overflows 64-bit integers in the rule for `{rule.output}`, "
-                f"at the terminator `{self.sources[0].type}` at time {time}",
-                file=rule.file,
-                span=rule.span,
-                source=rule.source,
-                definition=rule.definition,
-                value=time,
-                hint="use floats (multiply by 1.0), or a condition that excludes such values",
-            )
-        )
+        rule = 0 if matches.rule is None else int(matches.rule[at])
+        raise overflow(self.pattern, int(self.tables[0].time[matches.rows[0][at]]), rule)
 
     def bound_rows(self, matches: Matches, rows: Rows) -> np.ndarray:
         """(m, n): the rows of this type that each match has bound."""
@@ -228,8 +228,7 @@ class Run:
 
     def select(self, matches: Matches, s: Select) -> Matches | None:
         """None: too many pairs at once, halve the matches."""
-        free = self.free.get(s.source.type) if len(matches.rows) in self.pattern.consuming else None
-        found = self.finder.find(matches, s.source, s.keys, Within(s.ref, s.within), free=free)
+        found = self.finder.find(matches, s.source, s.keys, Within(s.ref, s.within))
         guard = self.guard_of(s, len(matches.rows))
         if guard is not None and not found.left:
             by = self.finder.find(matches, guard.source, guard.keys, Within(s.ref, s.within), open_low=True)
@@ -317,25 +316,25 @@ class Run:
 
     # -- output ------------------------------------------------------------------------------------------------------
     def outputs(self, matches: Matches) -> dict[str, Column]:
-        out: dict[str, Column] = {}
-        for name, expr, type in self.pattern.outputs:
-            if isinstance(expr, Ref | Windowed):
-                out[name] = self.column(matches, expr).cast(type)
-                continue
-            if isinstance(expr, Literal) and expr.value is None:
-                out[name] = Column.nulls(type, len(matches))
-                continue
-            got = evaluate(
-                expr,
-                lambda leaf: self.column(matches, leaf).arrow,
-                len(matches),
-                kind=self.frame.kind,
-                dialect=self.frame.dialect,
-            )
-            if got.overflow is not None:
-                self.overflow(matches, int(np.flatnonzero(got.overflow)[0]))
-            out[name] = Column.computed(got.values, type)
-        return out
+        return {name: self.value(matches, expr, type) for name, expr, type in self.pattern.outputs}
+
+
+def overflow(pattern: Pattern, time: int, rule: int = 0) -> InputProblem:
+    """What one of the rules of a pattern needs at a terminator of this time does not fit into 64 bits."""
+    info = pattern.rules[rule]
+    return InputProblem(
+        Problem(
+            "overflow",
+            f"a number overflows 64-bit integers in the rule for `{info.output}`, "
+            f"at the terminator `{pattern.terminator.type}` at time {time}",
+            file=info.file,
+            span=info.span,
+            source=info.source,
+            definition=info.definition,
+            value=time,
+            hint="use floats (multiply by 1.0), or a condition that excludes such values",
+        )
+    )
 
 
 def narrow(found: Candidates, by: Candidates) -> Candidates:
@@ -415,9 +414,7 @@ class Finder:
         interval: Within | Between,
         *,
         open_low: bool = False,
-        free: np.ndarray | None = None,
     ) -> Candidates:
-        """``free``: booleans, rows that are not consumed (only in patterns of one rule)."""
         if (
             isinstance(interval, Within)
             and not source.strict
@@ -425,10 +422,10 @@ class Finder:
             and len(matches) > len(self.tables[interval.role])
         ):
             # more matches than rows they can refer to: one range per row, shared by all rules
-            found = self.linked(source, keys, interval.role, interval.length - open_low, free=free)
+            found = self.linked(source, keys, interval.role, interval.length - open_low)
             return replace(found, at=matches.rows[interval.role])
         rows = self.frame.tables[source.type]
-        mask, keep, name, left = self._constraints(rows, source, free)
+        mask, keep, name, left = self._constraints(rows, source)
         low, high = self._bounds(matches, interval)
         if open_low:
             low = low + 1
@@ -447,7 +444,6 @@ class Finder:
         role: int,
         length: int,
         *,
-        free: np.ndarray | None = None,
         bits: bool = False,
     ) -> Candidates:
         """One range per row of a role's table: at most ``length`` ticks before it; all ``keys`` are of that role.
@@ -455,32 +451,30 @@ class Finder:
         ``bits``: the mask is uint64 (rows), the set of the rules (of at most 64) that each row passes.
         """
         rows = self.frame.tables[source.type]
-        mask, keep, name, left = self._constraints(rows, source, free, bits)
+        mask, keep, name, left = self._constraints(rows, source, bits)
         table = self.tables[role]
         names = [k.attribute for k in keys]
         code = self.frame.joined_codes(table, names) if keys else np.zeros(len(table), np.int64)
         index = self.frame.index(rows, [k.own for k in keys], keep, name)
         what = ("link", table.type, tuple(names), length)
         made = index.links.get(what)
-        if made is None or made[0] is not table:  # the table of a recursive type grows from wave to wave
+        if made is None or made[0] is not table:  # the table of a recursive type grows
             made = index.links[what] = (table, *index.ranges(code, ticks_before(table.time, length), table.time))
         return Candidates(rows, index, *made[1:], DIRECT, mask, left)
 
     def _constraints(
-        self, rows: Rows, source: Source, free: np.ndarray | None, bits: bool = False
+        self, rows: Rows, source: Source, bits: bool = False
     ) -> tuple[np.ndarray, np.ndarray | None, object, tuple[Expr, ...]]:
         """(mask of rules and rows, rows to keep in the index, its name, constraints left for pairs)."""
-        if free is not None:
-            free = free[None, :]
         n_rules = len(self.pattern.rules)
         try:
             if n_rules > 1 and any(isinstance(n, Slot) for f in source.filters for n in f.walk()):
                 make = rule_bits if bits else rule_mask
                 return make(self.frame, rows, source.filters, self.pattern.constants, n_rules), None, None, ()
             keep = self.frame.filter(rows, source.filters)
-            return NO_MASK if free is None else free, keep, source.filters or None, ()
+            return NO_MASK, keep, source.filters or None, ()
         except UndecidedOverflow:
-            return NO_MASK if free is None else free, None, None, source.filters
+            return NO_MASK, None, None, source.filters
 
     def _bounds(self, matches: Matches, interval: Within | Between) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest time per match."""

@@ -1,27 +1,28 @@
 """Rules whose past decides their future: consuming rules and recursive components (tesla.md, sections 4 and 5).
 
-They are evaluated instant by instant: in compiled code (kernels/rule_machine.py) if that knows all of their
-expressions, else column-wise.  Instants of different keys do not meet, so a *wave* takes the next instant of every key
-at once: there are as many waves as the busiest key has instants.
+A machine in compiled code (kernels/rule_machine.py) evaluates them instant by instant.  What its code cannot compute
+and depends on one event becomes a column beforehand; anything else the machine asks for, for all keys at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from occurs.expr.tree import Expr, Ref, conjunction
-from occurs.model.labels import Labels, chained_labels, derived_labels
+from occurs.errors import InputProblem
+from occurs.expr.tree import Binary, Expr, Literal, Ref, conjunction
+from occurs.model.labels import Labels, chained_labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome, joint_identity, joint_ports
 from occurs.operators.frame import Frame, UndecidedOverflow
 from occurs.operators.kernels import rule_machine as machine
+from occurs.operators.kernels import stackcode
 from occurs.operators.rows import Rows
-from occurs.operators.rule_bytecode import KINDS, Coder, Unsupported
+from occurs.operators.rule_bytecode import KINDS, Code, Coder, Unsupported
 from occurs.operators.select.pattern import (
     Absent,
     Between,
@@ -32,11 +33,16 @@ from occurs.operators.select.pattern import (
     Pattern,
     Select,
     Source,
+    Windowed,
     Within,
 )
-from occurs.operators.select.run import POLICIES, Run
+from occurs.operators.select.run import POLICIES, Run, overflow
 from occurs.operators.select.templates import Checked, Template, block_of, checked, equated
 from occurs.operators.states import State
+
+_NONE = np.zeros(0, np.int64)
+#: the most questions of the machine at once
+_QUESTIONS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,16 +94,16 @@ class Sequential(Operator):
 
     def advance(self, state: State, call: Call) -> Outcome:
         frame = Frame(call.rows, call.codes, call.domains, call.kind)
-        waves = Waves(self, frame, call.consumed, call.labelled)
+        instants = Instants(self, frame, call.consumed)
         blocks = []
         of = {id(p): out for p, out in zip(self.patterns, self.outs, strict=True)}
-        for r in waves.run():
+        for r in instants.run():
             block = block_of(r.pattern, [of[id(r.pattern)]], r.tables, r.matches, r.columns, r.checks)
             blocks.append(replace(block, labels=r.labels))
         consumed = {}
-        for (place, type), free in waves.free.items():
+        for (place, type), free in instants.free.items():
             gone = np.zeros(len(free), np.bool_)
-            gone[waves.rank(type) if type in self.types else np.arange(len(free))] = ~free
+            gone[instants.rank(type) if type in self.types else np.arange(len(free))] = ~free
             consumed[(place, type)] = gone
         return Outcome(blocks, consumed=consumed)
 
@@ -114,181 +120,434 @@ class Result:
     checks: Sequence[Checked] = ()
 
 
-class Waves:
-    """One evaluation of a component over a frame.
+@dataclass(frozen=True)
+class Asked:
+    """An expression of pattern number ``pattern``: a condition, or a value of ``type``.
 
-    ``consumed``: per rule place and type the serial numbers consumed before; afterwards ``free`` says, per rule place
-    and type, which rows of ``tables`` are not consumed.
+    ``own``: the type of the row that a bare name speaks of; ``roles``: how many are bound.
     """
 
-    def __init__(
-        self, component: Sequential, frame: Frame, consumed: Mapping[tuple[int, str], np.ndarray], labelled: bool
-    ) -> None:
-        self.component = component
+    pattern: int
+    expr: Expr
+    own: str | None
+    roles: int
+    type: Type | None = None
+
+
+class Instants:
+    """One evaluation of a component over a frame by the machine (kernels/rule_machine.py), instant by instant.
+
+    It lays out the rules and the rows of all types as the tables of the machine, answers what the machine asks for
+    column by column, and makes columns of its answer.  ``consumed``: per rule place and type the serial numbers
+    consumed before; afterwards ``free`` says, per rule place and type, which rows of ``tables`` are not consumed.
+    """
+
+    def __init__(self, component: Sequential, frame: Frame, consumed: Mapping[tuple[int, str], np.ndarray]) -> None:
+        self.patterns = component.patterns
+        self.by = component.by
+        self.fed = sorted(component.types)
+        #: of fed-back types the rows of the past, later also those of this call
         self.tables: dict[str, Rows] = dict(frame.tables)
         self.frame = replace(frame, tables=self.tables)
-        self.labelled = labelled
-        self.outside: dict[str, Rows] = {}
-        for t in component.types:
+        outside: dict[str, Rows] = {}
+        for t in self.fed:
             table = self.tables[t]
-            self.outside[t] = table.slice(table.new)
+            outside[t] = table.slice(table.new)
             self.tables[t] = table.slice(0, table.new, table.new)
-        self.consumed = consumed
+        types: dict[str, None] = {}
+        for p in self.patterns:
+            sources = [*p.role_sources, *(s.source for s in p.steps if isinstance(s, Absent))]
+            types.update(dict.fromkeys(s.type for s in sources))
+        types.update(dict.fromkeys(self.fed))
+        names = {t: next((n for p in self.patterns if (n := _columns(p, t))), []) for t in self.fed}
+        self.pool = Pool(self.tables, outside, names, types)
+        self.regions, self.size = self.pool.regions, self.pool.size
         self.free: dict[tuple[int, str], np.ndarray] = {}
-        for p in component.patterns:
+        for p in self.patterns:
             for role in p.consuming:
-                type = p.role_sources[role].type
-                self.free[(p.rules[0].place, type)] = self._free(p.rules[0].place, type)
-        #: per type: (row numbers, rule place or -1, positions in the results of the rule)
-        self.origin: dict[str, list[tuple[np.ndarray, int, np.ndarray]]] = {t: [] for t in component.types}
+                name = (p.rules[0].place, p.role_sources[role].type)
+                table = self.tables[name[1]]
+                gone = consumed.get(name, _NONE)
+                self.free[name] = np.ones(len(table), np.bool_)
+                if len(gone):
+                    assert table.serial is not None
+                    self.free[name] = ~np.isin(table.serial, gone)
+        #: per fed-back type: (row numbers, rule place or -1, positions in the results of the rule)
+        self.origin: dict[str, list[tuple[np.ndarray, int, np.ndarray]]] = {t: [] for t in self.fed}
         self.final: dict[int, np.ndarray] = {}
-        self.found: dict[int, list[tuple[Matches, dict[str, Column], Labels | None]]] = {
-            p.rules[0].place: [] for p in component.patterns
-        }
+        self._translate()
 
-    def _free(self, place: int, type: str) -> np.ndarray:
-        table = self.tables[type]
-        gone = self.consumed.get((place, type))
-        if gone is None or len(gone) == 0:
-            return np.ones(len(table), np.bool_)
-        assert table.serial is not None
-        return ~np.isin(table.serial, gone)
+    # -- rules -------------------------------------------------------------------------------------------------------
+    def _translate(self) -> None:
+        self.coder = _Coder(lambda role, name: (0, Type.NULL), self.pool.text, wide=True)
+        #: what the machine may ask for, and where the code of each is
+        self.asked: list[Asked] = []
+        self._code: list[tuple[int, int, int]] = []
+        patterns: list[list[int]] = []
+        steps: list[list[int]] = []
+        keys: list[tuple[int, int, int]] = []
+        key_floats: list[bool] = []
+        outs: list[int] = []
+        index_keys: list[list[tuple[int, bool]]] = []
+        index_types: list[int] = []
+        #: per index the pool's rows that enter it
+        self.members: list[np.ndarray] = []
+        for number, p in enumerate(self.patterns):
+            first_step = len(steps)
+            bound = 1
+            for s in p.steps:
+                row = [0] * machine.STEP_FIELDS
+                if isinstance(s, Keep):
+                    row[machine.OP] = machine.KEEP
+                    row[machine.CONDITION] = self._condition(number, (s.condition,), None, bound)
+                elif isinstance(s, Extra):
+                    row[machine.OP] = machine.EXTRA
+                    row[machine.ROLE_A], row[machine.ROLE_B], row[machine.LENGTH] = s.role, s.ref, s.within
+                else:
+                    if isinstance(s, Select):
+                        row[machine.OP] = machine.SELECT
+                        row[machine.POLICY], row[machine.K] = POLICIES.index(s.policy), s.k
+                        row[machine.CONSUMES] = int(bound in p.consuming)
+                        interval: Within | Between = Within(s.ref, s.within)
+                    else:
+                        row[machine.OP] = machine.ABSENT
+                        interval = s.interval
+                    if isinstance(interval, Within):
+                        row[machine.INTERVAL], row[machine.ROLE_A] = machine.WITHIN, interval.role
+                        row[machine.LENGTH] = interval.length
+                    else:
+                        row[machine.INTERVAL] = machine.BETWEEN
+                        row[machine.ROLE_A], row[machine.ROLE_B] = interval.early, interval.late
+                    row[machine.STRICT] = int(s.source.strict)
+                    residual = [*s.residual, *self._candidates(s.source)]
+                    row[machine.KEYS] = len(keys)
+                    for part in s.keys:
+                        try:
+                            key, real = self._key(p, s.source, part)
+                        except Unsupported:  # of different types: a condition like others
+                            residual.append(Binary("=", Ref(None, part.own), Ref(str(part.role), part.attribute)))
+                            continue
+                        keys.append(key)
+                        key_floats.append(real)
+                    row[machine.KEYS_END] = len(keys)
+                    # a candidate is both the row itself and the next role
+                    roles = bound + isinstance(s, Select)
+                    row[machine.CONDITION] = self._condition(number, residual, s.source.type, roles)
+                    row[machine.INDEX] = len(index_keys)
+                    index_keys.append([(key[0], real) for key, real in zip(keys, key_floats)][row[machine.KEYS] :])
+                    index_types.append(self.fed.index(s.source.type) if s.source.type in self.fed else -1)
+                    bound = roles
+                steps.append(row)
+            patterns.append(self._pattern(number, first_step, len(steps), outs))
+        columns = max((len(k) for k in index_keys), default=0)
+        table = np.zeros((len(index_keys), 1 + 2 * columns), np.int64)
+        for i, index in enumerate(index_keys):
+            table[i, 0] = len(index)
+            for at, (column, real) in enumerate(index):
+                table[i, 1 + at], table[i, 1 + len(index) + at] = column, real
+        self.rules = (
+            _matrix(patterns, machine.PATTERN_FIELDS),
+            _matrix(steps, machine.STEP_FIELDS),
+            _matrix(keys, 3),
+            np.array(key_floats, np.bool_),
+            _matrix(self._code, 3),
+            np.array(outs, np.int64),
+            table,
+            np.array(index_types, np.int64),
+        )
 
-    # -- waves -------------------------------------------------------------------------------------------------------
-    def run(self) -> list[Result]:
-        if not self._by_machine():
-            self._by_waves()
-        return self._results()
+    def _pattern(self, number: int, begin: int, end: int, outs: list[int]) -> list[int]:
+        p = self.patterns[number]
+        row = [0] * machine.PATTERN_FIELDS
+        row[machine.STEPS], row[machine.STEPS_END] = begin, end
+        row[machine.ROLES] = len(p.role_sources)
+        row[machine.TERMINATOR] = row[machine.OUTPUT] = -1
+        if p.terminator.type in self.fed:
+            row[machine.TERMINATOR] = self.fed.index(p.terminator.type)
+            row[machine.FILTER] = self._condition(number, p.terminator.filters, p.terminator.type, 1)
+        output = p.rules[0].output
+        row[machine.OUTS] = len(outs)
+        if output in self.fed:
+            row[machine.OUTPUT] = self.fed.index(output)
+            values = {name: expr for name, expr, _ in p.outputs}
+            for name in self.regions[output].names:
+                type = self.regions[output].type(name)
+                value = Literal(None, type) if type is Type.NULL else values[name]
+                outs.append(self._add(Asked(number, value, None, len(p.role_sources), type)))
+        row[machine.OUTS_END] = len(outs)
+        row[machine.CONSUMING] = int(bool(p.consuming))
+        return row
 
-    def _by_machine(self) -> bool:
-        """Instant by instant in compiled code, if the rules are made for it."""
+    def _condition(self, number: int, conditions: Sequence[Expr], own: str | None, bound: int) -> int:
+        """The number of the expression that all ``conditions`` are; -1: there are none."""
+        joint = conjunction(list(conditions))
+        return -1 if joint is None else self._add(Asked(number, joint, own, bound))
+
+    def _add(self, asked: Asked) -> int:
+        """Note an expression, with its code if it can be coded."""
+        p = self.patterns[asked.pattern]
+
+        def type_of(role: int) -> str:
+            type = p.role_sources[role].type if role >= 0 else asked.own
+            if type is None:
+                raise Unsupported("a bare name")
+            return type
+
+        self.coder.column = lambda role, name: self._column(type_of(role), name)
+        self.coder.computed = lambda role, expr: self._computed(p, role, type_of(role), expr)
+        code = (0, 0, 0)
         try:
-            return MachineRun(self).run()
-        except Unsupported:
-            return False
-
-    def _by_waves(self) -> None:
-        starts: dict[int, Matches] = {}
-        parts: list[tuple[np.ndarray, ...]] = []
-        for number, p in enumerate(self.component.patterns):
-            if p.terminator.type in self.component.types:
-                continue
-            run = Run(p, self.frame)
-            starts[number] = run.start()
-            parts.append(self._items(run.tables[0], starts[number].rows[0], number))
-        outside = sorted(self.component.types)
-        for at, t in enumerate(outside):
-            rows = self.outside[t]
-            parts.append(self._items(rows, np.arange(len(rows)), -1 - at))
-        code, time, source, item = (np.concatenate(column) for column in zip(*parts, strict=True))
-        wave = _waves(code, time)
-        order = np.lexsort((item, source, wave))
-        wave, source, item = wave[order], source[order], item[order]
-        n_waves = int(wave[-1]) + 1 if len(wave) else 0
-        cuts = np.searchsorted(wave, np.arange(n_waves + 1))
-        for w in range(n_waves):
-            part = slice(cuts[w], cuts[w + 1])
-            self._one(w, source[part], item[part], starts, outside)
-
-    def _items(self, table: Rows, rows: np.ndarray, source: int) -> tuple[np.ndarray, ...]:
-        """Of rows that a wave takes from ``source`` (a pattern by its number, or outside): key, time, source, item."""
-        by = self.component.by.get(table.type, ())
-        n = len(rows)
-        code = self.frame.joined_codes(table, by)[rows] if by else np.zeros(n, np.int64)
-        return code, table.time[rows], np.full(n, source, np.int64), np.arange(n, dtype=np.int64)
-
-    def _one(
-        self, wave: int, source: np.ndarray, item: np.ndarray, starts: dict[int, Matches], outside: list[str]
-    ) -> None:
-        here: dict[str, list[np.ndarray]] = {t: [] for t in self.component.types}
-        for at, t in enumerate(outside):
-            rows = item[source == -1 - at]
-            if len(rows):
-                here[t].append(self._append(t, self.outside[t].take(rows), -1, rows))
-        claimed: list[tuple[int, str, np.ndarray]] = []
-        for number, p in enumerate(self.component.patterns):
-            place = p.rules[0].place
-            free = {t: f for (q, t), f in self.free.items() if q == place}
-            if number in starts:
-                begin = starts[number].take(item[source == number])
+            if asked.type is None:
+                code = (*self.coder.condition(asked.expr), 0)
             else:
-                fresh = here[p.terminator.type]
-                begin = self._begin(p, np.concatenate(fresh) if fresh else np.zeros(0, np.int64))
-            if len(begin) == 0:
-                continue
-            run = Run(p, self.frame, free)
-            done = run.run(begin)
-            if not done:
-                continue
-            matches = Matches.concat(done)
-            columns = run.outputs(matches)
-            # derived events may be constituents of others in the same call
-            labels = derived_labels(p.rules[0].definition, matches.labels(run.tables)) if self.labelled else None
-            before = sum(len(m) for m, _, _ in self.found[place])
-            self.found[place].append((matches, columns, labels))
-            for role in p.consuming:
-                claimed.append((place, p.role_sources[role].type, matches.rows[role]))
-            output = p.rules[0].output
-            if output in self.component.types:
-                time = run.tables[0].time[matches.rows[0]]
-                rows = Rows(output, time, columns, labels=labels)
-                here[output].append(self._append(output, rows, place, before + np.arange(len(rows))))
-        for place, type, rows in claimed:
-            self.free[(place, type)][rows] = False
+                code = self.coder.value(asked.expr, asked.type)
+        except Unsupported:
+            pass
+        self.asked.append(asked)
+        self._code.append(code)
+        return len(self.asked) - 1
 
-    def _begin(self, p: Pattern, rows: np.ndarray) -> Matches:
-        """Terminators of a type of the component: rows of this wave that pass the constraints of role 0."""
-        table = self.tables[p.terminator.type]
-        small = table.take(rows)
-        run = Run(p, replace(self.frame, tables={**self.tables, p.terminator.type: small}))
-        return Matches(None, [rows[run.start().rows[0]]])
+    def _column(self, type: str, name: str) -> tuple[int, Type]:
+        region = self.regions[type]
+        if name not in region.names:
+            if type in self.fed or name not in region.rows.columns:
+                raise Unsupported(f"{type}.{name}")
+            region.names.append(name)
+        return region.names.index(name), region.type(name)
 
-    def _append(self, type: str, rows: Rows, place: int, positions: np.ndarray) -> np.ndarray:
-        """Put rows behind the table of a type; returns their numbers.
+    def _computed(self, p: Pattern, role: int, type: str, expr: Expr) -> tuple[int, Type]:
+        """What depends on one row alone as a column, if all rows are there beforehand and none overflows."""
+        region = self.regions[type]
+        windows = [n.source.type for n in expr.walk() if isinstance(n, Windowed)]
+        if not set(self.fed).isdisjoint((type, *windows)) or not len(self.frame.tables[p.terminator.type]):
+            raise Unsupported(type)
+        name = f"{role}: {expr!r}" if windows else repr(expr)
+        if name not in region.made:
+            rows = np.arange(len(region.rows))
+            others = [np.zeros_like(rows)] * max(role, 1)
+            matches = Matches(None, [rows] if role == 0 else others if role < 0 else [*others, rows])
+            try:
+                region.made[name] = Run(p, self.frame).value(matches, expr, own=(region.rows, rows))
+            except InputProblem:  # it matters only where a match gets there
+                region.made[name] = None
+        made = region.made[name]
+        if made is None or made.type not in KINDS:
+            raise Unsupported(type)
+        if name not in region.names:
+            region.names.append(name)
+        return region.names.index(name), made.type
 
-        They are number ``positions`` of the results of rule ``place``, or of the outside rows (-1).
-        """
-        n = len(self.tables[type])
-        self.tables[type] = _behind(self.tables[type], rows)
-        for (rule, t), free in self.free.items():
-            if t == type:
-                self.free[(rule, t)] = np.concatenate([free, np.ones(len(rows), np.bool_)])
-        numbers = np.arange(n, n + len(rows))
-        self.origin[type].append((numbers, place, positions))
-        return numbers
+    def _key(self, p: Pattern, source: Source, key: KeyPart) -> tuple[tuple[int, int, int], bool]:
+        own, a = self._column(source.type, key.own)
+        other, b = self._column(p.role_sources[key.role].type, key.attribute)
+        if KINDS.get(a) != KINDS.get(b):
+            raise Unsupported(f"{a} = {b}")
+        return (own, key.role, other), a is Type.FLOAT
 
-    # -- results -----------------------------------------------------------------------------------------------------
-    def _results(self) -> list[Result]:
+    def _candidates(self, source: Source) -> tuple[Expr, ...]:
+        """Note which rows may be candidates; the filters that must be judged with each match."""
+        region = self.regions[source.type]
+        at, left = np.arange(len(region.rows)), source.filters
+        if source.type not in self.fed:
+            try:
+                keep = self.frame.filter(region.rows, source.filters)
+                at, left = at if keep is None else np.flatnonzero(keep), ()
+            except UndecidedOverflow:
+                pass
+        self.members.append(region.base + at)
+        return left
+
+    # -- the run -----------------------------------------------------------------------------------------------------
+    def run(self) -> list[Result]:
         """Per pattern all matches, in the total order."""
-        out: list[Result] = []
-        for p in self.component.patterns:
-            place = p.rules[0].place
-            parts = self.found[place]
-            if not parts:
-                continue
-            tables = [self.tables[s.type] for s in p.role_sources]
-            matches = Matches.concat([m for m, _, _ in parts])
-            rank = matches.rows[0]
-            if p.terminator.type in self.component.types:
-                rank = self.rank(p.terminator.type)[rank]
-            order = np.lexsort((np.arange(len(rank)), rank, tables[0].time[matches.rows[0]]))
-            final = np.empty(len(order), np.int64)
-            final[order] = np.arange(len(order))
-            self.final[place] = final
-            labels = None
-            if parts[0][2] is not None:
-                labels = Labels.concat([x for _, _, x in parts if x is not None]).take(order)
-            columns = {n: Column.concat([c[n] for _, c, _ in parts]).take(order) for n in parts[0][1]}
-            result = Result(p, matches.take(order), tables, columns, labels)
-            if p.reasons:
-                result.checks = checked(Run(p, self.frame), result.matches)
-            out.append(result)
+        if not self.size:
+            return []
+        values, known, time = self.pool.arrays()
+        of_lane, count = self._lanes()
+        starts, of_pattern = self._starts()
+        order = np.lexsort((starts, of_pattern, time[starts], of_lane[starts]))
+        starts, of_pattern = starts[order], of_pattern[order]
+        enter = np.concatenate([*self.members, _NONE])
+        index = np.repeat(np.arange(len(self.members)), [len(m) for m in self.members])
+        order = np.lexsort((enter, time[enter], of_lane[enter]))
+        enter, index = enter[order], index[order]
+        came = np.concatenate([*(self.regions[t].came for t in self.fed), _NONE])
+        fed = np.repeat(np.arange(len(self.fed)), [len(self.regions[t].came) for t in self.fed])
+        order = np.lexsort((came, fed, time[came], of_lane[came]))
+        came, fed = came[order], fed[order]
+        lanes = np.zeros((count, machine.LANE_FIELDS), np.int64)
+        for at, rows in ((machine.START, starts), (machine.CAME, came), (machine.ENTER, enter)):
+            cuts = np.searchsorted(of_lane[rows], np.arange(count + 1))
+            lanes[:, at], lanes[:, at + 1] = cuts[:-1], cuts[1:]
+        n, n_index, widest = len(time), len(self.members), self.rules[0][:, machine.ROLES].max()
+        reg = np.zeros(machine.REGISTERS, np.int64)
+        reg[machine.N_ROWS], reg[machine.UNDECIDED_PATTERN] = n, -1
+        work: tuple[np.ndarray, ...] = (
+            values,
+            known,
+            time,
+            of_lane,
+            np.zeros((n, n_index), np.int64),
+            np.full(n, -1, np.int64),
+            np.zeros((64, 1 + widest), np.int64),
+            np.zeros(64, np.int64),
+            self._free_at_first(),
+        )
+        heads = np.full((n_index, 1 << (2 * n + 15).bit_length()), -1, np.int64)
+        given, program = (enter, index, came, fed, starts, of_pattern), self.coder.program()
+        questions = np.zeros((min(count, _QUESTIONS), 3 + widest), np.int64)
+        said, todo = np.zeros((0, 2), np.int64), np.arange(count)
+        while len(todo):
+            work = machine.run(self.rules, program, given, lanes, todo, said, questions, heads, reg, work)
+            if reg[machine.UNDECIDED_PATTERN] >= 0:
+                raise overflow(self.patterns[reg[machine.UNDECIDED_PATTERN]], int(reg[machine.UNDECIDED_TIME]))
+            todo = todo[: reg[machine.WAITING]]
+            if len(todo):
+                asked = questions[: reg[machine.N_QUESTIONS]]
+                said = _by_lane(lanes, todo, said, asked[:, 0], self._answers(asked, reg, work))
+                if len(asked) == len(questions) < _QUESTIONS:
+                    questions = np.zeros((min(4 * len(questions), _QUESTIONS), 3 + widest), np.int64)
+        return self._results(reg, work)
+
+    def _lanes(self) -> tuple[np.ndarray, int]:
+        """The lane of each row of the pool, and how many there are."""
+        if any(t not in self.by for t in self.regions):  # some events are for all keys
+            return np.zeros(self.size, np.int64), 1
+        parts = [(t, rows) for t, r in self.regions.items() for rows in (r.rows, r.outside) if rows is not None]
+        codes = np.concatenate([self.frame.joined_codes(rows, self.by[t]) for t, rows in parts])
+        known, lane = np.unique(codes, return_inverse=True)
+        return lane.reshape(-1).astype(np.int64), len(known)
+
+    def _starts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The given terminators: rows of the pool, and the number of their pattern."""
+        rows, numbers = [_NONE], [_NONE]
+        for number, p in enumerate(self.patterns):
+            if p.terminator.type not in self.fed:
+                found = Run(p, self.frame).start().rows[0]
+                rows.append(self.regions[p.terminator.type].base + found)
+                numbers.append(np.full(len(found), number))
+        return np.concatenate(rows), np.concatenate(numbers)
+
+    def _free_at_first(self) -> np.ndarray:
+        """Booleans (patterns, rows of the pool): not consumed by earlier calls."""
+        out = np.ones((len(self.patterns), self.size), np.bool_)
+        for number, p in enumerate(self.patterns):
+            for (place, t), mine in self.free.items():
+                if place == p.rules[0].place:
+                    base = self.regions[t].base
+                    out[number, base : base + len(mine)] = mine
         return out
+
+    def _answers(self, questions: np.ndarray, reg: np.ndarray, work: tuple[np.ndarray, ...]) -> np.ndarray:
+        """int64 (n, 2): what is asked, column by column; see :func:`.rule_machine.run`."""
+        tables, local = self._now(reg, work)
+        frame = replace(self.frame, tables=tables)
+        out = np.zeros((len(questions), 2), np.int64)
+        for e in np.unique(questions[:, 1]).tolist():
+            at, asked = np.flatnonzero(questions[:, 1] == e), self.asked[e]
+            run = Run(self.patterns[asked.pattern], frame)
+            matches = Matches(None, [local[questions[at, 3 + role]] for role in range(asked.roles)])
+            if asked.type is not None:
+                out[at, 0], out[at, 1] = self.pool.raw(run.value(matches, asked.expr, asked.type))
+                continue
+            own = None if asked.own is None else (tables[asked.own], local[questions[at, 2]])
+            passed, undecided = run.judge(matches, asked.expr, own)
+            out[at, 0] = np.where(passed, machine.YES, machine.NO)
+            if undecided is not None:
+                out[at[undecided], 0] = machine.UNDECIDED
+        return out
+
+    # -- the answer --------------------------------------------------------------------------------------------------
+    def _now(
+        self, reg: np.ndarray, work: tuple[np.ndarray, ...], labels: Labels | None = None
+    ) -> tuple[dict[str, Rows], np.ndarray]:
+        """The rows of all types as they are now, and for each row of the pool its number in the table of its type."""
+        values, known, time, _, _, made = work[:6]
+        tables, local = dict(self.tables), np.full(reg[machine.N_ROWS], -1, np.int64)
+        for t, region in self.regions.items():
+            old, outside = region.rows, region.outside
+            local[region.base : region.base + len(old)] = np.arange(len(old))
+            if outside is None:
+                continue
+            # what came and what was derived behind the table, in order of time
+            derived = self._derived(t, made[: len(local)])
+            fresh = np.concatenate([region.came, derived])
+            order = np.argsort(time[fresh], kind="stable")
+            local[fresh[order]] = len(old) + np.arange(len(fresh))
+            columns = {}
+            for at, name in enumerate(region.names):
+                own = self.pool.column(region.type(name), values[derived, at], known[derived, at])
+                columns[name] = Column.concat([outside.columns[name], own]).take(order)
+            these = None if labels is None else labels.take(fresh[order])
+            tables[t] = _behind(old, Rows(t, time[fresh[order]], columns, labels=these))
+        return tables, local
+
+    def _derived(self, type: str, made: np.ndarray) -> np.ndarray:
+        """The rows of the pool that rules have made for a type."""
+        return np.flatnonzero(made == self.fed.index(type)) if type in self.fed else _NONE
+
+    def _results(self, reg: np.ndarray, work: tuple[np.ndarray, ...]) -> list[Result]:
+        matches, output = (a[: reg[machine.N_MATCHES]] for a in work[6:8])
+        made, free = work[5][: reg[machine.N_ROWS]], work[8]
+        labels, pool = self._labels(len(made), matches, output)
+        self.tables, local = self._now(reg, work, pool)
+        self.frame = replace(self.frame, tables=self.tables)
+        for t in self.fed:
+            region = self.regions[t]
+            self.origin[t].append((local[region.came], -1, np.arange(len(region.came))))
+        found = [np.flatnonzero(matches[:, 0] == number) for number in range(len(self.patterns))]
+        for p, mine in zip(self.patterns, found):
+            if p.rules[0].output in self.fed and len(mine):
+                made_of = (local[output[mine]], p.rules[0].place, np.arange(len(mine)))
+                self.origin[p.rules[0].output].append(made_of)
+        for number, p in enumerate(self.patterns):
+            for place, t in self.free:
+                if place == p.rules[0].place:
+                    region = self.regions[t]
+                    rows = np.append(np.arange(region.base, region.base + len(region)), self._derived(t, made))
+                    self.free[place, t] = np.ones(len(self.tables[t]), np.bool_)
+                    self.free[place, t][local[rows]] = free[number, rows]
+        out = []
+        for p, mine in zip(self.patterns, found):
+            if len(mine):
+                out.append(
+                    self._result(p, [local[matches[mine, 1 + r]] for r in range(len(p.role_sources))], mine, labels)
+                )
+        return out
+
+    def _result(self, p: Pattern, rows: list[np.ndarray], mine: np.ndarray, labels: Labels | None) -> Result:
+        """The matches of a pattern with these rows, in the total order."""
+        run = Run(p, self.frame)
+        rank = rows[0]
+        if p.terminator.type in self.fed:
+            rank = self.rank(p.terminator.type)[rank]
+        order = np.lexsort((np.arange(len(rank)), rank, run.tables[0].time[rows[0]]))
+        final = np.empty(len(order), np.int64)
+        final[order] = np.arange(len(order))
+        self.final[p.rules[0].place] = final
+        matches = Matches(None, [r[order] for r in rows])
+        checks = checked(run, matches) if p.reasons else ()
+        own = None if labels is None else labels.take(mine[order])
+        return Result(p, matches, run.tables, run.outputs(matches), own, checks)
+
+    def _labels(self, n: int, matches: np.ndarray, output: np.ndarray) -> tuple[Labels | None, Labels | None]:
+        """The labels of all matches and of all rows of the pool; None if nobody wants them."""
+        if any(r.rows.labels is None for r in self.regions.values()):
+            return None, None
+        pool = Labels(np.zeros(n, np.uint64), np.zeros(n, np.uint64))
+        for region in self.regions.values():
+            late = [] if region.outside is None or region.outside.labels is None else [region.outside.labels]
+            known = Labels.concat([region.rows.labels, *late])  # type: ignore[list-item]
+            pool.hi[region.base : region.base + len(known)] = known.hi
+            pool.lo[region.base : region.base + len(known)] = known.lo
+        definitions = [p.rules[0].definition for p in self.patterns]
+        roles = self.rules[0][:, machine.ROLES]
+        return chained_labels(definitions, matches[:, 0], matches[:, 1:], roles, output, pool), pool
 
     def rank(self, type: str) -> np.ndarray:
         """For every row of a fed-back type its position in the total order of the type.
 
-        Rows were put behind one another wave by wave.  Of one instant come first the outside rows, then those of each
+        Of one instant come first the outside rows, then those of each
         rule in the rule's own final order.
         """
         table = self.tables[type]
@@ -303,304 +562,44 @@ class Waves:
         return rank
 
 
-def _waves(code: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """For every item the number of its instant among the instants of its code."""
-    n = len(code)
-    order = np.lexsort((time, code))
-    c, t = code[order], time[order]
-    new_code = np.ones(n, np.bool_)
-    new_code[1:] = c[1:] != c[:-1]
-    new_instant = new_code.copy()
-    new_instant[1:] |= t[1:] != t[:-1]
-    instant = np.cumsum(new_instant) - 1
-    first = np.maximum.accumulate(np.where(new_code, instant, 0))
-    wave = np.empty(n, np.int64)
-    wave[order] = instant - first
-    return wave
+def _by_lane(lanes: np.ndarray, todo: np.ndarray, said: np.ndarray, of: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """The answers that the lanes ``todo`` have, and behind them new ones, which are for the lanes ``of``."""
+    count = lanes[todo, machine.SAID_END] - lanes[todo, machine.SAID]
+    old = np.repeat(lanes[todo, machine.SAID] - np.cumsum(count) + count, count) + np.arange(count.sum())
+    owner = np.concatenate([np.repeat(todo, count), of])
+    order = np.argsort(owner, kind="stable")
+    cuts = np.searchsorted(owner[order], np.append(todo, np.iinfo(np.int64).max))
+    lanes[todo, machine.SAID], lanes[todo, machine.SAID_END] = cuts[:-1], cuts[1:]
+    return np.concatenate([said[old], answers])[order]
 
 
-# -- in compiled code --------------------------------------------------------------------------------------------------
-class MachineRun:
-    """Runs the machine (kernels/rule_machine.py) for the component of ``waves``: the rules and the rows of all types as
-    its tables, and its answer as columns.  Raises Unsupported if it cannot do it."""
+@dataclass
+class _Coder(Coder):
+    """What depends on one row alone, and cannot be coded, becomes a column beforehand (``computed``)."""
 
-    def __init__(self, waves: Waves):
-        self.waves = waves
-        self.patterns = waves.component.patterns
-        self.fed = sorted(waves.component.types)
-        types: dict[str, None] = {}
-        for p in self.patterns:
-            sources = [*p.role_sources, *(s.source for s in p.steps if isinstance(s, Absent))]
-            types.update(dict.fromkeys(s.type for s in sources))
-        types.update(dict.fromkeys(self.fed))
-        names = {t: next((n for p in self.patterns if (n := _columns(p, t))), []) for t in self.fed}
-        self.pool = Pool(waves.tables, waves.outside, names, types)
-        self.regions, self.size = self.pool.regions, self.pool.size
-        self._translate()
+    computed: Callable[[int, Expr], tuple[int, Type]] = lambda role, expr: (0, Type.NULL)
 
-    # -- rules -------------------------------------------------------------------------------------------------------
-    def _translate(self) -> None:
-        self.coder = Coder(lambda role, name: (0, Type.NULL), self.pool.text)
-        patterns: list[list[int]] = []
-        steps: list[list[int]] = []
-        keys: list[tuple[int, int, int]] = []
-        key_floats: list[bool] = []
-        outs: list[tuple[int, int, int]] = []
-        index_keys: list[list[tuple[int, bool]]] = []
-        index_types: list[int] = []
-        index_code: list[tuple[int, int]] = []
-        #: per index the pool's rows that enter it
-        self.members: list[np.ndarray] = []
-        for p in self.patterns:
-            first_step = len(steps)
-            role = 0
-            for s in p.steps:
-                row = [0] * machine.STEP_FIELDS
-                if isinstance(s, Keep):
-                    row[machine.OP] = machine.KEEP
-                    row[machine.CODE], row[machine.CODE_END] = self._condition(p, (s.condition,), None)
-                elif isinstance(s, Extra):
-                    row[machine.OP] = machine.EXTRA
-                    row[machine.ROLE_A], row[machine.ROLE_B], row[machine.LENGTH] = s.role, s.ref, s.within
-                else:
-                    if isinstance(s, Select):
-                        role += 1
-                        row[machine.OP] = machine.SELECT
-                        row[machine.POLICY], row[machine.K] = POLICIES.index(s.policy), s.k
-                        row[machine.CONSUMES] = int(role in p.consuming)
-                        interval: Within | Between = Within(s.ref, s.within)
-                    else:
-                        row[machine.OP] = machine.ABSENT
-                        interval = s.interval
-                    if isinstance(interval, Within):
-                        row[machine.INTERVAL], row[machine.ROLE_A] = machine.WITHIN, interval.role
-                        row[machine.LENGTH] = interval.length
-                    else:
-                        row[machine.INTERVAL] = machine.BETWEEN
-                        row[machine.ROLE_A], row[machine.ROLE_B] = interval.early, interval.late
-                    row[machine.STRICT] = int(s.source.strict)
-                    row[machine.KEYS] = len(keys)
-                    for part in s.keys:
-                        key, real = self._key(p, s.source, part)
-                        keys.append(key)
-                        key_floats.append(real)
-                    row[machine.KEYS_END] = len(keys)
-                    row[machine.CODE], row[machine.CODE_END] = self._condition(p, s.residual, s.source.type)
-                    row[machine.INDEX] = len(index_keys)
-                    index_keys.append([(key[0], real) for key, real in zip(keys, key_floats)][row[machine.KEYS] :])
-                    index_types.append(self.fed.index(s.source.type) if s.source.type in self.fed else -1)
-                    index_code.append(self._filter(s.source))
-                steps.append(row)
-            patterns.append(self._pattern(p, first_step, len(steps), outs))
-        columns = max((len(k) for k in index_keys), default=0)
-        table = np.zeros((len(index_keys), 1 + 2 * columns), np.int64)
-        for i, index in enumerate(index_keys):
-            table[i, 0] = len(index)
-            for at, (column, real) in enumerate(index):
-                table[i, 1 + at], table[i, 1 + len(index) + at] = column, real
-        self.index_keys = table
-        self.index_types = np.array(index_types, np.int64)
-        self.index_code = _matrix(index_code, 2)
-        self.pattern_table = _matrix(patterns, machine.PATTERN_FIELDS)
-        self.step_table = _matrix(steps, machine.STEP_FIELDS)
-        self.keys = _matrix(keys, 3)
-        self.key_floats = np.array(key_floats, np.bool_)
-        self.outs = _matrix(outs, 3)
-
-    def _pattern(self, p: Pattern, begin: int, end: int, outs: list[tuple[int, int, int]]) -> list[int]:
-        row = [0] * machine.PATTERN_FIELDS
-        row[machine.STEPS], row[machine.STEPS_END] = begin, end
-        row[machine.ROLES] = len(p.role_sources)
-        row[machine.TERMINATOR] = row[machine.OUTPUT] = -1
-        if p.terminator.type in self.fed:
-            row[machine.TERMINATOR] = self.fed.index(p.terminator.type)
-            row[machine.FILTER], row[machine.FILTER_END] = self._condition(p, p.terminator.filters, p.terminator.type)
-        output = p.rules[0].output
-        row[machine.OUTS] = len(outs)
-        if output in self.fed:
-            row[machine.OUTPUT] = self.fed.index(output)
-            region = self.regions[output]
-            self._of(p, None)
-            for name, expr, type in p.outputs:
-                if region.type(name) is not type:
-                    raise Unsupported(f"{output}.{name}")
-                outs.append(self.coder.value(expr, type))
-        row[machine.OUTS_END] = len(outs)
-        row[machine.CONSUMING] = int(bool(p.consuming))
-        return row
-
-    def _of(self, p: Pattern, own: str | None) -> None:
-        """Names from here on are of the roles of ``p``; bare ones of type ``own``."""
-
-        def column(role: int, name: str) -> tuple[int, Type]:
-            type = p.role_sources[role].type if role >= 0 else own
-            if type is None:
-                raise Unsupported("a bare name")
-            return self._column(type, name)
-
-        self.coder.column = column
-
-    def _column(self, type: str, name: str) -> tuple[int, Type]:
-        region = self.regions[type]
-        if name not in region.names:
-            if type in self.fed or name not in region.rows.columns:
-                raise Unsupported(f"{type}.{name}")
-            region.names.append(name)
-        return region.names.index(name), region.type(name)
-
-    def _condition(self, p: Pattern, conditions: tuple[Expr, ...], own: str | None) -> tuple[int, int]:
-        self._of(p, own)
-        return self.coder.condition(conjunction(list(conditions)))
-
-    def _key(self, p: Pattern, source: Source, key: KeyPart) -> tuple[tuple[int, int, int], bool]:
-        own, a = self._column(source.type, key.own)
-        other, b = self._column(p.role_sources[key.role].type, key.attribute)
-        if KINDS.get(a) != KINDS.get(b):
-            raise Unsupported(f"{a} = {b}")
-        return (own, key.role, other), a is Type.FLOAT
-
-    def _filter(self, source: Source) -> tuple[int, int]:
-        """Note which rows may be candidates; the code that says it of fed-back rows."""
-        rows = self.regions[source.type].rows
+    def _expr(self, e: Expr) -> tuple[Code, str]:
         try:
-            keep = self.waves.frame.filter(rows, source.filters)
-        except UndecidedOverflow:
-            raise Unsupported("overflow") from None
-        at = np.arange(len(rows)) if keep is None else np.flatnonzero(keep)
-        self.members.append(self.regions[source.type].base + at)
-        if source.type not in self.fed:
-            return 0, 0
-        self.coder.column = lambda role, name: self._column(source.type, name)
-        return self.coder.condition(conjunction(list(source.filters)))
+            return super()._expr(e)
+        except Unsupported:
+            roles = _roles(e)
+            if len(roles) != 1:
+                raise
+            role = roles.pop()
+            at, type = self.computed(role, e)
+            return [(stackcode.REF_FLOAT if type is Type.FLOAT else stackcode.REF, role, at)], KINDS[type]
 
-    # -- the run -----------------------------------------------------------------------------------------------------
-    def run(self) -> bool:
-        """Evaluate, and hand the results to the waves; False if the machine gave up."""
-        values, known, time = self.pool.arrays()
-        starts, of_pattern = self._starts()
-        order = np.lexsort((starts, of_pattern, time[starts]))
-        starts, of_pattern = starts[order], of_pattern[order]
-        enter = np.concatenate([*self.members, np.zeros(0, np.int64)])
-        index = np.repeat(np.arange(len(self.members)), [len(m) for m in self.members])
-        order = np.lexsort((enter, time[enter]))
-        outside = np.concatenate([*(self.regions[t].came for t in self.fed), np.zeros(0, np.int64)])
-        fed = np.repeat(np.arange(len(self.fed)), [len(self.regions[t].came) for t in self.fed])
-        came = np.lexsort((outside, fed, time[outside]))
-        free = np.ones((len(self.patterns), len(time)), np.bool_)
-        places = {p.rules[0].place: number for number, p in enumerate(self.patterns)}
-        for (place, t), mine in self.waves.free.items():
-            base = self.regions[t].base
-            free[places[place], base : base + len(mine)] = mine
-        status, (values, _, known, time), made, n, matches, output, n_matches, free = machine.run(
-            self.size,
-            values,
-            known,
-            time,
-            enter[order],
-            index[order],
-            outside[came],
-            fed[came],
-            starts,
-            of_pattern,
-            self.pattern_table,
-            self.step_table,
-            self.keys,
-            self.key_floats,
-            self.coder.program(),
-            self.outs,
-            self.index_keys,
-            self.index_types,
-            self.index_code,
-            free,
-            max(len(p.role_sources) for p in self.patterns),
-        )
-        if status != machine.DONE:
-            return False
-        self._hand_over(values[:n], known[:n], time[:n], made[:n], matches[:n_matches], output[:n_matches], free[:, :n])
-        return True
 
-    def _starts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The given terminators: rows of the pool, and the number of their pattern."""
-        rows, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for number, p in enumerate(self.patterns):
-            if p.terminator.type not in self.fed:
-                found = Run(p, self.waves.frame).start().rows[0]
-                rows.append(self.regions[p.terminator.type].base + found)
-                numbers.append(np.full(len(found), number))
-        return np.concatenate(rows), np.concatenate(numbers)
-
-    # -- the answer --------------------------------------------------------------------------------------------------
-    def _hand_over(
-        self, values: np.ndarray, known: np.ndarray, time: np.ndarray, made: np.ndarray, matches: np.ndarray,
-        output: np.ndarray, free: np.ndarray,
-    ) -> None:  # fmt: skip
-        """Tables, origins, what was found and what is free, as the waves keep them."""
-        waves = self.waves
-        labels, pool = self._labels(len(time), matches, output)
-        local = np.full(len(time), -1, np.int64)
-        for t, region in self.regions.items():
-            local[region.base : region.base + len(region.rows)] = np.arange(len(region.rows))
-            if t in self.fed:
-                derived = np.flatnonzero(made == self.fed.index(t)) if len(made) > self.size else local[:0]
-                derived = derived[derived >= self.size]
-                self._extend(t, region, derived, values, known, time, local, pool)
-        for number, p in enumerate(self.patterns):
-            mine = np.flatnonzero(matches[:, 0] == number)
-            if len(mine) == 0:
-                continue
-            place = p.rules[0].place
-            found = Matches(None, [local[matches[mine, 1 + role]] for role in range(len(p.role_sources))])
-            mine_labels = None if labels is None else labels.take(mine)
-            waves.found[place].append((found, Run(p, waves.frame).outputs(found), mine_labels))
-            if p.rules[0].output in self.fed:
-                waves.origin[p.rules[0].output].append((local[output[mine]], place, np.arange(len(mine))))
-        for (place, t), _ in list(waves.free.items()):
-            number = next(i for i, p in enumerate(self.patterns) if p.rules[0].place == place)
-            region = self.regions[t]
-            now = np.ones(len(waves.tables[t]), np.bool_)
-            in_pool = np.flatnonzero((local >= 0) & self._is(t, region, made))
-            now[local[in_pool]] = free[number, in_pool]
-            waves.free[(place, t)] = now
-
-    def _is(self, type: str, region: Region, made: np.ndarray) -> np.ndarray:
-        """Booleans over the pool: the rows of a type."""
-        out = np.zeros(len(made), np.bool_)
-        out[region.base : region.base + len(region)] = True
-        if type in self.fed:
-            out[self.size :] |= made[self.size :] == self.fed.index(type)
-        return out
-
-    def _labels(self, n: int, matches: np.ndarray, output: np.ndarray) -> tuple[Labels | None, Labels | None]:
-        """The labels of all matches and of all rows of the pool; None if nobody wants them."""
-        if any(r.rows.labels is None for r in self.regions.values()):
-            return None, None
-        pool = Labels(np.zeros(n, np.uint64), np.zeros(n, np.uint64))
-        for region in self.regions.values():
-            late = [] if region.outside is None or region.outside.labels is None else [region.outside.labels]
-            known = Labels.concat([region.rows.labels, *late])  # type: ignore[list-item]
-            pool.hi[region.base : region.base + len(known)] = known.hi
-            pool.lo[region.base : region.base + len(known)] = known.lo
-        definitions = [p.rules[0].definition for p in self.patterns]
-        roles = self.pattern_table[:, machine.ROLES]
-        return chained_labels(definitions, matches[:, 0], matches[:, 1:], roles, output, pool), pool
-
-    def _extend(
-        self, type: str, region: Region, derived: np.ndarray, values: np.ndarray, known: np.ndarray, time: np.ndarray,
-        local: np.ndarray, pool: Labels | None,
-    ) -> None:  # fmt: skip
-        """Put what came and what was derived behind the table of a fed-back type, in order of time."""
-        old, outside = region.rows, region.outside
-        assert outside is not None
-        fresh = np.concatenate([region.came, derived])
-        order = np.argsort(time[fresh], kind="stable")
-        local[fresh[order]] = len(old) + np.arange(len(fresh))
-        columns = {}
-        for at, name in enumerate(region.names):
-            made = self.pool.column(region.type(name), values[derived, at], known[derived, at])
-            columns[name] = Column.concat([outside.columns[name], made]).take(order)
-        labels = None if pool is None else pool.take(fresh[order])
-        self.waves.tables[type] = _behind(old, Rows(type, time[fresh[order]], columns, labels=labels))
-        self.waves.origin[type].append((local[region.came], -1, np.arange(len(outside))))
+def _roles(e: Expr) -> set[int]:
+    """The roles that an expression speaks of; -1: the candidate."""
+    if isinstance(e, Ref):
+        return {-1 if e.scope is None else int(e.scope)}
+    below = {role for child in e.children for role in _roles(child)}
+    if isinstance(e, Windowed):
+        ends = {e.interval.role} if isinstance(e.interval, Within) else {e.interval.early, e.interval.late}
+        return ends | {k.role for k in e.keys} | below - {-1}
+    return below
 
 
 def _behind(old: Rows, rows: Rows) -> Rows:
@@ -616,8 +615,8 @@ def _behind(old: Rows, rows: Rows) -> Rows:
 
 
 def _columns(p: Pattern, type: str) -> list[str]:
-    """The attributes of a type by a rule that defines it; none by other rules."""
-    return [name for name, _, _ in p.outputs] if p.rules[0].output == type else []
+    """The attributes of a type that others can read, by a rule that defines it; none by other rules."""
+    return [name for name, _, type in p.outputs if type is not Type.RECORD] if p.rules[0].output == type else []
 
 
 def _matrix(rows: object, width: int) -> np.ndarray:
@@ -630,13 +629,15 @@ def _matrix(rows: object, width: int) -> np.ndarray:
 class Region:
     """The rows of one type in the pool: those of its table from ``base`` on, then (fed-back types) those from outside.
 
-    ``names``: its columns in the pool, in order.
+    ``names``: its columns in the pool, in order; ``made``: of these the ones that are computed of a row (None: an
+    overflow is in the way).
     """
 
     rows: Rows
     outside: Rows | None
     base: int
     names: list[str] = field(default_factory=list)
+    made: dict[str, Column | None] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows) + (0 if self.outside is None else len(self.outside))
@@ -648,10 +649,10 @@ class Region:
         return np.arange(first, first + (0 if self.outside is None else len(self.outside)))
 
     def type(self, name: str) -> Type:
-        return self.rows.column(name).type
+        return (self.made.get(name) or self.rows.column(name)).type
 
     def column(self, name: str) -> Column:
-        column = self.rows.column(name)
+        column = self.made.get(name) or self.rows.column(name)
         return column if self.outside is None else Column.concat([column, self.outside.column(name)])
 
 
@@ -687,10 +688,11 @@ class Pool:
             late = [] if region.outside is None else [region.outside.time]
             time[part] = np.concatenate([region.rows.time, *late])
             for at, name in enumerate(region.names):
-                values[part, at], known[part, at] = self._raw(region.column(name))
+                values[part, at], known[part, at] = self.raw(region.column(name))
         return values, known, time
 
-    def _raw(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
+    def raw(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
+        """A column as words of the pool, and which of them are known."""
         known = column.is_valid()
         if column.type is Type.STRING:
             encoded = column.arrow.dictionary_encode()
@@ -705,6 +707,8 @@ class Pool:
     def column(self, type: Type, values: np.ndarray, known: np.ndarray) -> Column:
         """Words of the pool as a column."""
         valid = None if known.all() else known
+        if type is Type.NULL:
+            return Column.nulls(type, len(values))
         if type is Type.STRING:
             texts = pa.array(list(self._texts), pa.string())
             taken = texts.take(pa.array(values, mask=~known)) if len(texts) else pa.nulls(len(values), pa.string())

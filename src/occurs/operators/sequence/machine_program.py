@@ -396,7 +396,7 @@ class _Coder(Coder):
     """Codes what the machine can do itself; of the rest, what depends on one event becomes a computed column."""
 
     def __init__(self, rules: Rules) -> None:
-        super().__init__(lambda role, name: (0, Type.NULL), rules.text, wide=True)
+        super().__init__(lambda role, name: (0, Type.NULL), rules.text, wide=True, ordered=True)
         self.rules = rules
         self.begin(None)
 
@@ -414,20 +414,6 @@ class _Coder(Coder):
         if not key and self.kind == "null":
             made = [(stackcode.NULL, 0, 0)]
         return self._put(made)
-
-    def _put(self, made: Code) -> tuple[int, int]:
-        depth = deepest = 0
-        for op, _, _ in made:
-            if op <= stackcode.REF_TIME:
-                depth += 1
-            elif op == stackcode.CHOOSE:
-                depth -= 2
-            elif op not in _UNARY:
-                depth -= 1
-            deepest = max(deepest, depth)
-        if deepest >= stackcode.STACK:
-            raise Unsupported("long expression")
-        return self._append(made)
 
     def _expr(self, e: Expr) -> tuple[Code, str]:
         if isinstance(e, Ref):
@@ -488,18 +474,6 @@ class _Coder(Coder):
                 raise Unsupported(e.op)
             return [*left, *right, (stackcode.ADD if e.op == "+" else stackcode.SUBTRACT, 0, 0)], result[a, b, e.op]
         return super()._combined(e, left, a, right, b)
-
-
-_UNARY = {
-    stackcode.TO_FLOAT,
-    stackcode.NEGATE,
-    stackcode.NEGATE_FLOAT,
-    stackcode.NOT,
-    stackcode.IS_NULL,
-    stackcode.EXACT,
-    stackcode.ABSOLUTE,
-    stackcode.ABSOLUTE_FLOAT,
-}
 
 
 # -- the events of a call: those kept of earlier calls, then the new ones that matter ----------------------------------

@@ -108,12 +108,17 @@ class Run:
         return [
             [
                 Occurrence(TIMER, now, fields, label=(TIMER, now))
-                for now, fields in unit_starts(r.rule.terminator, self.start, self.until, self.kind)
+                for now, fields in unit_starts(r.rule.terminator, self.start, self.until, self.kind, self.fails)
             ]
             if r.rule.terminator.type.text == TIMER
             else []
             for r in self.readings
         ]
+
+    def fails(self, constraint: tree.Expr, fields: dict[str, Any]) -> bool:
+        """Whether a constraint of a timer is false or null with these calendar fields."""
+        outcome = Place(self, None, (), Occurrence(TIMER, 0, fields)).value(constraint)
+        return outcome is False or outcome is None
 
     def instant(self, rule: Reading, terminators: Sequence[Occurrence]) -> None:
         """What a rule derives at one instant; what it consumes counts from the next one."""

@@ -17,6 +17,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: fields from coarse to fine, each with the unit at whose start it changes
 UNITS = {"Y": "year", "MO": "month", "DM": "day", "D": "day", "H": "hour", "M": "minute", "S": "second", "MS": "ms"}
 _FINENESS = list(UNITS)
+_UNITS = list(dict.fromkeys(UNITS.values()))
 _STEPS = {
     "day": timedelta(days=1),
     "hour": timedelta(hours=1),
@@ -85,46 +86,73 @@ def fields_at(local: datetime) -> dict[str, Any]:
     }
 
 
-def unit_starts(timer: syntax.Event, start: int, until: int, kind: TimeKind) -> Iterator[tuple[int, dict[str, Any]]]:
+def unit_starts(
+    timer: syntax.Event,
+    start: int,
+    until: int,
+    kind: TimeKind,
+    fails: Callable[[tree.Expr, dict[str, Any]], bool] = lambda constraint, fields: False,
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """(ticks, fields) at the start of every calendar unit of the finest field in [start, until], ascending.
 
     A local time that occurs twice counts once, the first; one that does not exist is left out, and so is one that is
-    no whole number of ticks.
+    no whole number of ticks.  A unit is not looked into if one of the constraints ``fails`` with the fields that are
+    the same in all of it.
     """
     if kind.tick is None:
         raise DefinitionProblem.of("missing-unit", "a Timer needs events whose time has a unit")
-    zone, unit = zone_of(timer), finest_unit(timer)
-    local = _floor((EPOCH + timedelta(microseconds=start * kind.tick)).astimezone(zone).replace(tzinfo=None), unit)
-    while True:
-        instant = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
-        exists = instant.astimezone(zone).replace(tzinfo=None, fold=0) == local
-        micros = (instant - EPOCH) // timedelta(microseconds=1)
-        if exists and micros > until * kind.tick:
+    tick, zone, finest = kind.tick, zone_of(timer), _UNITS.index(finest_unit(timer))
+    constraints = [(_level(c, timer.role), c) for c in constraints_of(timer)]
+
+    def within(local: datetime, level: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The starts in the unit of this level that begins at a local time."""
+        end = _next(local, _UNITS[level])
+        if min(_instants(local, zone)) > until * tick or max(_instants(end, zone)) <= start * tick:
             return
-        if exists and micros >= start * kind.tick and micros % kind.tick == 0:
-            yield micros // kind.tick, fields_at(local)
-        try:
-            local = _next(local, unit)
-        except (OverflowError, ValueError):  # the calendar ends with the year 9999
+        fields = fields_at(local)
+        if any(at == level and fails(c, fields) for at, c in constraints):
             return
+        if level < finest:
+            while local < end:
+                yield from within(local, level + 1)
+                local = _next(local, _UNITS[level + 1])
+            return
+        first, second = _instants(local, zone)
+        exists = first <= second
+        if exists and start * tick <= first <= until * tick and first % tick == 0:
+            yield first // tick, fields
+
+    year = datetime(((EPOCH + timedelta(microseconds=start * tick)).astimezone(zone)).year, 1, 1)
+    while year < datetime.max and min(_instants(year, zone)) <= until * tick:
+        yield from within(year, 0)
+        year = _next(year, "year")
 
 
-def _floor(local: datetime, unit: str) -> datetime:
-    floor: dict[str, Callable[[], datetime]] = {
-        "year": lambda: datetime(local.year, 1, 1),
-        "month": lambda: datetime(local.year, local.month, 1),
-        "day": lambda: datetime(local.year, local.month, local.day),
-        "hour": lambda: local.replace(minute=0, second=0, microsecond=0, fold=0),
-        "minute": lambda: local.replace(second=0, microsecond=0, fold=0),
-        "second": lambda: local.replace(microsecond=0, fold=0),
-        "ms": lambda: local.replace(microsecond=local.microsecond // 1000 * 1000, fold=0),
-    }
-    return floor[unit]()
+def _level(constraint: tree.Expr, role: str) -> int | None:
+    """The number of the finest unit that a constraint speaks of; None if it is not about calendar fields alone."""
+    if any(isinstance(n, syntax.Aggregate | tree.Param) for n in constraint.walk()):
+        return None
+    names = set(_fields(constraint, role))
+    return max((_UNITS.index(UNITS[n]) for n in names), default=0) if names <= set(UNITS) else None
+
+
+def _instants(local: datetime, zone: ZoneInfo) -> tuple[int, int]:
+    """A local time in microseconds since the epoch by the clock before and behind a change: the first is later than the
+    second if a change leaves the local time out, earlier if it occurs twice."""
+    wall = (local - EPOCH.replace(tzinfo=None)) // timedelta(microseconds=1)
+    before, behind = (local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1))
+    assert before is not None
+    assert behind is not None
+    return wall - before // timedelta(microseconds=1), wall - behind // timedelta(microseconds=1)
 
 
 def _next(local: datetime, unit: str) -> datetime:
-    if unit == "year":
-        return datetime(local.year + 1, 1, 1)
-    if unit == "month":
-        return datetime(local.year + local.month // 12, local.month % 12 + 1, 1)
-    return local + _STEPS[unit]
+    """The start of the next unit; the calendar ends with the year 9999."""
+    try:
+        if unit == "year":
+            return datetime(local.year + 1, 1, 1)
+        if unit == "month":
+            return datetime(local.year + local.month // 12, local.month % 12 + 1, 1)
+        return local + _STEPS[unit]
+    except (OverflowError, ValueError):
+        return datetime.max
