@@ -1,8 +1,8 @@
 """The processors in Python, made of their declarations: boxes to be connected by hand, methods of pipes, functions.
 
 A class of boxes has the name of its processor (pipes.md, 4.2 and 4.3); functions are given as ``fn(..)``, inner
-processors as callables from pipes to pipes.  What there is to know of a processor is in its declaration
-(:mod:`occurs.operators.process.declared`); ``processors.pyi`` tells type checkers of it (``tools/pipes_stubs.py``).
+processors as callables from pipes to pipes.  The declaration of a processor holds all its facts
+(:mod:`occurs.operators.process.declared`); ``processors.pyi`` declares the same for type checkers (``tools/pipes_stubs.py``).
 """
 
 from __future__ import annotations
