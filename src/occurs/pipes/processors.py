@@ -2,7 +2,8 @@
 
 A class of boxes has the name of its processor (pipes.md, 4.2 and 4.3); functions are given as ``fn(..)``, inner
 processors as callables from pipes to pipes.  The declaration of a processor holds all its facts
-(:mod:`occurs.operators.process.declared`); ``processors.pyi`` declares the same for type checkers (``tools/pipes_stubs.py``).
+(:mod:`occurs.operators.process.declared`); ``processors.pyi`` declares the same for type checkers, and is written by
+``tools/pipes_stubs.py``.
 """
 
 from __future__ import annotations
