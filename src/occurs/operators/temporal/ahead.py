@@ -27,14 +27,27 @@ from occurs.operators.temporal.vectorising import STATES, Formulas, Scope, Unsui
 _ENDLESS = 2**63 - 1
 #: slots that an obligation may have: two bits of a number are about each
 _MOST_SLOTS = 30
+#: parts of a formula that has rows: `p unless q` doubles p, so depth makes more of them than anybody writes
+_MOST_PARTS = 1_000
 _TRUE = tree.Truth(True)
 
 
 def network_ahead(formula: tree.Formula, kind: TimeKind) -> Network:
     """The network of a formula that looks ahead.  :class:`Unsuited` says why it has none."""
+    plain_formula = lowered(formula)
+    if _size(plain_formula, {}) > _MOST_PARTS:
+        raise Unsuited(f"more than {_MOST_PARTS} parts")
     rows = Rows(Builder(), kind)
-    rows.row(lowered(formula), True, {}, 0)
+    rows.row(plain_formula, True, {}, 0)
     return rows.network()
+
+
+def _size(node: Expr, known: dict[int, int]) -> int:
+    """The number of parts of a formula, those that stand at several places counted at each.  ``known``: by identity,
+    as a formula in which many parts are shared has too many places to visit."""
+    if id(node) not in known:
+        known[id(node)] = 1 + sum(_size(child, known) for child in node.children)
+    return known[id(node)]
 
 
 @dataclass(frozen=True)
