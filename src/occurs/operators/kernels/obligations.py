@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.kernels.temporal import NONE, SLOTS, brought, compares, longer, nodes_at, roomy, taken
+from occurs.operators.kernels.temporal import NONE, SLOTS, brought, compares, hit, longer, taken
 
 #: columns of a row: operator, operands, first row below, is it to be false?, columns of a comparison or (as -1 - slot)
 #: what is remembered, ages at which it holds, ages from which on it never and always holds, what is told of later times
@@ -488,9 +488,7 @@ def run_ahead(
     sizes = np.zeros((len(start) - 1) * queues, np.int64)
     kept, kept_time = 0, np.empty(64, np.int64)
     kept_value = np.empty((width, 64), np.int64)
-    size = 64
-    times = np.empty((own, size), np.int64)
-    values = np.empty((own, width, size), np.int64)
+    times, values = np.empty((own, 64), np.int64), np.empty((own, width, 64), np.int64)
     head, tail = np.zeros(own, np.int64), np.zeros(own, np.int64)
     truth = np.zeros(nodes, np.bool_)
     result, result_known = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
@@ -513,7 +511,6 @@ def run_ahead(
         first, last_fired, activated = about[s, 0] == 1, about[s, 1], about[s, 2]
         finished = about[s, 0] == 2
         times, values = brought(times, values, head, tail, queue_start, queue_time, queue_value, s * queues)
-        size = times.shape[1]
         begin, end = queue_start[s * queues + own], queue_start[s * queues + own + 1]
         many, count = 0, end - begin
         if count > len(gates):
@@ -537,15 +534,9 @@ def run_ahead(
                 gates[0] = 0
                 gates[0, GATE] = root
                 parts[0] = 0
-            for q in range(own):
-                # numbers may come over from the next queue
-                waiting = tail[q + 1] - head[q + 1] if q + 1 < own else 0
-                while tail[q] + waiting >= size:
-                    times, values = roomy(times, values, head, tail, q)
-                    size = times.shape[1]
-            lacking = nodes_at(
-                program, pairs, doubt, atoms, numbers, known, lost, i, now, first, mine, truth, result, result_known,
-                times, values, head, tail,
+            _, lacking, times, values = hit(
+                program, pairs, -1, doubt, True, atoms, numbers, known, lost, time, i, i + 1, first, mine, truth,
+                result, result_known, times, values, head, tail, fired,
             )  # fmt: skip
             if lacking:
                 broken = i

@@ -79,110 +79,133 @@ def _unbroken(
     return there
 
 
-@kernel(inline="always")
-def nodes_at(
-    program: np.ndarray, pairs: np.ndarray, doubt: int, atoms: np.ndarray, numbers: np.ndarray, known: np.ndarray,
-    lost: np.ndarray, i: int, now: int, first: bool, mine: np.ndarray, truth: np.ndarray, result: np.ndarray,
-    result_known: np.ndarray, times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray,
-) -> bool:  # fmt: skip
-    """The truth of all nodes at state ``i``; returns whether something that is lost is needed for it."""
-    broken = False
+@kernel
+def hit(
+    program: np.ndarray, pairs: np.ndarray, root: int, doubt: int, stops: bool, atoms: np.ndarray, numbers: np.ndarray,
+    known: np.ndarray, lost: np.ndarray, time: np.ndarray, begin: int, end: int, first: bool, mine: np.ndarray,
+    truth: np.ndarray, result: np.ndarray, result_known: np.ndarray, times: np.ndarray, values: np.ndarray,
+    head: np.ndarray, tail: np.ndarray, hits: np.ndarray,
+) -> tuple[int, bool, np.ndarray, np.ndarray]:  # fmt: skip
+    """The truth of all nodes at the states from ``begin`` on, up to the last one before ``end``, the first that is in
+    doubt or, if a hit ``stops`` it, the first hit.
+
+    ``root``: the node that is a hit, which is noted in ``hits`` (-1: none).  ``first``: is the state ``begin`` the
+    first of its instance?  A call for every state would count references to all arrays, which takes longer than most
+    formulas.
+
+    Returns: the state; is something that is lost needed there; the queues, which may have grown (times, values).
+    """
     losing = len(lost) > 0
-    nodes = len(program)
-    for k in range(nodes):
-        op = program[k, OP]
-        if op == ATOM:
-            truth[k] = atoms[program[k, A], i]
-        elif op == CONSTANT:
-            truth[k] = program[k, A] != 0
-        elif op == FIRST:
-            truth[k] = first
-        elif op == NOT:
-            truth[k] = not truth[program[k, A]]
-        elif op == AND:
-            truth[k] = truth[program[k, A]] and truth[program[k, B]]
-        elif op == OR:
-            truth[k] = truth[program[k, A]] or truth[program[k, B]]
-        elif op == LAST:
-            truth[k] = mine[k, 0] != 0
-            mine[k, 0] = truth[program[k, A]]
-        elif op == BETWEEN:
-            if program[k, A] < 0:
-                left, there = numbers[program[k, LEFT], i], known[program[k, LEFT], i]
-            else:
-                left, there = result[program[k, A]], result_known[program[k, A]]
-            right = program[k, RIGHT]
-            truth[k] = there and known[right, i] and compares(program[k, COMPARE], left, numbers[right, i])
-        elif op == AGGREGATE:
-            on = program[k, B] < 0 or truth[program[k, B]]
-            if losing and lost[program[k, LEFT], i]:
-                broken = True
-            if doubt >= 0 and program[k, B] >= 0 and truth[program[k, B]] != truth[program[k, B] ^ 1]:
-                broken = True
-            value = numbers[program[k, LEFT], i]
-            there = known[program[k, LEFT], i]
-            result[k], result_known[k], large = aggregated(
-                program[k], mine[k], on, value, there, now, times, values, head, tail
-            )
-            if large:
-                broken = True
-        else:
-            holds, begins = truth[program[k, A]], truth[program[k, B]]
-            clock = now
-            if program[k, CLOCK] >= 0 and begins:
-                clock = numbers[program[k, CLOCK], i]
-                begins = known[program[k, CLOCK], i]
-            elif program[k, CLOCK] < -1:
-                clock = mine[-2 - program[k, CLOCK], 1]
-            after = program[k, AFTER] != 0
-            low, high, q = program[k, LOW], program[k, HIGH], program[k, QUEUE]
-            if op == UNBROKEN:
-                truth[k] = _unbroken(
-                    times, values, head, tail, q, holds, begins, clock, now, low, high, program[k, CLOSE]
-                )
-                continue
-            if not holds and not after:
-                mine[k, 0] = 0
-                _clear(head, tail, q, op)
-            if op == HELD:
-                if begins:
-                    mine[k, 0] = 1
+    nodes, queues = len(program), len(head)
+    broken = False
+    i = begin
+    while True:
+        now = time[i]
+        for q in range(queues):
+            # numbers may come over from the next queue
+            waiting = tail[q + 1] - head[q + 1] if q + 1 < queues else 0
+            while tail[q] + waiting >= times.shape[1]:
+                times, values = roomy(times, values, head, tail, q)
+        for k in range(nodes):
+            op = program[k, OP]
+            if op == ATOM:
+                truth[k] = atoms[program[k, A], i]
+            elif op == CONSTANT:
+                truth[k] = program[k, A] != 0
+            elif op == FIRST:
+                truth[k] = first
+            elif op == NOT:
+                truth[k] = not truth[program[k, A]]
+            elif op == AND:
+                truth[k] = truth[program[k, A]] and truth[program[k, B]]
+            elif op == OR:
+                truth[k] = truth[program[k, A]] or truth[program[k, B]]
+            elif op == LAST:
                 truth[k] = mine[k, 0] != 0
-            elif op in (LATEST, EARLIEST):
-                if begins and (op == LATEST or mine[k, 0] == 0):
-                    mine[k, 0], mine[k, 1] = 1, clock
-                age = now - mine[k, 1]
-                truth[k] = mine[k, 0] != 0 and (age <= high if op == LATEST else age >= low)
-            elif op == WITHIN:
-                if begins:
-                    pushed(times, values, head, tail, q, clock, 0)
-                while head[q] < tail[q] and now - times[q, head[q]] > high:
-                    head[q] += 1
-                truth[k] = head[q] < tail[q] and now - times[q, head[q]] >= low
-            elif op == NUMBER:
-                left, right, compare = program[k, LEFT], program[k, RIGHT], program[k, COMPARE]
-                if losing and ((begins and lost[right, i]) or (lost[left, i] and head[q] < tail[q])):
+                mine[k, 0] = truth[program[k, A]]
+            elif op == BETWEEN:
+                if program[k, A] < 0:
+                    left, there = numbers[program[k, LEFT], i], known[program[k, LEFT], i]
+                else:
+                    left, there = result[program[k, A]], result_known[program[k, A]]
+                right = program[k, RIGHT]
+                truth[k] = there and known[right, i] and compares(program[k, COMPARE], left, numbers[right, i])
+            elif op == AGGREGATE:
+                on = program[k, B] < 0 or truth[program[k, B]]
+                if losing and lost[program[k, LEFT], i]:
                     broken = True
-                begins = begins and known[right, i]
-                there = asked(
-                    times, values, head, tail, q, begins, clock, numbers[right, i], now, low, high, compare,
-                    numbers[left, i],
-                )  # fmt: skip
-                truth[k] = there and known[left, i]
+                if doubt >= 0 and program[k, B] >= 0 and truth[program[k, B]] != truth[program[k, B] ^ 1]:
+                    broken = True
+                value = numbers[program[k, LEFT], i]
+                there = known[program[k, LEFT], i]
+                result[k], result_known[k], large = aggregated(
+                    program[k], mine[k], on, value, there, now, times, values, head, tail
+                )
+                if large:
+                    broken = True
             else:
-                left, right = program[k, LEFT], program[k, RIGHT]
-                for w in range(left, left + right if losing else left):
-                    there = head[q] < tail[q]
-                    if (begins and lost[pairs[w, 1], i]) or (there and lost[pairs[w, 0], i]):
+                holds, begins = truth[program[k, A]], truth[program[k, B]]
+                clock = now
+                if program[k, CLOCK] >= 0 and begins:
+                    clock = numbers[program[k, CLOCK], i]
+                    begins = known[program[k, CLOCK], i]
+                elif program[k, CLOCK] < -1:
+                    clock = mine[-2 - program[k, CLOCK], 1]
+                after = program[k, AFTER] != 0
+                low, high, q = program[k, LOW], program[k, HIGH], program[k, QUEUE]
+                if op == UNBROKEN:
+                    truth[k] = _unbroken(
+                        times, values, head, tail, q, holds, begins, clock, now, low, high, program[k, CLOSE]
+                    )
+                    continue
+                if not holds and not after:
+                    mine[k, 0] = 0
+                    _clear(head, tail, q, op)
+                if op == HELD:
+                    if begins:
+                        mine[k, 0] = 1
+                    truth[k] = mine[k, 0] != 0
+                elif op in (LATEST, EARLIEST):
+                    if begins and (op == LATEST or mine[k, 0] == 0):
+                        mine[k, 0], mine[k, 1] = 1, clock
+                    age = now - mine[k, 1]
+                    truth[k] = mine[k, 0] != 0 and (age <= high if op == LATEST else age >= low)
+                elif op == WITHIN:
+                    if begins:
+                        pushed(times, values, head, tail, q, clock, 0)
+                    while head[q] < tail[q] and now - times[q, head[q]] > high:
+                        head[q] += 1
+                    truth[k] = head[q] < tail[q] and now - times[q, head[q]] >= low
+                elif op == NUMBER:
+                    left, right, compare = program[k, LEFT], program[k, RIGHT], program[k, COMPARE]
+                    if losing and ((begins and lost[right, i]) or (lost[left, i] and head[q] < tail[q])):
                         broken = True
-                truth[k] = scanned(
-                    times, values, head, tail, q, begins, clock, now, low, high, pairs, left, right, numbers,
-                    known, i,
-                )  # fmt: skip
-            if not holds and after:
-                mine[k, 0] = 0
-                _clear(head, tail, q, op)
-    return broken
+                    begins = begins and known[right, i]
+                    there = asked(
+                        times, values, head, tail, q, begins, clock, numbers[right, i], now, low, high, compare,
+                        numbers[left, i],
+                    )  # fmt: skip
+                    truth[k] = there and known[left, i]
+                else:
+                    left, right = program[k, LEFT], program[k, RIGHT]
+                    for w in range(left, left + right if losing else left):
+                        there = head[q] < tail[q]
+                        if (begins and lost[pairs[w, 1], i]) or (there and lost[pairs[w, 0], i]):
+                            broken = True
+                    truth[k] = scanned(
+                        times, values, head, tail, q, begins, clock, now, low, high, pairs, left, right, numbers,
+                        known, i,
+                    )  # fmt: skip
+                if not holds and after:
+                    mine[k, 0] = 0
+                    _clear(head, tail, q, op)
+        first = False
+        there = root >= 0 and truth[root]
+        if there:
+            hits[i] = True
+        if broken or (there and stops) or (doubt >= 0 and truth[doubt]) or i + 1 == end:
+            return i, broken, times, values
+        i += 1
 
 
 @kernel
@@ -210,9 +233,7 @@ def run(
     sizes = np.zeros((len(start) - 1) * queues, np.int64)
     kept, kept_time = 0, np.empty(64, np.int64)
     kept_value = np.empty((width, 64), np.int64)
-    size = 64
-    times = np.empty((queues, size), np.int64)
-    values = np.empty((queues, width, size), np.int64)
+    times, values = np.empty((queues, 64), np.int64), np.empty((queues, width, 64), np.int64)
     head, tail = np.zeros(queues, np.int64), np.zeros(queues, np.int64)
     truth = np.zeros(nodes, np.bool_)
     result, result_known = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
@@ -221,38 +242,34 @@ def run(
         mine = memory[s]
         first, last_fired, activated = about[s, 0] != 0, about[s, 1], about[s, 2]
         times, values = brought(times, values, head, tail, queue_start, queue_time, queue_value, s * queues)
-        size = times.shape[1]
-        for i in range(start[s], start[s + 1]):
-            now = time[i]
+        i = start[s] - 1
+        while i + 1 < start[s + 1]:
+            begin = i + 1
             if first:
-                activated = now
-            for q in range(queues):
-                # numbers may come over from the next queue
-                waiting = tail[q + 1] - head[q + 1] if q + 1 < queues else 0
-                while tail[q] + waiting >= size:
-                    times, values = roomy(times, values, head, tail, q)
-                    size = times.shape[1]
-            lacking = nodes_at(
-                program, pairs, doubt, atoms, numbers, known, lost, i, now, first, mine, truth, result, result_known,
-                times, values, head, tail,
+                activated = time[begin]
+            i, lacking, times, values = hit(
+                program, pairs, root, doubt, not continues, atoms, numbers, known, lost, time, begin, start[s + 1],
+                first, mine, truth, result, result_known, times, values, head, tail, fired,
             )  # fmt: skip
+            first = False
+            for j in range(begin, i + 1):
+                since[j] = activated
+                if fired[j]:
+                    fired[j] = gap == 0 or last_fired == NONE or time[j] - last_fired >= gap
+                    if fired[j]:
+                        last_fired = time[j]
             if lacking:
                 broken = i
-            first = False
-            since[i] = activated
-            free = gap == 0 or last_fired == NONE or now - last_fired >= gap
+            free = gap == 0 or last_fired == NONE or time[i] - last_fired >= gap
             if doubt >= 0 and free and truth[doubt] and not truth[root]:
                 broken = i
-            if free and truth[root]:
-                fired[i] = True
-                last_fired = now
-                if not continues:
-                    first = True
-                    for k in range(nodes):
-                        for slot in range(SLOTS):
-                            mine[k, slot] = 0
-                    for q in range(queues):
-                        head[q] = tail[q] = 0
+            if fired[i] and not continues:
+                first = True
+                for k in range(nodes):
+                    for slot in range(SLOTS):
+                        mine[k, slot] = 0
+                for q in range(queues):
+                    head[q] = tail[q] = 0
         about[s, 0], about[s, 1], about[s, 2] = first, last_fired, activated
         kept, kept_time, kept_value = taken(times, values, head, tail, sizes, s * queues, kept, kept_time, kept_value)
     return fired, since, sizes, kept_time[:kept], kept_value[:, :kept], broken
