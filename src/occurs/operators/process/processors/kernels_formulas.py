@@ -191,11 +191,14 @@ def decided(
     ``end``: the step at which an open one comes out as null, or empty.  ``latest`` (per trace): that of the last."""
     some = len(end) > 0
     one = len(code) > 0 and code[0] == code[-1]
-    blocked = np.int64(-1)
+    blocked = mine = np.int64(-1)
+    s = np.int64(0)
     for i in range(len(code)):
         c = code[i]
         if c == blocked:
             continue
+        if c != mine:
+            mine, s = c, latest[c]
         known = min(true[i], false[i])
         if known >= NEVER and some:
             known = end[i]
@@ -204,7 +207,7 @@ def decided(
                 break
             blocked = c
             continue
-        s = max(known, exists[i], latest[c])
+        s = max(known, exists[i], s)
         latest[c] = s
         step[i] = s
         value[i] = true[i] < false[i]

@@ -83,6 +83,26 @@ def _holds(op: int, a: np.int64, b: np.int64) -> np.bool_:
 
 
 @kernel
+def _other(op: int, a: np.int64, b: np.int64, x: bool, y: bool) -> tuple[np.int64, bool, bool]:
+    """The value of a rare instruction, whether it is known, and whether it does not fit.  Apart from :func:`steps`,
+    whose loop is faster without it."""
+    ok = x and y
+    if op == MULTIPLY:
+        return a * b, ok, ok and abs(float(a) * float(b)) >= 9.2e18  # with care rather than exactly
+    if op in (DIVIDE, REMAINDER):
+        if not ok or b == 0:
+            return a, False, False
+        if b == -1 and a == -(2**63):
+            return a, True, True
+        return a // b if op == DIVIDE else a % b, True, False
+    if op == IS_NULL:
+        return np.int64(not x), True, False
+    strong = np.int64(op == OR)
+    decided = (x and a == strong) or (y and b == strong)
+    return strong if decided else 1 - strong, ok or decided, False
+
+
+@kernel
 def steps(
     code: np.ndarray, what: np.ndarray, ways: Arrays, given: Arrays, state: np.ndarray, registers: np.ndarray,
     known: np.ndarray, after: np.ndarray, moved: np.ndarray, out: np.ndarray, known_out: np.ndarray,
@@ -131,22 +151,10 @@ def steps(
                     found = a - b
                     if ok and ((a ^ b) & (a ^ found)) < 0:
                         return i
-                elif op == MULTIPLY:
-                    found = a * b
-                    if ok and abs(float(a) * float(b)) >= 9.2e18:  # with care rather than exactly
-                        return i
-                elif op in (DIVIDE, REMAINDER):
-                    ok = ok and b != 0
-                    if ok and b == -1 and a == -(2**63):
-                        return i
-                    if ok:
-                        found = a // b if op == DIVIDE else a % b
-                elif op == IS_NULL:
-                    found, ok = np.int64(not x), True
                 elif op != COPY:
-                    strong = np.int64(op == OR)
-                    decided = (x and a == strong) or (y and b == strong)
-                    found, ok = strong if decided else 1 - strong, ok or decided
+                    found, ok, lost = _other(op, a, b, x, y)
+                    if lost:
+                        return i
                 if to >= 0:
                     own[to] = found
                     if some:
