@@ -336,3 +336,32 @@ def one_task(size: int) -> int:
             yield from table.to_batches()
 
     return sum(b.num_rows for b in run(batches()))
+
+
+@pytest.mark.parametrize("stamped", [False, True])
+def test_tables_of_this_process_by_a_session(spark: Any, stamped: bool) -> None:
+    """Bad rows, rows of types that nobody reads, labels, nulls and the clock are those of a run in this process."""
+    ticks = [1, 5, 5, 7, 9, 30, None]
+    table = pa.table(
+        {
+            "type": ["A", "B", "B", "C", "A", "Other", "A"],
+            "time": pa.array(ticks, pa.int64()).cast(pa.timestamp("us", tz="UTC")) if stamped else pa.array(ticks),
+            "label": ["a", "b", "c", "d", "e", "f", "g"],
+            "K": [1, 1, 2, None, 2, 9, 1],
+            "V": [None, 1.5, 2.5, 3.5, None, 0.0, 1.0],
+        }
+    )
+    text = f"{KEYED}\n{LAST}" if not stamped else KEYED.replace("5 ms", "5 us")
+    program, options = occurs.parse(text), {"bad_rows": "skip", "because": True}
+    if not stamped:
+        options["time_unit"] = "ms"
+    expected = program.detect(table, **options)
+    found = program.detect(table, session=spark, **options)
+    assert any(len(expected[t]) for t in expected)
+    for t in expected:
+        got = pa.table(found[t].toArrow())
+        assert sorted(map(repr, got.to_pylist())) == sorted(map(repr, expected[t].to_pylist()))
+    assert {k: found.counts[k] for k in expected.counts} == expected.counts
+    assert found.bad.toArrow().to_pylist() == expected.bad.to_pylist()
+    with pytest.raises(InputProblem, match="null time"):
+        program.detect(table, session=spark, **{**options, "bad_rows": "error"})
