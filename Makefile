@@ -18,7 +18,7 @@ test: $(READY)  ## run all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
-	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 2 -m "not spark" tests/operators tests/languages tests/pipes tests/model tests/expr
+	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 -m "not spark and not slow" tests/operators tests/languages tests/pipes tests/model tests/expr
 
 kernels: $(READY)  ## compile all kernels in advance
 	@$(BIN)/python -m occurs.cli warm
