@@ -1,13 +1,13 @@
-"""What is left of a formula that looks ahead, going from state to state: the residual of temporal-logic.md 5.1.
+"""The residual of a future formula, which a kernel rewrites from state to state (temporal-logic.md 5.1).
 
 The residual of an instance is an ``or`` of *parts*; a part is a *gate*: an obligation (row of the program, values that
 it remembers), or ``and`` or ``or`` of two gates.  Gates stand in the order in which they need one another, equal ones
 are one.  At a state every obligation is looked at, and gates are made anew.
 
 A formula is a matrix of rows in negation normal form, operands before those that use them, and the rows of what is
-below a row are [BEGIN, row].  What a row comes to at a state is two numbers.  The bits of ``NOW``: is it satisfied if
-nothing follows (``SURE``), does this state take part in that (``NEW``), both if what is not known is true (``MAYBE``,
-``MAYBE_NEW``).  ``REST``: the gate that is left of it.
+below a row are [BEGIN, row].  The result of a row at a state is two numbers.  The bits of ``NOW``: is it satisfied if
+nothing follows (``SURE``), does this state take part in that (``NEW``), both if unknown values are true (``MAYBE``,
+``MAYBE_NEW``).  ``REST``: the gate that remains.
 """
 
 from __future__ import annotations
