@@ -6,7 +6,11 @@ READY := $(VENV)/.ready
 # tests start hundreds of processes: each would compile the modules again that no other one has left compiled
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo demo-ships test test-plain kernels lint docs pictures dist hooks bench clean
+# the pages of the studio: Node (20.19 or later) makes them, and only whoever changes them needs it
+PAGES := src/occurs/studio/static/index.html
+PAGES_FROM := $(shell find studio-ui -type f -not -path '*/node_modules/*' -not -path '*/.vite/*')
+
+.PHONY: demo demo-ships studio studio-ui test test-plain test-pages kernels lint docs pictures dist hooks bench clean
 
 demo: $(READY)  ## run the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -14,11 +18,30 @@ demo: $(READY)  ## run the rules over real flights, on Spark
 demo-ships: $(READY)  ## states and intervals: ships off a coast, with a timeline of some
 	$(BIN)/python examples/maritime/run.py
 
+studio: $(READY) $(PAGES)  ## rules over real flights in the browser: edit them, run them, ask why
+	@if [ -d out/studio/flights ]; then $(BIN)/occurs studio out/studio/flights; \
+	else mkdir -p out/studio && $(BIN)/occurs studio out/studio --example flights; fi
+
+studio-ui: $(PAGES)  ## build the pages of the studio, if their sources have changed
+
+$(PAGES): $(PAGES_FROM) studio-ui/node_modules/.package-lock.json
+	cd studio-ui && npm run --silent build
+
+studio-ui/node_modules/.package-lock.json: studio-ui/package-lock.json
+	@command -v npm > /dev/null || { \
+	  echo "The pages of the studio are built by npm, which is not there: install Node 20.19 or later." >&2; exit 1; }
+	cd studio-ui && npm ci --silent --no-audit --no-fund
+	@touch $@
+
 test: $(READY)  ## run all tests; the slow ones too if CI=true
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory studio-ui; fi
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
 	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 -m "not spark and not slow" tests/operators tests/languages tests/pipes tests/model tests/expr
+
+test-pages: studio-ui/node_modules/.package-lock.json  ## style, types and tests of the sources of the pages
+	cd studio-ui && npm run --silent check && npm test --silent
 
 kernels: $(READY)  ## compile all kernels in advance
 	@$(BIN)/python -m occurs.cli warm
@@ -31,7 +54,7 @@ lint: $(READY)  ## style, types and prose
 docs: $(READY)  ## the documentation as a site in build/site; a broken link or a missing page fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean --strict
 
-dist: $(READY)  ## sdist and wheel in dist/, checked in a fresh environment
+dist: $(READY) $(PAGES)  ## sdist and wheel in dist/, checked in a fresh environment
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python tools/check_dist.py
@@ -55,4 +78,4 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse
+	rm -rf $(VENV) studio-ui/node_modules src/occurs/studio/static build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse

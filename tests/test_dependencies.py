@@ -40,11 +40,13 @@ MAY_IMPORT = {
     "pipes": "errors model expr operators languages checked program",
     "occurs": "errors connect notebook hosts program",
     "testing": "errors model operators languages",
+    "services": "errors model expr operators languages connect plan options checked program occurs pipes",
+    "studio": "errors model languages connect plan plot options checked hosts program occurs services",
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
         "errors kernel model expr languages nets connect plan plot options checked hosts verify program occurs watch"
-        " follow"
+        " follow studio"
     ),
 }
 #: modules beside the folders that are one row of the table

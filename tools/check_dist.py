@@ -22,6 +22,8 @@ NEEDED = (
     "occurs/languages/tesla/grammar.lark",
     "occurs/kernel/kernels.txt",
     "occurs/plot/page.html",
+    "occurs/studio/static/index.html",
+    "occurs/studio/examples/flights/studio.json",
 )
 
 

@@ -1,7 +1,7 @@
 """Makes the events and the choice of files of the examples of Occurs Studio, in src/occurs/studio/examples.
 
-Each example is at most 200 KB.  The rules of `flights` and `maritime` are copies of those in `examples`; what the studio
-has beside them, one file in each other language, is written by hand there.
+Each example is at most 200 KB.  The rules of `flights` and `maritime` are copies of those in `examples`; what there is
+beside them, one file in each other language, is written by hand.
 
 - `labor`: the twelve rows of Table 2 (docs/spec/epl-and-nets.md, section 7).
 - `flights`: 24 hours at New York's airports, 8 March 2013, with a snow storm; as CSV, a file per type.
