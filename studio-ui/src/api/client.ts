@@ -1,0 +1,190 @@
+/** Typed calls of `/api/v1`; errors are `ApiError`, a lost connection is `ConnectionLost`. */
+import { texts } from "../texts";
+import type {
+  About,
+  CheckAnswer,
+  CompleteAnswer,
+  DefinitionAnswer,
+  ErrorBody,
+  FileEntry,
+  HoverAnswer,
+  Job,
+  JobKind,
+  Options,
+  PeekAnswer,
+  PlanAnswer,
+  Problem,
+  Project,
+  RowsAnswer,
+  Texts,
+  TimelineAnswer,
+  WhyAnswer,
+} from "./types";
+
+const ROOT = "./api/v1/";
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    message: string,
+    readonly hint: string | null = null,
+    readonly problems: Problem[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export class ConnectionLost extends Error {}
+
+let whenLost: () => void = () => {};
+/** Called whenever a request finds no server. */
+export function onLost(call: () => void) {
+  whenLost = call;
+}
+
+export function pathOf(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+type Query = Record<string, string | number | boolean | null | undefined | readonly string[]>;
+
+export function url(call: string, query: Query = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null || value === undefined || value === "") continue;
+    params.set(name, Array.isArray(value) ? value.join(",") : String(value));
+  }
+  const search = params.toString();
+  return ROOT + call + (search && `?${search}`);
+}
+
+async function ask(method: string, address: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(address, { method, credentials: "same-origin", cache: "no-store", ...init });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    whenLost();
+    throw new ConnectionLost(texts.connection.lost);
+  }
+  if (response.ok) return response;
+  let body: Partial<ErrorBody> = {};
+  try {
+    body = (await response.json()) as ErrorBody;
+  } catch {
+    // an answer that is not ours: its status says enough
+  }
+  const error = body.error;
+  throw new ApiError(
+    response.status,
+    error?.kind ?? "error",
+    error?.message ?? texts.errors.status(response.status),
+    error?.hint ?? null,
+    error?.problems ?? [],
+  );
+}
+
+async function get<T>(call: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return (await ask("GET", url(call, query), { signal })).json() as Promise<T>;
+}
+
+async function post<T>(call: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const response = await ask("POST", ROOT + call, {
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+    signal,
+  });
+  return response.json() as Promise<T>;
+}
+
+/** A file as it lies on disk; `error` says why its bytes are no text. */
+export interface FileText {
+  text: string;
+  etag: string;
+}
+
+function etagOf(response: Response): string {
+  return response.headers.get("ETag") ?? "";
+}
+
+export interface TimelineQuery {
+  from?: number | string;
+  to?: number | string;
+  width: number;
+  by?: string;
+  types?: readonly string[];
+}
+
+export interface RowsQuery {
+  type?: string;
+  from?: number | string;
+  to?: number | string;
+  text?: string;
+  sort?: string;
+  offset?: number;
+  limit?: number;
+}
+
+export const api = {
+  about: () => get<About>("about"),
+  files: () => get<FileEntry[]>("files"),
+  async read(path: string): Promise<FileText> {
+    const response = await ask("GET", url(`files/${pathOf(path)}`));
+    // decoded here: `text()` would drop a byte order mark
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer());
+    return { text, etag: etagOf(response) };
+  },
+  /** Saves if the file is still the one with `etag`; `null`: makes a new one. Returns the new ETag. */
+  async write(path: string, text: string, etag: string | null): Promise<string> {
+    const headers: Record<string, string> = { "Content-Type": "text/plain; charset=utf-8" };
+    if (etag === null) headers["If-None-Match"] = "*";
+    else headers["If-Match"] = etag;
+    return etagOf(await ask("PUT", url(`files/${pathOf(path)}`), { body: text, headers }));
+  },
+  async remove(path: string, etag: string): Promise<void> {
+    await ask("DELETE", url(`files/${pathOf(path)}`), { headers: { "If-Match": etag } });
+  },
+  async project(): Promise<{ project: Project; etag: string }> {
+    const response = await ask("GET", url("project"));
+    return { project: (await response.json()) as Project, etag: etagOf(response) };
+  },
+  async writeProject(project: Project, etag: string): Promise<{ project: Project; etag: string }> {
+    const headers: Record<string, string> = { "Content-Type": "application/json" };
+    if (etag) headers["If-Match"] = etag;
+    else headers["If-None-Match"] = "*";
+    const response = await ask("PUT", url("project"), { body: JSON.stringify(project), headers });
+    return { project: (await response.json()) as Project, etag: etagOf(response) };
+  },
+  check: (texts: Texts, signal?: AbortSignal) => post<CheckAnswer>("check", { texts }, signal),
+  complete: (path: string, texts: Texts, offset: number, signal?: AbortSignal) =>
+    post<CompleteAnswer>("complete", { path, texts, offset }, signal),
+  hover: (path: string, texts: Texts, offset: number, signal?: AbortSignal) =>
+    post<HoverAnswer>("hover", { path, texts, offset }, signal),
+  definition: (path: string, texts: Texts, offset: number) =>
+    post<DefinitionAnswer>("definition", { path, texts, offset }),
+  format: (path: string, text: string) => post<{ text: string }>("format", { path, text }),
+  plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
+    post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
+  peek: (events: string[], options: Options, rows: number, signal?: AbortSignal) =>
+    post<PeekAnswer>("events/peek", { events, options, rows }, signal),
+  start: (kind: JobKind, texts: Texts, events?: string[], options?: Options) =>
+    post<{ id: string }>("jobs", {
+      kind,
+      texts,
+      ...(events && { events }),
+      ...(options && { options }),
+    }),
+  job: (id: string) => get<Job>(`jobs/${id}`),
+  async cancel(id: string): Promise<void> {
+    await ask("DELETE", url(`jobs/${id}`));
+  },
+  timeline: (id: string, query: TimelineQuery, signal?: AbortSignal) =>
+    get<TimelineAnswer>(`jobs/${id}/timeline`, { ...query }, signal),
+  rows: (id: string, query: RowsQuery, signal?: AbortSignal) =>
+    get<RowsAnswer>(`jobs/${id}/rows`, { ...query }, signal),
+  why: (id: string, label: string, depth?: number, signal?: AbortSignal) =>
+    get<WhyAnswer>(`jobs/${id}/why/${encodeURIComponent(label)}`, { depth }, signal),
+  exportUrl: (id: string, type: string, format: "csv" | "jsonl" | "parquet") =>
+    url(`jobs/${id}/export`, { type, format }),
+};

@@ -1,0 +1,222 @@
+/** The shapes of the interface for programs (`/api/v1`). Offsets and columns count code points, lines from 1. */
+
+export type Severity = "error" | "warning" | "notice";
+
+export interface Span {
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
+}
+
+export interface Related {
+  message: string;
+  file: string | null;
+  span: Span | null;
+}
+
+export interface Problem {
+  kind: string;
+  severity: Severity;
+  message: string;
+  hint: string | null;
+  file: string | null;
+  span: Span | null;
+  related: Related[];
+  node: string | null;
+  row: number | null;
+  definition: string | null;
+}
+
+export interface ErrorBody {
+  error: { kind: string; message: string; hint: string | null; problems: Problem[] };
+}
+
+/** What a language tells of its words; an editor highlights and completes by it. */
+export interface Words {
+  keywords: string[];
+  functions: string[];
+  units: string[];
+  types?: string[];
+  line_comment?: string | string[] | null;
+  block_comment?: [string, string] | null;
+  strings?: string[];
+  case_sensitive?: boolean;
+  snippets?: Item[];
+}
+
+export interface Language {
+  name: string;
+  title?: string;
+  suffixes: string[];
+  words: Words;
+}
+
+export interface About {
+  version: string;
+  directory?: string;
+  project?: string;
+  languages: Language[];
+  limits: Record<string, number>;
+  examples?: string[];
+}
+
+export interface FileEntry {
+  path: string;
+  kind: "rules" | "event" | "net" | "model" | "other";
+  language: string | null;
+  size: number;
+  etag: string;
+  in_program: boolean;
+  writable: boolean;
+}
+
+export type Options = Record<string, string | number | boolean | null>;
+
+export interface Project {
+  version?: number;
+  program?: { rules?: string[]; events?: string[]; options?: Options };
+  icons?: Record<string, { character?: string; colour?: string; image?: string }>;
+  [more: string]: unknown;
+}
+
+export interface OutlineEntry {
+  file: string;
+  name: string;
+  kind: string;
+  output: string | null;
+  reads: string[];
+  span: Span | null;
+}
+
+export interface CheckAnswer {
+  problems: Problem[];
+  outline: OutlineEntry[];
+}
+
+export type Texts = Record<string, string>;
+
+export interface Item {
+  label: string;
+  kind: string;
+  detail: string | null;
+  insert: string | null;
+}
+
+export interface CompleteAnswer {
+  from: number;
+  items: Item[];
+}
+
+export interface HoverAnswer {
+  span: Span | null;
+  text: string | null;
+}
+
+export interface DefinitionAnswer {
+  places: { file: string; span: Span }[];
+}
+
+export interface Retention {
+  type: string;
+  ticks: number | string | null;
+  text: string;
+  unbounded: boolean;
+}
+
+export interface Definition {
+  name: string;
+  language: string;
+  output: string;
+  reads: string[];
+  level: number;
+  key: string[];
+  why_no_key: string | null;
+  retention: Retention[];
+  state: unknown;
+  notes: string[];
+  costs?: unknown;
+  [more: string]: unknown;
+}
+
+export interface PlanAnswer {
+  inputs: { name: string; schema?: [string, string][] | Record<string, string>; [more: string]: unknown }[];
+  definitions: Definition[];
+  spark: unknown;
+  stream: unknown;
+  text: string;
+}
+
+export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
+export type JobKind = "run" | "verify" | "space" | "random";
+
+export interface Job {
+  id: string;
+  kind: JobKind;
+  state: JobState;
+  progress: { done: number; total: number | null; at: string | null; found: number } | null;
+  result: unknown;
+  problems: Problem[];
+}
+
+/** Ticks beyond 2^53 - 1 are texts. */
+export type Ticks = number | string;
+
+export interface Lane {
+  name: string;
+  type: string;
+  count: number;
+  counts?: number[];
+  marks?: [Ticks, Ticks | null, number][];
+}
+
+export interface TimelineAnswer {
+  total: number;
+  count: number;
+  exact: boolean;
+  lanes: Lane[];
+  [more: string]: unknown;
+}
+
+export interface RowsAnswer {
+  columns: string[];
+  rows: unknown[][];
+  total: number;
+}
+
+export interface Constituent {
+  role: string | null;
+  type: string;
+  time: string;
+  ticks?: Ticks;
+  end: string | null;
+  label: string | null;
+  values: Record<string, unknown>;
+  source: { file: string | null; line: number | null } | null;
+  constituents: Constituent[];
+}
+
+export interface WhyAnswer {
+  detection: Constituent;
+  constituents: Constituent[];
+}
+
+export interface PeekAnswer {
+  types: {
+    name: string;
+    schema: [string, string][] | Record<string, string>;
+    rows: number | null;
+    first: string | null;
+    last: string | null;
+  }[];
+  rows: unknown[];
+  problems: Problem[];
+}
+
+/** An event of `GET updates`. */
+export type Update =
+  | { event: "job"; data: Job }
+  | { event: "file"; data: { path: string; etag: string | null } }
+  | { event: "worker"; data: { state?: string; message?: string } }
+  | { event: "reload"; data: unknown }
+  | { event: "bye"; data: unknown };

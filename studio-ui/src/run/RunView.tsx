@@ -1,0 +1,6 @@
+import { Empty } from "../parts/Empty";
+import { texts } from "../texts";
+
+export default function RunView() {
+  return <Empty title={texts.run.title} text="" />;
+}

@@ -1,0 +1,282 @@
+/** What changes the state: opening, editing, saving, going places; used by the frame and by all views. */
+import { ApiError, api, ConnectionLost } from "../api/client";
+import type { Texts } from "../api/types";
+import { texts } from "../texts";
+import { type Buffer, get, type Place, type Selection, set, type View } from "./store";
+import { forget, keep } from "./unsaved";
+
+/** What the text editor offers to the frame once it is loaded. */
+export interface EditorHandle {
+  undo(): void;
+  redo(): void;
+  reveal(place: Place, focus: boolean): void;
+  format(): void;
+  focus(): void;
+}
+
+let editor: EditorHandle | null = null;
+let afterLoad: ((editor: EditorHandle) => void)[] = [];
+
+export function setEditor(handle: EditorHandle | null) {
+  editor = handle;
+  if (!handle) return;
+  for (const call of afterLoad) call(handle);
+  afterLoad = [];
+}
+
+/** Calls now, or as soon as the editor is loaded. */
+export function withEditor(call: (editor: EditorHandle) => void) {
+  if (editor) call(editor);
+  else afterLoad.push(call);
+}
+
+// -- texts ---------------------------------------------------------------------------------------
+
+const pending = new Map<string, () => string>();
+
+/** The editor's text is newer than the buffer: read when it is asked for, so that a key press copies no text. */
+export function edited(path: string, text: () => string) {
+  pending.set(path, text);
+  const buffer = get().buffers[path];
+  if (buffer && !buffer.dirty) patch(path, { dirty: true });
+}
+
+function patch(path: string, change: Partial<Buffer>) {
+  set((state) => {
+    const buffer = state.buffers[path];
+    return buffer ? { buffers: { ...state.buffers, [path]: { ...buffer, ...change } } } : state;
+  });
+}
+
+/** Takes what the editor has into the buffers; a text that is what is saved is not dirty. */
+export function flush() {
+  for (const [path, text] of pending) {
+    const buffer = get().buffers[path];
+    if (!buffer) continue;
+    const now = text();
+    patch(path, { text: now, dirty: now !== buffer.saved });
+  }
+  pending.clear();
+}
+
+export function textOf(path: string): string {
+  return pending.get(path)?.() ?? get().buffers[path]?.text ?? "";
+}
+
+/** The texts that are not as they lie on disk. */
+export function unsavedTexts(): Texts {
+  flush();
+  const out: Texts = {};
+  for (const buffer of Object.values(get().buffers)) if (buffer.dirty) out[buffer.path] = buffer.text;
+  return out;
+}
+
+export function projectKey(): string {
+  const about = get().about;
+  return about?.directory ?? about?.project ?? location.host;
+}
+
+/** Keeps what is unsaved in the browser, and forgets what is saved. */
+export async function keepUnsaved(path: string): Promise<void> {
+  const buffer = get().buffers[path];
+  const project = projectKey();
+  try {
+    if (buffer?.dirty)
+      await keep({ project, path, text: buffer.text, saved: buffer.saved, etag: buffer.etag });
+    else await forget(project, path);
+  } catch (error) {
+    console.warn("texts cannot be kept in this browser", error);
+  }
+}
+
+/** Replaces a text from outside the editor. */
+export function replaceText(path: string, text: string, change: Partial<Buffer> = {}) {
+  pending.delete(path);
+  const buffer = get().buffers[path];
+  if (!buffer) return;
+  const next = { ...buffer, ...change, text, epoch: buffer.epoch + 1 };
+  patch(path, { ...next, dirty: next.text !== next.saved });
+  void keepUnsaved(path);
+}
+
+// -- telling ---------------------------------------------------------------------------------------
+
+let notices = 0;
+
+/** Told by screen readers and in the status bar. */
+export function say(text: string) {
+  set({ said: "" });
+  requestAnimationFrame(() => set({ said: text }));
+}
+
+export function tell(error: unknown, title: string = texts.errors.title) {
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  if (error instanceof ConnectionLost) return; // the status bar says so
+  const text = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof ApiError && error.hint ? ` ${error.hint}` : "";
+  if (!(error instanceof ApiError)) console.error(error);
+  notices += 1;
+  const id = notices;
+  set((state) => ({
+    notices: [...state.notices.slice(-3), { id, kind: "error", title, text: text + hint }],
+  }));
+}
+
+export function dismiss(id: number) {
+  set((state) => ({ notices: state.notices.filter((notice) => notice.id !== id) }));
+}
+
+// -- files -----------------------------------------------------------------------------------------
+
+export async function loadFiles() {
+  set({ files: await api.files() });
+}
+
+/** Opens a file in a buffer, if it is none yet. */
+export async function open(path: string): Promise<void> {
+  if (get().buffers[path]) return;
+  const entry = get().files.find((file) => file.path === path);
+  const empty = { path, saved: "", text: "", etag: null, dirty: false, epoch: 0 };
+  let buffer: Buffer;
+  try {
+    const { text, etag } = await api.read(path);
+    buffer = { ...empty, text, saved: text, etag, writable: entry?.writable ?? false, error: null };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    buffer = { ...empty, writable: false, error: [error.message, error.hint].filter(Boolean).join(" ") };
+  }
+  if (!get().buffers[path]) set((state) => ({ buffers: { ...state.buffers, [path]: buffer } }));
+}
+
+/** Reads a file again; an edited one is a conflict that people decide. */
+export async function reread(path: string): Promise<void> {
+  const buffer = get().buffers[path];
+  if (!buffer) return;
+  let theirs: { text: string; etag: string } | null;
+  try {
+    theirs = await api.read(path);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) theirs = null;
+    else if (error instanceof ApiError)
+      return replaceText(path, "", { saved: "", error: error.message, writable: false });
+    else throw error;
+  }
+  flush();
+  const now = get().buffers[path];
+  if (!now || (theirs && theirs.etag === now.etag)) return;
+  if (theirs && theirs.text === now.text)
+    patch(path, { saved: theirs.text, etag: theirs.etag, dirty: false });
+  else if (now.dirty) {
+    if (theirs?.text === now.saved) patch(path, { etag: theirs.etag });
+    else set({ conflict: { path, theirs: theirs?.text ?? null, etag: theirs?.etag ?? null } });
+  } else if (theirs) replaceText(path, theirs.text, { saved: theirs.text, etag: theirs.etag, error: null });
+  else close(path);
+}
+
+export function close(path: string) {
+  pending.delete(path);
+  set((state) => {
+    const { [path]: _, ...buffers } = state.buffers;
+    return { buffers, ...(state.active === path && { active: null, statement: null }) };
+  });
+  void keepUnsaved(path);
+}
+
+export async function save(path: string | null = get().active): Promise<void> {
+  if (!path) return;
+  flush();
+  const buffer = get().buffers[path];
+  if (!buffer?.dirty || !buffer.writable) return;
+  const { text } = buffer;
+  try {
+    const etag = await api.write(path, text, buffer.etag);
+    flush();
+    const now = get().buffers[path];
+    patch(path, { saved: text, etag, dirty: now?.text !== text });
+    await keepUnsaved(path);
+    say(texts.said.saved(path));
+    await loadFiles();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 412) await reread(path);
+    else tell(error, texts.errors.notSaved(path));
+  }
+}
+
+export async function saveAll(): Promise<void> {
+  flush();
+  for (const buffer of Object.values(get().buffers)) if (buffer.dirty) await save(buffer.path);
+}
+
+export async function create(path: string, text = ""): Promise<void> {
+  await api.write(path, text, null);
+  await loadFiles();
+  await goTo({ path, line: 1, column: 1 });
+}
+
+export async function remove(path: string): Promise<void> {
+  const etag = get().files.find((file) => file.path === path)?.etag ?? "";
+  await api.remove(path, etag);
+  close(path);
+  await loadFiles();
+}
+
+/** The answer to "Changed elsewhere". */
+export async function settle(answer: "mine" | "theirs"): Promise<void> {
+  const { conflict } = get();
+  if (!conflict) return;
+  const { path, theirs, etag } = conflict;
+  set({ conflict: null });
+  if (answer === "theirs") {
+    if (theirs === null) close(path);
+    else replaceText(path, theirs, { saved: theirs, etag });
+  } else {
+    flush();
+    patch(path, { saved: theirs ?? "", etag, dirty: true });
+    await save(path);
+  }
+}
+
+// -- going places ------------------------------------------------------------------------------------
+
+export function showView(view: View) {
+  set({ view });
+}
+
+/** Opens a file at a place of its text. */
+export async function goTo(place: Place, focus = true): Promise<void> {
+  try {
+    await open(place.path);
+  } catch (error) {
+    tell(error);
+    return;
+  }
+  set({ active: place.path, view: "Text", statement: null });
+  withEditor((handle) => handle.reveal(place, focus));
+}
+
+export async function openFile(path: string, view: View = "Text"): Promise<void> {
+  try {
+    await open(path);
+    set({ active: path, view, statement: null });
+  } catch (error) {
+    tell(error);
+  }
+}
+
+/** Goes to the text of a definition, by its name. */
+export async function goToDefinition(name: string): Promise<void> {
+  const entry = get().check.outline.find((one) => one.name === name);
+  if (!entry?.span) return;
+  await goTo({ path: entry.file, ...entry.span });
+  set({ statement: name });
+}
+
+export function select(selection: Selection | null) {
+  set((state) => ({
+    selection,
+    ...(selection && { panels: { ...state.panels, rightOpen: true } }),
+  }));
+}
+
+export const undo = () => withEditor((handle) => handle.undo());
+export const redo = () => withEditor((handle) => handle.redo());

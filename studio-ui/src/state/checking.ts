@@ -1,0 +1,58 @@
+/** The program is checked 250 ms after the last change, with all unsaved texts; an answer to older texts is dropped. */
+import { ApiError, api, ConnectionLost } from "../api/client";
+import type { Problem } from "../api/types";
+import { flush, keepUnsaved, edited as markEdited, unsavedTexts } from "./actions";
+import { get, set } from "./store";
+
+const DELAY = 250;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let latest = 0;
+const touched = new Set<string>();
+
+export function edited(path: string, text: () => string) {
+  markEdited(path, text);
+  touched.add(path);
+  checkSoon();
+}
+
+export function checkSoon(delay = DELAY) {
+  latest += 1;
+  if (get().check.state !== "checking") set((state) => ({ check: { ...state.check, state: "checking" } }));
+  clearTimeout(timer);
+  timer = setTimeout(check, delay);
+}
+
+async function check() {
+  flush();
+  for (const path of touched) void keepUnsaved(path);
+  touched.clear();
+  const now = ++latest;
+  try {
+    const { problems, outline } = await api.check(unsavedTexts());
+    if (now !== latest) return;
+    set({ check: { state: "done", problems, outline, error: null } });
+  } catch (error) {
+    if (now !== latest) return;
+    if (error instanceof ApiError && error.kind === "cancelled") return checkSoon();
+    const lost = error instanceof ConnectionLost;
+    set((state) => ({
+      check: {
+        ...state.check,
+        state: lost ? "none" : "done",
+        error: error instanceof Error ? error.message : null,
+      },
+    }));
+  }
+}
+
+const RANK = { error: 0, warning: 1, notice: 2 };
+
+export function sorted(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort(
+    (a, b) =>
+      RANK[a.severity] - RANK[b.severity] ||
+      (a.file ?? "").localeCompare(b.file ?? "") ||
+      (a.span?.line ?? 0) - (b.span?.line ?? 0) ||
+      (a.span?.column ?? 0) - (b.span?.column ?? 0),
+  );
+}

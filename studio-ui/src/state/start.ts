@@ -1,0 +1,239 @@
+/** The start of the page, and what keeps it in step with the server, the address and the browser. */
+import { ApiError, api, onLost } from "../api/client";
+import type { Update } from "../api/types";
+import { follow } from "../api/updates";
+import { texts } from "../texts";
+import {
+  flush,
+  goToDefinition,
+  keepUnsaved,
+  loadFiles,
+  open,
+  projectKey,
+  reread,
+  say,
+  tell,
+} from "./actions";
+import { formatAddress, parseAddress } from "./address";
+import { checkSoon } from "./checking";
+import { get, type Panels, type Studio, set, useStudio, type View } from "./store";
+import { kept } from "./unsaved";
+
+const PANELS = "occurs-panels";
+const THEME = "occurs-theme";
+const PLACE = "occurs-place";
+
+function stored<T>(name: string): T | null {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? "null") as T | null;
+  } catch {
+    return null;
+  }
+}
+
+function store(name: string, value: unknown) {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // a browser that keeps nothing: the page works without
+  }
+}
+
+function followTheme() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const apply = () => {
+    const { theme } = get();
+    const dark = theme === "dark" || (theme === "system" && system.matches);
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    set({ dark });
+  };
+  system.addEventListener("change", apply);
+  useStudio.subscribe((state) => state.theme, apply);
+  useStudio.subscribe(
+    (state) => state.theme,
+    (theme) => store(THEME, theme),
+  );
+  const theme = stored<Studio["theme"]>(THEME);
+  if (theme === "light" || theme === "dark") set({ theme });
+  apply();
+}
+
+function followPanels() {
+  const panels = stored<Partial<Panels>>(PANELS);
+  if (panels) set((state) => ({ panels: { ...state.panels, ...panels } }));
+  else if (innerWidth < 1200) set((state) => ({ panels: { ...state.panels, rightOpen: false } }));
+  useStudio.subscribe(
+    (state) => state.panels,
+    (now) => store(PANELS, now),
+  );
+}
+
+/** The first file to show: the one kept, else the first rules of the program, else the first rules. */
+function firstFile(): string | null {
+  const { files } = get();
+  const rules = files.filter((file) => file.kind === "rules");
+  return (rules.find((file) => file.in_program) ?? rules[0])?.path ?? null;
+}
+
+async function showAddress() {
+  const { path, view, statement } = parseAddress(location.hash);
+  const known = path && get().files.some((file) => file.path === path) ? path : null;
+  const target = known ?? get().active ?? firstFile();
+  if (target) await open(target);
+  set({ active: target, ...(view && { view }), statement });
+  if (statement && (view ?? "Text") === "Text") await goToDefinition(statement);
+}
+
+function followAddress() {
+  const write = () => {
+    const { active, view, statement } = get();
+    const hash = formatAddress({ path: active, view, statement });
+    if (hash !== location.hash && get().ready) history.pushState(null, "", hash);
+    store(`${PLACE}:${projectKey()}`, hash);
+  };
+  useStudio.subscribe(
+    (state) => `${state.active}\n${state.view}\n${state.statement}`,
+    () => queueMicrotask(write),
+  );
+  addEventListener("popstate", () => void showAddress().catch(tell));
+  addEventListener("hashchange", () => void showAddress().catch(tell));
+  write();
+}
+
+function followTitle() {
+  useStudio.subscribe(
+    (state) => Object.values(state.buffers).some((buffer) => buffer.dirty),
+    (dirty) => {
+      document.title = (dirty ? "* " : "") + texts.title;
+    },
+  );
+}
+
+async function restore() {
+  const unsaved = await kept(projectKey()).catch(() => []);
+  let count = 0;
+  for (const one of unsaved) {
+    if (!get().files.some((file) => file.path === one.path)) {
+      set((state) => ({
+        buffers: {
+          ...state.buffers,
+          [one.path]: { ...one, dirty: true, writable: true, error: null, epoch: 0, etag: null },
+        },
+      }));
+      count += 1;
+      continue;
+    }
+    await open(one.path);
+    const now = get().buffers[one.path];
+    if (!now || now.error || now.text === one.text) {
+      void keepUnsaved(one.path);
+      continue;
+    }
+    count += 1;
+    set((state) => ({
+      buffers: {
+        ...state.buffers,
+        [one.path]: { ...now, text: one.text, dirty: true, epoch: now.epoch + 1 },
+      },
+      ...(one.etag !== now.etag &&
+        one.saved !== now.saved && { conflict: { path: one.path, theirs: now.saved, etag: now.etag } }),
+    }));
+  }
+  if (count) say(texts.said.restored(count));
+}
+
+async function load() {
+  const [about, files, { project, etag }] = await Promise.all([api.about(), api.files(), api.project()]);
+  set({ about, files, project, projectEtag: etag });
+}
+
+function takeUpdate(update: Update) {
+  if (update.event === "file") {
+    void loadFiles().catch(tell);
+    const path = update.data?.path;
+    if (path && get().buffers[path]) void reread(path).catch(tell);
+    if (path === "studio.json") void rereadProject();
+    checkSoon();
+  } else if (update.event === "job") {
+    const { job } = get();
+    if (update.data && (!job || job.id === update.data.id)) set({ job: update.data });
+  } else if (update.event === "worker") {
+    say(update.data?.message ?? texts.said.worker);
+    checkSoon();
+  } else if (update.event === "reload") {
+    void catchUp();
+  }
+}
+
+async function rereadProject() {
+  try {
+    const { project, etag } = await api.project();
+    set({ project, projectEtag: etag });
+  } catch (error) {
+    tell(error);
+  }
+}
+
+/** After a lost connection: whatever may have changed is read again. */
+async function catchUp() {
+  try {
+    if (!get().ready) {
+      await begin();
+      return;
+    }
+    await load();
+    for (const path of Object.keys(get().buffers)) await reread(path);
+    checkSoon(0);
+  } catch (error) {
+    tell(error);
+  }
+}
+
+async function begin() {
+  try {
+    await load();
+    await restore();
+    if (!parseAddress(location.hash).path) {
+      const last = stored<string>(`${PLACE}:${projectKey()}`);
+      if (last) history.replaceState(null, "", last);
+    }
+    await showAddress();
+    set({ ready: true, failed: null });
+    followAddress();
+    checkSoon(0);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) set({ connection: "token" });
+    else set({ failed: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+export async function start() {
+  followTheme();
+  followPanels();
+  followTitle();
+  onLost(() => {
+    if (get().connection === "connected") set({ connection: "lost" });
+  });
+  await begin();
+  const stream = follow({
+    update: takeUpdate,
+    connection(state, retry) {
+      const before = get().connection;
+      set({ connection: state, retry });
+      if (state === "connected" && before === "lost") void catchUp();
+    },
+  });
+  retryNow = stream.poke;
+  addEventListener("online", stream.poke);
+  addEventListener("beforeunload", (event) => {
+    flush();
+    for (const buffer of Object.values(get().buffers)) if (buffer.dirty) void keepUnsaved(buffer.path);
+    stream.close();
+    void event;
+  });
+}
+
+let retryNow: () => void = () => {};
+export const retry = () => retryNow();
+
+export type { View };

@@ -1,0 +1,140 @@
+/** The state of the page: one store, read by `useStudio(selector)`; what changes it is in `actions.ts`. */
+import { create } from "zustand";
+import { subscribeWithSelector } from "zustand/middleware";
+import type { About, FileEntry, Job, OutlineEntry, PlanAnswer, Problem, Project } from "../api/types";
+import type { Connection } from "../api/updates";
+
+export const VIEWS = ["Text", "Plan", "Run"] as const;
+export type View = (typeof VIEWS)[number];
+
+/** A file that is open. `saved` is its text on disk with `etag`, as far as the page knows; `text` what is edited. */
+export interface Buffer {
+  path: string;
+  text: string;
+  saved: string;
+  etag: string | null;
+  dirty: boolean;
+  writable: boolean;
+  error: string | null;
+  /** counts replacements of the text that do not come from the editor (read again, formatted, restored) */
+  epoch: number;
+}
+
+/** A detection that was chosen: of which run, its label, its type. */
+export interface Selection {
+  job: string;
+  label: string;
+  type: string;
+}
+
+export interface Place {
+  path: string;
+  line: number;
+  column: number;
+  end_line?: number;
+  end_column?: number;
+}
+
+export interface Conflict {
+  path: string;
+  theirs: string | null;
+  etag: string | null;
+}
+
+export interface Notice {
+  id: number;
+  kind: "error" | "notice";
+  title: string;
+  text: string;
+}
+
+export interface Check {
+  state: "none" | "checking" | "done";
+  problems: Problem[];
+  outline: OutlineEntry[];
+  error: string | null;
+}
+
+/** The panels around the view: their sizes in pixels, and which are open. */
+export interface Panels {
+  left: number;
+  right: number;
+  bottom: number;
+  leftOpen: boolean;
+  rightOpen: boolean;
+  bottomOpen: boolean;
+}
+
+export interface Studio {
+  ready: boolean;
+  failed: string | null;
+  about: About | null;
+  files: FileEntry[];
+  project: Project;
+  projectEtag: string;
+  buffers: Record<string, Buffer>;
+  check: Check;
+  plan: PlanAnswer | null;
+  active: string | null;
+  view: View;
+  statement: string | null;
+  cursor: Place | null;
+  cursorOffset: number;
+  selected: number;
+  selection: Selection | null;
+  job: Job | null;
+  connection: Connection;
+  retry: number | null;
+  conflict: Conflict | null;
+  notices: Notice[];
+  said: string;
+  dialog: "new-file" | "delete-file" | "keys" | "go-to" | null;
+  canUndo: boolean;
+  canRedo: boolean;
+  theme: "light" | "dark" | "system";
+  dark: boolean;
+  panels: Panels;
+}
+
+export const useStudio = create<Studio>()(
+  subscribeWithSelector((): Studio => ({
+    ready: false,
+    failed: null,
+    about: null,
+    files: [],
+    project: {},
+    projectEtag: "",
+    buffers: {},
+    check: { state: "none", problems: [], outline: [], error: null },
+    plan: null,
+    active: null,
+    view: "Text",
+    statement: null,
+    cursor: null,
+    cursorOffset: 0,
+    selected: 0,
+    selection: null,
+    job: null,
+    connection: "connecting",
+    retry: null,
+    conflict: null,
+    notices: [],
+    said: "",
+    dialog: null,
+    canUndo: false,
+    canRedo: false,
+    theme: "system",
+    dark: false,
+    panels: { left: 240, right: 300, bottom: 160, leftOpen: true, rightOpen: true, bottomOpen: true },
+  })),
+);
+
+export const get = useStudio.getState;
+export const set = useStudio.setState;
+
+/** The derived types, in the order of the program: the order of their colours. */
+export function typeOrder(state: Studio): string[] {
+  const out = new Set<string>();
+  for (const entry of state.check.outline) if (entry.output) out.add(entry.output);
+  return [...out];
+}
