@@ -7,14 +7,20 @@ the console, or asks any server but the studio's for anything.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-STATIC = Path(__file__).parents[3] / "src" / "occurs" / "studio" / "static"
+STUDIO = Path(__file__).parents[3] / "src" / "occurs" / "studio"
+STATIC, EXAMPLES = STUDIO / "static", STUDIO / "examples"
 
 
 def chromium() -> str | None:
@@ -34,7 +40,7 @@ def missing() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
+def browser() -> Iterator[Any]:
     reason = missing()
     if reason is not None:
         assert not os.environ.get("CI"), reason
@@ -51,7 +57,7 @@ def browser() -> Iterator[object]:
 class Watched:
     """What a page says on its console, and what it asks of other servers."""
 
-    def __init__(self, page, home: str):
+    def __init__(self, page: Any, home: str):
         self.said: list[str] = []
         self.expected: list[str] = []
         page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
@@ -68,3 +74,81 @@ class Watched:
 
     def unexpected(self) -> list[str]:
         return [line for line in self.said if not any(part in line for part in self.expected)]
+
+
+class Served:
+    """A studio on a folder: ``url`` with its token, ``folder``; ``stop`` and ``start`` keep port and token."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.token = secrets.token_urlsafe(24)
+        self.port = "0"
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "occurs.cli", "studio", str(self.folder), "--no-browser", "--port", self.port]
+        environment = {**os.environ, "OCCURS_STUDIO_TOKEN": self.token, "OCCURS_KERNELS": "plain"}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        assert self.url, "the studio did not start"
+        self.home = urlsplit(self.url).netloc
+        self.port = self.home.rsplit(":", 1)[1]
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(10)
+
+    def write(self, path: str, text: str) -> None:
+        (self.folder / path).write_text(text)
+
+    def read(self, path: str) -> str:
+        return (self.folder / path).read_text()
+
+
+@pytest.fixture(scope="module")
+def serve(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
+    """Starts a studio on a copy of an example (or on files: name -> text), once per example and module."""
+    started: dict[str, Served] = {}
+
+    def start(example: str = "", files: dict[str, str] | None = None, name: str = "") -> Served:
+        key = name or example
+        if key not in started:
+            folder = tmp_path_factory.mktemp("project") / (key or "empty")
+            if example:
+                shutil.copytree(EXAMPLES / example, folder)
+            else:
+                folder.mkdir()
+            for path, text in (files or {}).items():
+                (folder / path).write_text(text)
+            started[key] = Served(folder)
+        return started[key]
+
+    yield start
+    for one in started.values():
+        one.stop()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a studio in a page of its own context (another browser, as it were), and watches the page."""
+    opened: list[tuple[Any, Any]] = []
+
+    def open_page(served: Served, at: str = "", *, context: Any = None, **settings: Any) -> Any:
+        sized = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **settings}
+        context = context or browser.new_context(**sized)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.watched = Watched(page, served.home)
+        page.goto(served.url)
+        if at:
+            page.evaluate("at => { location.hash = at }", at)
+        page.get_by_role("heading", level=1, name="Occurs Studio").wait_for()
+        opened.append((context, page))
+        return page
+
+    yield open_page
+    said = [line for _, page in opened for line in page.watched.unexpected()]
+    for context, _ in opened:
+        context.close()
+    assert said == []
