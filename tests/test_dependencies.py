@@ -30,9 +30,9 @@ MAY_IMPORT = {
     "engine": "errors model expr operators plan",
     "plot": "errors model operators connect plan",
     "notebook": "errors model connect",
-    "options": "errors model connect",
+    "options": "errors progress model connect",
     "checked": "errors model operators languages connect plan options",
-    "hosts": "errors kernel model expr operators connect plan engine plot notebook options checked",
+    "hosts": "errors progress kernel model expr operators connect plan engine plot notebook options checked",
     "verify": "errors model languages nets hosts checked",
     "program": (
         "errors progress model operators languages connect plan engine notebook options checked hosts verify"
@@ -41,12 +41,12 @@ MAY_IMPORT = {
     "occurs": "errors connect notebook hosts program",
     "testing": "errors model operators languages",
     "services": "errors model expr operators languages connect plan options checked program occurs pipes",
-    "studio": "errors model languages connect plan plot options checked hosts program occurs services",
+    "studio": "errors progress model languages connect plan plot options checked hosts program occurs services",
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
-        "errors kernel model expr languages nets connect plan plot options checked hosts verify program occurs watch"
-        " follow studio"
+        "errors progress kernel model expr languages nets connect plan plot options checked hosts verify program occurs"
+        " watch follow studio"
     ),
 }
 #: modules beside the folders that are one row of the table

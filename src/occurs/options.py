@@ -17,6 +17,7 @@ from occurs.model.ticks import duration
 from occurs.model.time import OPEN, TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.values import is_text, short
+from occurs.progress import Told
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ OPTIONS = (
         "The maximum number of partial matches per definition, on Spark per partition. Default: 10 million.",
         "Maximum number of partial matches per definition (EPL; on Spark, per partition).  [default: 10,000,000]"),
     Option("progress", None, "result",
-        "Show a progress bar for a run in this process.  None: only in a notebook."),
+        "Show a progress bar for a run in this process, or call a function with how far it is, from time to time.  "
+        "None: a bar, only in a notebook."),
     Option("partitions", 8, "spark", "The number of hash buckets, or slices of time, of a run on Spark."),
     Option("watermark", None, "spark", "How late a row of a stream may arrive, a duration such as ``\"10 s\"``."),
     Option("session", None, "spark", "A Spark session: run tables of this process on Spark."),
@@ -137,7 +139,7 @@ class DetectOptions(TypedDict, total=False):
     provisional: bool
     timeouts: bool
     max_instances: int | None
-    progress: bool | None
+    progress: bool | Told | None
     partitions: int
     watermark: Any
     session: Any
@@ -162,6 +164,7 @@ def check_flags(given: Mapping[str, Any]) -> None:
     for option in OPTIONS:
         value = given.get(option.name, option.default)
         flag = isinstance(option.default, bool) or (option.name == "progress" and value is not None)
+        flag = flag and not (option.name == "progress" and callable(value))
         if flag and not isinstance(value, bool | np.bool_):
             raise UsageProblem.of("bad-option", f"{option.name} must be True or False, not {short(value)}")
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of
-from occurs.engine.results import TypeRows
 from occurs.errors import Problem, UsageProblem, did_you_mean
-from occurs.hosts.detections import Detections, LocalDetections
+from occurs.hosts.detections import Detections
 from occurs.hosts.live import Detection, Live, Time
-from occurs.hosts.local import run_history, run_windows
+from occurs.hosts.local import detect as in_this_process
 from occurs.hosts.windows import unsupported
 from occurs.model.history import InputOptions
 from occurs.model.ticks import instant
@@ -24,7 +23,6 @@ from occurs.operators.definition import Node
 from occurs.options import (
     OPTIONS,
     DetectOptions,
-    Window,
     among,
     check_flags,
     named,
@@ -33,8 +31,7 @@ from occurs.options import (
     split_options,
     without_lists,
 )
-from occurs.plan.notes import placed
-from occurs.progress import watching
+from occurs.progress import Told
 
 if TYPE_CHECKING:
     from occurs.checked_texts import Read
@@ -146,7 +143,7 @@ class Program:
         provisional: bool = False,
         timeouts: bool = False,
         max_instances: int | None = None,
-        progress: bool | None = None,
+        progress: bool | Told | None = None,
         **host: Any,
     ) -> Detections[Any]:
         """Detect everything that the program defines in ``events``.
@@ -178,7 +175,8 @@ class Program:
             timeouts: Also collect the partial matches that EPL's ``timer:within`` ended, in ``timeouts`` of the result.
             max_instances: The maximum number of partial matches per definition, on Spark per partition.
                 Default: 10 million.
-            progress: Show a progress bar for a run in this process.  None: only in a notebook.
+            progress: Show a progress bar for a run in this process, or call a function with how far it is, from time
+                to time.  None: a bar, only in a notebook.
             host: Options of Spark, such as ``partitions``.  With ``session``, a Spark session, tables of this process
                 run on Spark, too.
 
@@ -232,21 +230,10 @@ class Program:
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
         program = program.noticing()
         history = program.history(events, options)
-        stage = program.plan(history.schemas, history.kind)
-        notices = placed(history.notices, stage)
-        program.judge(notices)
-        done: list[TypeRows]
-        if program.window is None:
-            with watching(progress, "detecting") as told:
-                done = run_history(stage, history, labelled=because or with_label, ended=ended, told=told)
-        else:
-            windows = Window.of(*program.window, history.kind)
-            started = start is not None
-            done = [run_windows(stage, history, windows, started=started, labelled=because or with_label)]
-        found = LocalDetections(stage, done, history, sample, because or with_label, because, only)
-        costs = [w for d in stage.definitions for w in d.warnings]
-        found.notices = [*program.warnings(history.schemas, history.kind), *costs, *notices]
-        return found
+        return in_this_process(
+            program, history, sample=sample, started=start is not None, ended=ended, because=because,
+            with_label=with_label, only=only, progress=progress,
+        )  # fmt: skip
 
     def live(
         self,

@@ -1,4 +1,4 @@
-"""How far a run in this process is: a bar in a notebook, or on a terminal if it is asked for."""
+"""How far a run in this process is: a bar in a notebook or on a terminal, or a function that is told."""
 
 from __future__ import annotations
 
@@ -6,20 +6,42 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-#: told how much is done, of how much
-Told = Callable[[int, int], None]
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        done: The rows of the input that are processed.
+        total: All rows of the input that the program reads.
+        at: The time that is reached, in ticks: nothing changes any more up to it.
+        found: The detections so far.
+    """
+
+    done: int
+    total: int
+    at: int
+    found: int
+
+
+#: told from time to time how far a run is; what it raises ends the run
+Told = Callable[[Progress], None]
 #: a bar appears when a run has taken so many seconds
 PATIENCE = 0.5
 
 
 @contextmanager
-def watching(progress: bool | None, what: str) -> Iterator[Told | None]:
-    """A bar while something runs; yields what is to be called with (done, total), None if nobody looks.
+def watching(progress: bool | Told | None, what: str) -> Iterator[Told | None]:
+    """A bar while something runs; yields what is to be told how far it is, None if nobody looks.
 
-    ``progress``: None is True in a notebook, and False elsewhere.
+    ``progress``: None is True in a notebook, and False elsewhere; a function is told itself.
     """
+    if callable(progress):
+        yield progress
+        return
     notebook = in_notebook()
     if not (notebook if progress is None else progress):
         yield None
@@ -27,9 +49,9 @@ def watching(progress: bool | None, what: str) -> Iterator[Told | None]:
     bar: _Bar = _NotebookBar(what) if notebook else _TerminalBar(what)
     began = time.monotonic()
 
-    def told(done: int, total: int) -> None:
+    def told(so_far: Progress) -> None:
         if time.monotonic() - began >= PATIENCE:
-            bar.show(done, total)
+            bar.show(so_far.done, so_far.total)
 
     try:
         yield told

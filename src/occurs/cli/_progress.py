@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from occurs.progress import Progress, Told
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -32,12 +34,15 @@ def counting(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def detecting(spark: bool) -> Iterator[None]:
-    """A bar while a program runs, on Spark with its tasks; what Spark raises becomes an error of ours."""
+def detecting(spark: bool) -> Iterator[Told | None]:
+    """A bar while a program runs, on Spark with its tasks; what Spark raises becomes an error of ours.
+
+    Yields what a run in this process is to tell how far it is, None if it need not.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         with _errors(spark):
-            yield
+            yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -54,8 +59,12 @@ def detecting(spark: bool) -> Iterator[None]:
         def told(done: int, total: int) -> None:
             bar.update(task, description="detecting (Spark tasks)", completed=done, total=total or None)
 
+        def here(so_far: Progress) -> None:
+            text = f"detecting ({so_far.found:,} found)"
+            bar.update(task, description=text, completed=so_far.done, total=so_far.total)
+
         with _errors(spark), _watched(told) if spark else _nothing():
-            yield
+            yield None if spark else here
 
 
 def _errors(spark: bool) -> AbstractContextManager[None]:

@@ -94,7 +94,8 @@ def command(
     if never is not None and not program.checked.tells_never:
         text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
-    with detecting(host == "spark"):
+    with detecting(host == "spark") as told:
+        keywords |= {} if told is None else {"progress": told}
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
         gone = None if found.never is None else to_arrow(found.never)

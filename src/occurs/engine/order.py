@@ -94,13 +94,7 @@ def input_rows(
     time = Column.of(table.column("time"), Type.INT).values
     labels: Labels | None = None
     if labelled:
-        if "label" in table.column_names:
-            labels = Labels.from_column(table.column("label"))
-        else:
-            special = ("time", "sequence", "label", "end")
-            values = {f.name: _told(table.column(f.name)) for f in table.schema if f.name not in special}
-            sequence = table.column("sequence").combine_chunks() if "sequence" in table.column_names else None
-            labels = input_labels(type, time, sequence, values)
+        labels = row_labels(type, table, time)
     given = dict(zip(table.column_names, table.columns, strict=True))
     columns = {n: Column.of(given[n], t) for n, t in schema if n in given}
     if schema.lasting:  # ticks; null: still holds
@@ -108,6 +102,16 @@ def input_rows(
     if numbered and "sequence" in table.column_names:
         columns["sequence"] = Column.of(table.column("sequence"), Type.INT)
     return Rows(type, time, columns, 0, None, labels)
+
+
+def row_labels(type: str, table: pa.Table, time: np.ndarray) -> Labels:
+    """The labels of a table of the intake whose rows are in the total order; ``time``: its ticks."""
+    if "label" in table.column_names:
+        return Labels.from_column(table.column("label"))
+    special = ("time", "sequence", "label", "end")
+    values = {f.name: _told(table.column(f.name)) for f in table.schema if f.name not in special}
+    sequence = table.column("sequence").combine_chunks() if "sequence" in table.column_names else None
+    return input_labels(type, time, sequence, values)
 
 
 def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Rows]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -126,6 +126,22 @@ class TypeRows:
             order = np.lexsort(by)
             table, known = table.take(pa.array(order)), known[order]
         return table.add_column(2 + schema.lasting + len(schema.names), "final", pa.array(known)) if final else table
+
+
+    def pieces(self, type: str, most: int, *, label: bool = False, because: bool = False) -> Iterator[pa.Table]:
+        """The rows of :meth:`table`, at most ``most`` at a time; also of a type that is defined but not reported."""
+        parts = self.parts
+        if type not in self.stage.derived and type not in self.outside:
+            parts = Parts(replace(self.stage, subscribed=()), self.parts.found, self.stage.defined)
+        if type in self.outside or len(found := parts.get(type, ())) != 1:
+            table = replace(self, parts=parts).table(type, label=label, because=because)
+            yield from (table.slice(i, most) for i in range(0, len(table), most))
+            return
+        schema, kind = self.stage.schemas[type], self.stage.kind
+        for i in range(0, len(found[0]), most):
+            part = found[0].take(np.arange(i, min(i + most, len(found[0]))))
+            reasons = part.because(kind) if because else None
+            yield table_of(type, part.time, part.columns, schema, kind, part.labels if label else None, reasons)
 
 
 def subscribed(stage: Stage, type: str, rows: Rows) -> np.ndarray | None:

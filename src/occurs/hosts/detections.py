@@ -232,6 +232,18 @@ class LocalDetections(Detections[Any]):
     def arrow(self, type: str) -> pa.Table:
         return self._calls.table(type, label=self._label, because=self._because)
 
+    @property
+    def made(self) -> tuple[str, ...]:
+        """All types that rules define, reported or only read by other rules, and input that is asked for."""
+        own = (t for t in self._stage.defined if t not in self._stage.sides and t not in self._stage.notices)
+        return tuple(dict.fromkeys((*own, *self._stage.found)))
+
+    def pieces(self, type: str, most: int) -> Iterator[pa.Table]:
+        """The rows of one of the types that are :attr:`made`, at most ``most`` at a time and call by call, so that the
+        constituents of all need not be in memory at once.  Calls may overlap in time."""
+        for call in self._calls.done:
+            yield from call.pieces(type, most, label=self._label, because=self._because)
+
     def count(self, type: str) -> int:
         """How many detections of a type there are."""
         return self._calls.count(type)

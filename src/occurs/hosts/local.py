@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from occurs.checked_program import CheckedProgram
 from occurs.engine.engine import Engine, concat_rows
-from occurs.engine.order import input_rows
+from occurs.engine.order import input_rows, row_labels, sorted_rows
 from occurs.engine.results import TypeRows
+from occurs.hosts.detections import LocalDetections
 from occurs.hosts.live import Live
 from occurs.hosts.windows import Asked, WindowRows, answers
 from occurs.model.history import History
+from occurs.model.labels import Labels
 from occurs.operators.rows import Part, Rows
 from occurs.options import Window
+from occurs.plan.notes import placed
 from occurs.plan.stage import Stage
+from occurs.progress import Progress, Told, watching
 
 #: rows per call of the engine
 BUDGET = 2_000_000
@@ -22,20 +30,46 @@ BUDGET = 2_000_000
 STEPS, LEAST = 20, 100_000
 
 
+def detect(
+    program: CheckedProgram, history: History, *, sample: Any = None, started: bool = False, ended: bool = True,
+    because: bool = False, with_label: bool = False, only: list[str] | None = None, progress: bool | Told | None = None,
+) -> LocalDetections:  # fmt: skip
+    """What a program with its options detects in a history.
+
+    ``sample``: a table of the kind that the result has (None: Arrow).  ``started``: the start of the clock was given on
+    purpose.  The others are options of :meth:`occurs.Program.detect`.
+    """
+    stage = program.plan(history.schemas, history.kind)
+    notices = placed(history.notices, stage)
+    program.judge(notices)
+    labelled = because or with_label
+    done: list[TypeRows]
+    if program.window is None:
+        with watching(progress, "detecting") as told:
+            done = run_history(stage, history, labelled=labelled, ended=ended, told=told)
+    else:
+        window = Window.of(*program.window, history.kind)
+        done = [run_windows(stage, history, window, started=started, labelled=labelled)]
+    found = LocalDetections(stage, done, history, sample, labelled, because, only)
+    costs = [w for d in stage.definitions for w in d.warnings]
+    found.notices = [*program.warnings(history.schemas, history.kind), *costs, *notices]
+    return found
+
+
 def run_history(
     stage: Stage, history: History, *, labelled: bool = False, budget: int = BUDGET, ended: bool = True,
-    told: Callable[[int, int], None] | None = None,
+    told: Told | None = None,
 ) -> list[TypeRows]:  # fmt: skip
     """All calls of a history, in order; calls are cut between instants so that each has about ``budget`` rows.
 
-    ``ended``: nothing comes any more, so the last call gives what still holds, too.  ``told``: called with the rows
-    that are done and all rows; calls are smaller then.
+    ``ended``: nothing comes any more, so the last call gives what still holds, too.  ``told``: how far it is, after
+    each call; calls are smaller then.
     """
     if history.clock is None:
         return []
     start, until = history.clock
     rows = history_rows(stage, history, labelled)
-    total, seen = sum(map(len, rows.values())), 0
+    total, seen, found = sum(map(len, rows.values())), 0, 0
     if told is not None:
         budget = min(budget, max(total // STEPS, LEAST))
     engine = Engine(stage, labelled=labelled)
@@ -44,7 +78,8 @@ def run_history(
         out.append(engine.advance(part, frontier, start, closing=ended and frontier == until))
         if told is not None:
             seen += sum(len(part[t]) for t in part)
-            told(seen, total)
+            found += sum(map(out[-1].count, stage.found))
+            told(Progress(seen, total, frontier, found))
     return out
 
 
@@ -77,6 +112,26 @@ def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Ro
     }
 
 
+@dataclass(frozen=True)
+class InputRows:
+    """Rows of one type of the input in the total order, with their labels and their places (``History.places``)."""
+
+    type: str
+    table: pa.Table
+    labels: Labels
+    places: np.ndarray
+
+
+def labelled_input(stage: Stage, history: History) -> Iterator[InputRows]:
+    """The rows that detections name as their constituents; the history knows places."""
+    for t, table in history.tables.items():
+        if t in stage.inputs:
+            order, places = sorted_rows(table), history.places[t]
+            if order is not None:
+                table, places = table.take(pa.array(order)), places[order]
+            yield InputRows(t, table, row_labels(t, table, table["time"].to_numpy()), places)
+
+
 def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[int, Mapping[str, Rows]]]:
     """(frontier, rows up to it): cut where an instant ends, the last call at ``until``; where there are several, each
     has the types alone of which it has rows."""
@@ -97,4 +152,4 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
         yield frontier, Part(rows, {t: (i, j) for t, i, j in zip(rows, first, last) if i < j})
 
 
-__all__ = ["BUDGET", "Live", "calls", "concat_rows", "history_rows", "run_history", "run_windows"]
+__all__ = ["BUDGET", "Live", "calls", "concat_rows", "detect", "history_rows", "run_history", "run_windows"]

@@ -137,6 +137,10 @@ class WindowRows(TypeRows):
         table = table.take(pa.array(by[at[order]]))
         return self._with_queries(table, self._queries[number[order]], schema)
 
+    def pieces(self, type: str, most: int, *, label: bool = False, because: bool = False) -> Iterator[pa.Table]:
+        table = self.table(type, label=label, because=because)
+        yield from (table.slice(i, most) for i in range(0, len(table), most))
+
     def once(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
         """Every row that stands in an answer once, in no order: with the tick of the first query that gives it
         (``query``), and how many queries do, one after the other (``times``)."""

@@ -13,7 +13,7 @@ from occurs.errors import Problem, did_you_mean
 from occurs.model.attribute_types import clean, fit
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.lists import fit_lists, is_list, joint
-from occurs.model.source import InputOptions, Intake, column_of
+from occurs.model.source import PLACE, InputOptions, Intake, column_of, places_of
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
 from occurs.model.values import taken
 
@@ -82,6 +82,9 @@ def _rows(
             )  # fmt: skip
             lost = missed if lost is None else lost | missed
 
+    if options.places:
+        at = np.arange(len(table)) if rows is None else rows
+        columns[PLACE] = pa.chunked_array([pa.array(places_of(one.number, at))])
     if one.end is not None:
         end = take(one.end)
         if end.null_count < len(end) or one.source.type is not None:

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.model.attributes import by_type, schemas_of
 from occurs.model.badrows import BadRows
-from occurs.model.source import InputOptions, Source
+from occurs.model.source import PLACE, InputOptions, Source
 from occurs.model.special import bound, clock_of, take_in, time_kind, unlikely_times
 from occurs.model.ticks import clock_ends, time_unit
 from occurs.model.time import TimeKind
@@ -41,7 +42,8 @@ class History:
     timestamp[us, UTC]; null if a column has no values and no declared type).  ``schemas``: of every type seen or
     declared.  ``clock``: first and last tick of the history, None without rows.  ``counts``: ``rows`` read,
     ``outside`` [start, until], ``empty`` (end = time), ``bad``, and ``bad: <reason>``.  ``bad``: see ``BadRows``.
-    ``made``: what definitions have added so far, which stands behind the rows of the input in ``tables``.
+    ``made``: what definitions have added so far, which stands behind the rows of the input in ``tables``.  ``places``:
+    if they were asked for, where each row of ``tables`` is from (:func:`occurs.model.source.source_and_row`).
     """
 
     tables: dict[str, pa.Table]
@@ -52,6 +54,7 @@ class History:
     bad: pa.Table | None = None
     notices: list[Problem] = field(default_factory=list)
     made: tuple[Made, ...] = ()
+    places: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def normalise(
@@ -111,7 +114,10 @@ def normalise(
     for name, table in out.items():
         counts["empty"] += _count_empty(table)
         out[name] = _drop_empty(table)
-    return History(out, seen, kind, clock, {**counts, **bad.counts()}, bad.table(), notices)
+    places = {name: table[PLACE].to_numpy() for name, table in out.items() if PLACE in table.column_names}
+    for name in places:
+        out[name] = out[name].drop_columns(PLACE)
+    return History(out, seen, kind, clock, {**counts, **bad.counts()}, bad.table(), notices, places=places)
 
 
 def listed(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Source]:

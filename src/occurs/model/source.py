@@ -33,7 +33,7 @@ class InputOptions:
     directives of strptime (None: ISO 8601).  ``delimiter`` (of CSV) and ``encoding``: of text files.
     ``format``: of all files, whatever their suffixes: csv, jsonl, json or parquet.  ``type_names``: names for the
     values of the type column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are
-    left out.
+    left out.  ``places``: it is kept from where each row is (``History.places``).
     Raises UsageProblem for names that are not text, and for a format, delimiter or encoding that cannot be.
     """
 
@@ -52,6 +52,7 @@ class InputOptions:
     format: str | None = None
     type_names: Mapping[str, str] = field(default_factory=dict)
     lists: bool = False
+    places: bool = False
 
     def __post_init__(self) -> None:
         for name in ("type", "time", "end", "sequence", "label", "time_unit", "time_format", "bad_rows"):
@@ -84,6 +85,22 @@ class InputOptions:
     @property
     def special(self) -> tuple[str | None, ...]:
         return (self.type, self.time, self.end, self.sequence, self.label)
+
+
+#: a column of rows with their places while they are read, which no column of an input can be called
+PLACE = "\0place"
+#: rows of one source, at most, as places count them
+_ROWS = 2**40
+
+
+def places_of(source: int, rows: np.ndarray) -> np.ndarray:
+    """The places of rows of a source: its number, and theirs from 0, as one number each (int64)."""
+    return source * _ROWS + rows.astype(np.int64)
+
+
+def source_and_row(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the source and of the row that places name."""
+    return places // _ROWS, places % _ROWS
 
 
 @dataclass(frozen=True)
