@@ -41,10 +41,15 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
     _prepare_notebook()
     texts: list[tuple[str, str | None, str]] = []
     for path in map(Path, paths):
-        one = _language(language or suffixes().get(path.suffix), str(path))
+        one = _language(language, str(path)) if language else language_of(path)
         texts.append((text_of(path), str(path), one))
     folders = {str(path): path.parent.absolute() for path in map(Path, paths)}
     return Program(texts, max_formula=max_formula, folders=folders)
+
+
+def language_of(path: str | Path) -> str:
+    """The language of a file by its suffix.  Raises UsageProblem (``unknown-language``)."""
+    return _language(suffixes().get(Path(path).suffix), str(path))
 
 
 def text_of(path: Path) -> str:

@@ -5,7 +5,8 @@ The data consists of dicts, lists, text and numbers, so that it can be written a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from occurs.model.time import duration
@@ -28,7 +29,8 @@ def describe(stage: Stage) -> dict[str, Any]:
       ``attributes`` (None: not known yet; the type of one is None if it is not known) and whether its rows are
       ``intervals``;
     - ``timers``: the names of the timers;
-    - ``operators``: what is evaluated, in evaluation order; operators of one ``level`` do not depend on each other;
+    - ``operators``: what is evaluated, in evaluation order, with the definitions that it runs; operators of one
+      ``level`` do not depend on each other;
     - ``retention``: how many ticks of the past are kept, by type; ``keeps``: what else definitions keep, in words;
       ``state``: the size of both;
     - ``spark``: how definitions are partitioned on Spark;
@@ -44,7 +46,7 @@ def describe(stage: Stage) -> dict[str, Any]:
         "inputs": [_type(stage, t) for t in sorted(stage.inputs) if t not in stage.defined],
         "timers": [timer.name for timer in stage.timers],
         "derived": [_type(stage, t) for t in sorted(stage.defined) if t in read],
-        "operators": _operators(stage),
+        "operators": _operators(stage, parts),
         "retention": _retention(stage),
         "keeps": [{"type": d.output, "text": words} for d in stage.definitions for words in d.kept],
         "state": _state(stage),
@@ -65,17 +67,22 @@ def _type(stage: Stage, name: str) -> dict[str, Any]:
     return {"type": name, "attributes": attributes, "intervals": schema.lasting}
 
 
-def _operators(stage: Stage) -> list[dict[str, Any]]:
+def _operators(stage: Stage, parts: Sequence[Group]) -> list[dict[str, Any]]:
     """Every operator with what ``explain`` prints of it and the definitions that it runs, in evaluation order."""
     by_identity = {d.identity: d for d in stage.definitions}
+    group_of = {d.identity: group for group in parts for d in group.stage.definitions}
     # an operator may run definitions of several levels
     levels = {stage.definitions[i].place: n for n, level in enumerate(stage.order.levels, 1) for u in level for i in u}
-    parts = [part for level in stage.levels for operator in level for part in operator.parts]
-    places = [(part, part.outs[0].place) for part in parts]
+    running = [part for level in stage.levels for operator in level for part in operator.parts]
+    places = [(part, part.outs[0].place) for part in running]
     found = [(levels[place], place, part.line, _run_by(part, by_identity)) for part, place in places]
     found.sort(key=lambda one: one[:3])
     return [
-        {"level": level, "text": line, "definitions": [_definition(d) for d in definitions]}
+        {
+            "level": level,
+            "text": line,
+            "definitions": [_definition(d, group_of.get(d.identity), stage) for d in definitions],
+        }
         for level, _, line, definitions in found
     ]
 
@@ -85,17 +92,54 @@ def _run_by(operator: Operator, by_identity: Mapping[str, Definition]) -> list[D
     return [by_identity[name] for name in names if name in by_identity]
 
 
-def _definition(d: Definition) -> dict[str, Any]:
-    """A definition: where it stands, how many ticks of each type it reads are kept for it, the ways to split it."""
+def _definition(d: Definition, group: Group | None, stage: Stage) -> dict[str, Any]:
+    """A definition:
+
+    - ``file``, ``line``, ``span``: where it stands;
+    - ``reads``: how many ticks of each type it reads are kept for it; ``retention``: this in words, and what else it
+      keeps, each with whether it is ``unbounded``; ``state``: how much that is, see ``Definition.size``;
+    - ``keys``: the ways to split it; ``key``: the one in use, by type, and ``why_no_key`` if there is none;
+    - ``warnings``: what its execution costs, with hints.
+    """
     file, span = d.where
+    common = {} if group is None else group.stage.key
+    key = {t: list(common[t]) for t in sorted(d.reads) if t in common}
     return {
         "type": d.output,
         "identity": d.identity,
         "file": file,
         "line": None if span is None else span.line,
+        "span": None if span is None else asdict(span),
         "reads": {t: d.reads[t] for t in sorted(d.reads)},
+        "retention": _kept(d, stage),
+        "state": d.size,
         "keys": [{t: list(names) for t, names in choice.attributes} for choice in d.choices],
+        "key": key,
+        "why_no_key": None if key else _without_key(d, group),
+        "warnings": [{"kind": p.kind, "message": p.message, "hint": p.hint} for p in d.warnings],
     }
+
+
+def _without_key(d: Definition, group: Group | None) -> str:
+    """Why a definition is not split by a key."""
+    if group is None:
+        return "nobody asks for what it detects"
+    if group.mode == "free":
+        return "it reads one row at a time and needs no key"
+    if d.choices:
+        return "the definitions that it is connected with have no key in common"
+    return f"no attribute is equal in all events that it reads: {d.hint[1]}"
+
+
+def _kept(d: Definition, stage: Stage) -> list[dict[str, Any]]:
+    """What is kept for a definition: rows of types for some ticks, and what its text says in words."""
+    rows = [
+        {"type": t, "ticks": back, "text": f"{t}: {duration(back, stage.kind)}", "unbounded": False}
+        for t, back in sorted(d.reads.items())
+        if back > 0
+    ]
+    words = [{"type": None, "ticks": None, "text": text, "unbounded": "[unbounded]" in text} for text in d.kept]
+    return rows + words
 
 
 def _retention(stage: Stage) -> dict[str, int]:

@@ -64,20 +64,21 @@ def _stream(stream: Mapping[str, Any]) -> list[str]:
     stages = "1 stateful stage, which runs"
     if stream["stages"] > 1:
         stages = f"{stream['stages']} stateful stages, which all run"
-    return [*map(_lane, stream["lanes"]), f"  {stages} in every micro-batch"]
+    return [*(f"  {laid(lane)}" for lane in stream["lanes"]), f"  {stages} in every micro-batch"]
 
 
-def _lane(lane: Mapping[str, Any]) -> str:
+def laid(lane: Mapping[str, Any]) -> str:
+    """How the state of definitions is laid over buckets on a stream, in words."""
     names = _names(lane)
     stage = f", stage {lane['stage']}" if lane["stage"] > 1 else ""
     if lane["mode"] == "keyed":
-        return f"  {names}: the state is split into buckets by key{stage}"
+        return f"{names}: the state is split into buckets by key{stage}"
     if lane["mode"] == "free":
-        return f"  {names}: row by row, in all buckets{stage}"
+        return f"{names}: row by row, in all buckets{stage}"
     if lane["parts"] == 1:
         text = "all state is in a single bucket, because no partition key could be inferred"
-        return f"  {names}: {text}{stage} [global-stage]"
-    return f"  {names}: no partition key; {lane['parts']} independent parts, each with its state in one bucket{stage}"
+        return f"{names}: {text}{stage} [global-stage]"
+    return f"{names}: no partition key; {lane['parts']} independent parts, each with its state in one bucket{stage}"
 
 
 def _names(group: Mapping[str, Any]) -> str:

@@ -13,6 +13,8 @@ import pyarrow as pa
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
+from occurs.languages.epl.editing import outline as outline
+from occurs.languages.epl.editing import words as words
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables

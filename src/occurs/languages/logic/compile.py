@@ -234,7 +234,7 @@ def _reading(type_: str, wanted: Mapping[str, Expr]) -> Reading:
 CONSTANT, WINDOW, GROWS = "constant", "window", "grows"
 
 
-def words(rule: Rule) -> tuple[tuple[str, ...], str]:
+def kept_by(rule: Rule) -> tuple[tuple[str, ...], str]:
     """What is read, which states are looked at, what is kept; and the size of that (common.md, section 7)."""
     out = [f"reads {', '.join(sorted(set(map(_read, rule.readings)))) or 'nothing'}"]
     if rule.observes_all:

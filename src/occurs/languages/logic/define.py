@@ -16,14 +16,16 @@ from occurs.languages.logic.compile import (
     begins_of,
     choices,
     columns_of,
+    kept_by,
     noticing_of,
     observes,
     operator_of,
     ordered,
     rule_of,
     types_read,
-    words,
 )
+from occurs.languages.logic.editing import outline as outline
+from occurs.languages.logic.editing import words as words
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.semantics import evaluate
 from occurs.model.canonical import canonical
@@ -125,7 +127,7 @@ class Logic(Part):
         for resolved, slot in zip(self.triggers, slots, strict=True):
             rule = rule_of(resolved, self.analysis, self.schemas, kind, self._everything)
             known = rule.sources
-            kept, size = words(rule)
+            kept, size = kept_by(rule)
             operator = operator_of(rule)
             back, whole = overlap(rule, operator)
             reads = frozenset((*known.tables, *known.states, *known.events))

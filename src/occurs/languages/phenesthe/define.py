@@ -16,6 +16,8 @@ from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
 from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon
 from occurs.languages.phenesthe.compile import compile_all
+from occurs.languages.phenesthe.editing import outline as outline
+from occurs.languages.phenesthe.editing import words as words
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Row, evaluate
 from occurs.model.history import History
@@ -152,6 +154,8 @@ class Phenesthe(Part):
                     splits=tuple(choice for choice in c.choices if choice.passes),
                     kept=tuple(f"{k.formula}: {k}, until {k.until}" for k in c.kept),
                     costs=c.warnings,
+                    file=d.file,
+                    span=d.definition.span,
                 )
             )
         return out

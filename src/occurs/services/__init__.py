@@ -1,0 +1,26 @@
+"""What an editor asks of rules, without HTTP: problems, outline, completion, hover, words, canonical text, plan.
+
+All functions take the texts of the whole program, a mapping from paths to texts; the suffix of a path says the
+language.  They keep nothing between calls but what makes the next one faster, raise nothing whatever the texts are
+(:func:`plan` does, for rules that are wrong), and touch neither actions nor databases.  Places are lines and
+columns from 1, offsets count code points.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from occurs.services.checks import check
+    from occurs.services.formatting import format_text
+    from occurs.services.planning import plan
+    from occurs.services.vocabulary import words
+
+__all__ = ["check", "format_text", "plan", "words"]
+
+_WHERE = {"check": "checks", "format_text": "formatting", "plan": "planning", "words": "vocabulary"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

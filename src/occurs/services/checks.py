@@ -1,0 +1,147 @@
+"""All problems of a program and its outline, whatever its texts are."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from occurs.checked_program import CheckedProgram
+from occurs.checked_texts import Bound, Read
+from occurs.errors import OccursError, UsageProblem
+from occurs.errors import Problem as Found
+from occurs.languages.kit.editing import Entry
+from occurs.languages.kit.language import Known, folder, language
+from occurs.loading import language_of
+from occurs.model.types import Schema
+from occurs.services.answers import Checked, Outline, Problem, Related
+
+log = logging.getLogger(__name__)
+
+
+class Snapshot:
+    """A program at one moment: its texts, what could be read of them, and what is known of its types.
+
+    ``texts``: (text, path, language) triples.  ``read``, ``bound``: None if a check failed, which is a problem then.
+    """
+
+    def __init__(self, texts: tuple[tuple[str, str], ...]) -> None:
+        self.texts: list[tuple[str, str, str]] = []
+        self.problems: list[Found] = []
+        self.read: Read | None = None
+        self.bound: Bound | None = None
+        for path, text in texts:
+            try:
+                self.texts.append((text, path, language_of(path)))
+            except UsageProblem as error:
+                self.problems += [replace(p, file=path) for p in error.problems]
+        if self.texts:
+            self._check()
+
+    def _check(self) -> None:
+        try:
+            self.read = Read.of(self.texts)
+            self.problems += self.read.problems
+            self.bound = self.read.check(Known())
+            own = [p for p in self.bound.problems if p.kind != "unknown-order"]
+            if not any(p.severity == "error" for p in (*self.problems, *own)):
+                own = CheckedProgram(self.read).check()
+            self.problems += own
+        except OccursError as error:
+            self.problems += error.problems
+        except Exception as error:
+            self.problems.append(internal(error))
+
+    @property
+    def schemas(self) -> dict[str, Schema]:
+        """The types that are known, with their attributes as far as these are."""
+        return {} if self.bound is None else self.bound.schemas
+
+    def entries(self) -> Iterator[tuple[str, Entry]]:
+        """The statements that could be read, each with its path, by path and place."""
+        if self.read is None:
+            return
+        for name, parsed in self.read.texts.items():
+            made = self._made(name)
+            own = [t for t in self.texts if folder(t[2]) == name]
+            for number, ((_, path, _), file) in enumerate(zip(own, parsed.files, strict=True)):
+                for i, entry in enumerate(outlined(name, file)):
+                    output, reads = made.get((number, i), (entry.output, entry.reads))
+                    yield path, Entry(entry.name, entry.kind, output, reads, entry.span, entry.place)
+
+    def _made(self, name: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
+        """What definitions of a language define and read, by the numbers of their text and statement."""
+        part = None if self.bound is None else self.bound.parts.get(name)
+        if part is None:
+            return {}
+        nodes = zip(part.at, part.nodes, strict=True)
+        return {at: (node.defines, tuple(sorted(node.now | node.back))) for at, node in nodes}
+
+
+def outlined(name: str, file: Any) -> Sequence[Entry]:
+    """The outline of a parsed text: one entry per statement, as its language declares it."""
+    outline = getattr(language(name), "outline", None)
+    return outline(file) if outline is not None else ()
+
+
+@lru_cache(maxsize=4)
+def _snapshot(texts: tuple[tuple[str, str], ...]) -> Snapshot:
+    return Snapshot(texts)
+
+
+def snapshot(texts: Mapping[str, str]) -> Snapshot:
+    """The program that ``texts`` are; the latest ones are kept."""
+    return _snapshot(tuple(texts.items()))
+
+
+def check(texts: Mapping[str, str]) -> Checked:
+    """Check a program as ``occurs check`` does, and outline what can be read of it.
+
+    Args:
+        texts: The texts of the whole program by path; the suffix of a path says the language.
+
+    Returns:
+        The problems of all texts by file and place, and one entry for every statement that could be read, even if
+        others are wrong.  A path of an unknown language is a problem, too (``unknown-language``); so is a crash
+        (``internal``), which is logged.
+
+    Examples:
+        >>> from occurs.services import check
+        >>> found = check({"hot.tesla": "define Hot(v) from Temp(Value > 45) where v = Temp.Valu and"})
+        >>> [(p.kind, p.span.line, p.span.column) for p in found.problems]
+        [('syntax', 1, 60)]
+        >>> [(o.name, o.kind, o.reads) for o in check({"hot.tesla": "define Hot() from Temp()"}).outline]
+        [('Hot', 'rule', ('Temp',))]
+    """
+    program = snapshot(texts)
+    problems = list(program.problems)
+    outline: list[Outline] = []
+    try:
+        outline = [Outline(path, e.name, e.kind, e.output, e.reads, e.span) for path, e in program.entries()]
+    except Exception as error:
+        problems.append(internal(error))
+    return Checked(tuple(told(problems)), tuple(sorted(outline, key=_order)))
+
+
+def _order(entry: Outline) -> tuple[str, int, int]:
+    return entry.file, *((entry.span.line, entry.span.column) if entry.span else (0, 0))
+
+
+def told(problems: Iterable[Found]) -> list[Problem]:
+    """Problems as answers, by file and place, none of them twice."""
+    return [
+        Problem(
+            p.kind, p.severity, p.message, p.hint, p.file, p.span,
+            tuple(Related(r.message, r.file, r.span) for r in p.related), None, p.row, p.definition,
+        )
+        for p in sorted(dict.fromkeys(problems), key=Found.sort_key)
+    ]  # fmt: skip
+
+
+def internal(error: Exception) -> Found:
+    """The problem that a check failed by itself; the traceback is logged."""
+    log.error("a check of rules failed", exc_info=error)
+    text = f"this program cannot be checked: {type(error).__name__}"
+    return Found("internal", text, hint="this is an error in Occurs: please report it with the rules")
