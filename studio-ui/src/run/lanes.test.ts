@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { TimelineAnswer } from "../api/types";
+import { barPlace, hit, type Mark, nearest, nextMark, pictureOf, stack, strips } from "./lanes";
+import { Clock } from "./time";
+
+const clock = new Clock({ timestamp: false, unit: "min" }, 10n);
+const point = (start: number, row: number): Mark => ({ start, end: start, open: false, lasting: false, row, depth: 0 });
+const bar = (start: number, end: number, row: number): Mark => ({ ...point(start, row), end, lasting: true });
+
+const answer: TimelineAnswer = {
+  total: 5,
+  count: 5,
+  exact: true,
+  lanes: [
+    { name: "A", type: "A", count: 2, marks: [[20, 20, 0], [60, 60, 1]] },
+    { name: "B", type: "B", count: 3, marks: [[10, 40, 0], [30, 50, 1], [70, null, 2]] },
+  ],
+};
+
+test("bars that overlap stand below one another", () => {
+  const marks = [bar(0, 10, 0), bar(5, 20, 1), bar(11, 12, 2)];
+  expect(stack(marks)).toBe(2);
+  expect(marks.map((mark) => mark.depth)).toEqual([0, 1, 0]);
+});
+
+test("many bars at once take four rows at most", () => {
+  const marks = Array.from({ length: 50 }, (_, i) => bar(i, 1000, i));
+  expect(stack(marks)).toBe(4);
+});
+
+test("the mark under the pointer is found, and nothing where there is none", () => {
+  const range = { from: 0, to: 100 };
+  const picture = pictureOf(answer, clock, range, new Set(["A"]));
+  const at = strips(picture.lanes.map((lane) => lane.input), 300);
+  const middle = (lane: number) => (at[lane]?.top ?? 0) + (at[lane]?.height ?? 0) / 2;
+  expect(hit(picture, at, range, 1000, 103, middle(0))?.mark.row).toBe(0);
+  expect(hit(picture, at, range, 1000, 300, middle(0))).toBeNull();
+  const second = picture.lanes[1];
+  expect(second?.depths).toBe(2);
+  const place = barPlace(at[1] ?? { top: 0, height: 0 }, 1, 2);
+  expect(hit(picture, at, range, 1000, 350, place.top + 1)?.mark.row).toBe(1);
+  // an open bar runs on to the end
+  expect(hit(picture, at, range, 1000, 990, middle(1))?.mark.row).toBe(2);
+  expect(hit(picture, at, range, 1000, 100, 5000)).toBeNull();
+});
+
+test("lanes are as high as there is room, those of inputs thin", () => {
+  expect(strips([true, false, false], 200).map((strip) => strip.height)).toEqual([24, 56, 56]);
+  expect(strips(Array(30).fill(false), 200).every((strip) => strip.height === 28)).toBe(true);
+});
+
+test("keys go from mark to mark", () => {
+  const marks = [point(1, 0), point(5, 1), point(9, 2)];
+  const range = { from: 4, to: 20 };
+  expect(nextMark(marks, null, 1, range)?.row).toBe(1);
+  expect(nextMark(marks, null, -1, range)?.row).toBe(2);
+  expect(nextMark(marks, marks[1] as Mark, 1, range)?.row).toBe(2);
+  expect(nextMark(marks, marks[2] as Mark, 1, range)).toBeNull();
+  expect(nearest(marks, 6)?.row).toBe(1);
+});

@@ -1,0 +1,159 @@
+/** The lanes of a timeline: where they stand, where their marks are, and which mark is at a place. */
+import type { Lane, TimelineAnswer } from "../api/types";
+import type { Clock, Range } from "./time";
+
+/** A point, or a bar that lasts; an `open` bar runs on to the right. */
+export interface Mark {
+  start: number;
+  end: number;
+  open: boolean;
+  lasting: boolean;
+  /** which row of its type it is */
+  row: number;
+  /** of bars that overlap, the ones further down */
+  depth: number;
+}
+
+export interface DrawnLane {
+  name: string;
+  type: string;
+  count: number;
+  counts: number[] | null;
+  marks: Mark[];
+  /** how many bars stand below one another */
+  depths: number;
+  most: number;
+  input: boolean;
+}
+
+/** An answer of the server as it is drawn: offsets from the clock's origin. */
+export interface Picture {
+  range: Range;
+  exact: boolean;
+  total: number;
+  count: number;
+  lanes: DrawnLane[];
+}
+
+/** More bars than these are not told apart in a lane. */
+const MOST_DEPTHS = 4;
+
+export function pictureOf(answer: TimelineAnswer, clock: Clock, range: Range, inputs: ReadonlySet<string>): Picture {
+  const lanes = answer.lanes.map((lane) => drawnLane(lane, clock, inputs.has(lane.type)));
+  return { range, exact: answer.exact, total: answer.total, count: answer.count, lanes };
+}
+
+function drawnLane(lane: Lane, clock: Clock, input: boolean): DrawnLane {
+  const { name, type, count } = lane;
+  const marks = (lane.marks ?? []).map(([start, end, row]): Mark => {
+    const at = clock.offset(start);
+    const stop = end === null ? at : clock.offset(end);
+    return { start: at, end: stop, open: end === null, lasting: end === null || stop > at, row, depth: 0 };
+  });
+  const counts = lane.counts ?? null;
+  const most = counts ? counts.reduce((a, b) => Math.max(a, b), 0) : 0;
+  return { name, type, count, counts, marks, depths: stack(marks), most, input };
+}
+
+/** Puts bars that overlap below one another; returns how many rows that takes. Marks are in order of their start. */
+export function stack(marks: Mark[]): number {
+  const ends: number[] = [];
+  for (const mark of marks) {
+    if (!mark.lasting) continue;
+    let depth = ends.findIndex((end) => end < mark.start);
+    if (depth < 0) depth = ends.length < MOST_DEPTHS ? ends.length : ends.indexOf(Math.min(...ends));
+    ends[depth] = mark.open ? Infinity : mark.end;
+    mark.depth = depth;
+  }
+  return Math.max(1, ends.length);
+}
+
+export interface Strip {
+  top: number;
+  height: number;
+}
+
+/** Lanes below one another in `room` pixels: as high as there is room, between 28 and 56; inputs are thin. */
+export function strips(inputs: readonly boolean[], room: number): Strip[] {
+  const thin = 24;
+  const own = inputs.filter((input) => !input).length;
+  const left = room - (inputs.length - own) * thin;
+  const height = Math.floor(Math.min(56, Math.max(28, own ? left / own : 28)));
+  let top = 0;
+  return inputs.map((input) => {
+    const strip = { top, height: input ? thin : height };
+    top += strip.height;
+    return strip;
+  });
+}
+
+/** Where a bar of a lane stands within its strip. */
+export function barPlace(strip: Strip, depth: number, depths: number): Strip {
+  const inner = strip.height - 8;
+  const each = Math.max(2, Math.min(14, inner / depths));
+  const top = strip.top + 4 + (inner - each * depths) / 2 + depth * each;
+  return { top, height: Math.max(2, each - 1) };
+}
+
+/** A place in pixels of an offset in time. */
+export function pixel(range: Range, width: number, at: number): number {
+  return ((at - range.from) / (range.to - range.from)) * width;
+}
+
+export function offsetAt(range: Range, width: number, x: number): number {
+  return range.from + (x / width) * (range.to - range.from);
+}
+
+export interface Hit {
+  lane: number;
+  mark: Mark;
+}
+
+/** The mark at a place: the nearest point within 8 pixels, else the bar that is there. */
+export function hit(
+  picture: Picture,
+  at: readonly Strip[],
+  range: Range,
+  width: number,
+  x: number,
+  y: number,
+): Hit | null {
+  const lane = at.findIndex((strip) => y >= strip.top && y < strip.top + strip.height);
+  const drawn = picture.lanes[lane];
+  const strip = at[lane];
+  if (!drawn || !strip) return null;
+  let best: Mark | null = null;
+  let least = 8;
+  for (const mark of drawn.marks) {
+    const start = pixel(range, width, mark.start);
+    if (!mark.lasting) {
+      const away = Math.abs(start - x);
+      if (away < least) [best, least] = [mark, away];
+      continue;
+    }
+    const end = mark.open ? width : pixel(range, width, mark.end);
+    const place = barPlace(strip, mark.depth, drawn.depths);
+    const across = Math.max(0, start - x, x - Math.max(end, start + 3));
+    const down = Math.max(0, place.top - y, y - place.top - place.height);
+    const away = across + down;
+    if (away < least) [best, least] = [mark, away];
+  }
+  return best && { lane, mark: best };
+}
+
+/** The next mark of a lane in a direction, in order of start; the first in view if none is chosen yet. */
+export function nextMark(marks: readonly Mark[], current: Mark | null, step: 1 | -1, range: Range): Mark | null {
+  if (current) {
+    const at = marks.findIndex((mark) => mark.row === current.row && mark.start === current.start);
+    if (at >= 0) return marks[at + step] ?? null;
+  }
+  const inView = marks.filter((mark) => mark.start <= range.to && (mark.open || mark.end >= range.from));
+  return (step > 0 ? inView[0] : inView.at(-1)) ?? null;
+}
+
+/** The mark of a lane that is nearest to a time. */
+export function nearest(marks: readonly Mark[], at: number): Mark | null {
+  let best: Mark | null = null;
+  for (const mark of marks) if (!best || Math.abs(mark.start - at) < Math.abs(best.start - at)) best = mark;
+  return best;
+}
