@@ -4,7 +4,14 @@ import { barPlace, hit, type Mark, nearest, nextMark, pictureOf, stack, strips }
 import { Clock } from "./time";
 
 const clock = new Clock({ timestamp: false, unit: "min" }, 10n);
-const point = (start: number, row: number): Mark => ({ start, end: start, open: false, lasting: false, row, depth: 0 });
+const point = (start: number, row: number): Mark => ({
+  start,
+  end: start,
+  open: false,
+  lasting: false,
+  row,
+  depth: 0,
+});
 const bar = (start: number, end: number, row: number): Mark => ({ ...point(start, row), end, lasting: true });
 
 const answer: TimelineAnswer = {
@@ -12,8 +19,25 @@ const answer: TimelineAnswer = {
   count: 5,
   exact: true,
   lanes: [
-    { name: "A", type: "A", count: 2, marks: [[20, 20, 0], [60, 60, 1]] },
-    { name: "B", type: "B", count: 3, marks: [[10, 40, 0], [30, 50, 1], [70, null, 2]] },
+    {
+      name: "A",
+      type: "A",
+      count: 2,
+      marks: [
+        [20, 20, 0],
+        [60, 60, 1],
+      ],
+    },
+    {
+      name: "B",
+      type: "B",
+      count: 3,
+      marks: [
+        [10, 40, 0],
+        [30, 50, 1],
+        [70, null, 2],
+      ],
+    },
   ],
 };
 
@@ -31,7 +55,10 @@ test("many bars at once take four rows at most", () => {
 test("the mark under the pointer is found, and nothing where there is none", () => {
   const range = { from: 0, to: 100 };
   const picture = pictureOf(answer, clock, range, new Set(["A"]));
-  const at = strips(picture.lanes.map((lane) => lane.input), 300);
+  const at = strips(
+    picture.lanes.map((lane) => lane.input),
+    300,
+  );
   const middle = (lane: number) => (at[lane]?.top ?? 0) + (at[lane]?.height ?? 0) / 2;
   expect(hit(picture, at, range, 1000, 103, middle(0))?.mark.row).toBe(0);
   expect(hit(picture, at, range, 1000, 300, middle(0))).toBeNull();

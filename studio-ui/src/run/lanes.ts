@@ -38,7 +38,12 @@ export interface Picture {
 /** More bars than these are not told apart in a lane. */
 const MOST_DEPTHS = 4;
 
-export function pictureOf(answer: TimelineAnswer, clock: Clock, range: Range, inputs: ReadonlySet<string>): Picture {
+export function pictureOf(
+  answer: TimelineAnswer,
+  clock: Clock,
+  range: Range,
+  inputs: ReadonlySet<string>,
+): Picture {
   const lanes = answer.lanes.map((lane) => drawnLane(lane, clock, inputs.has(lane.type)));
   return { range, exact: answer.exact, total: answer.total, count: answer.count, lanes };
 }
@@ -142,7 +147,12 @@ export function hit(
 }
 
 /** The next mark of a lane in a direction, in order of start; the first in view if none is chosen yet. */
-export function nextMark(marks: readonly Mark[], current: Mark | null, step: 1 | -1, range: Range): Mark | null {
+export function nextMark(
+  marks: readonly Mark[],
+  current: Mark | null,
+  step: 1 | -1,
+  range: Range,
+): Mark | null {
   if (current) {
     const at = marks.findIndex((mark) => mark.row === current.row && mark.start === current.start);
     if (at >= 0) return marks[at + step] ?? null;

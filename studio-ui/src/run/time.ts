@@ -108,7 +108,10 @@ export class Clock {
     if (to - from < most) return this.secondsAxis(range, most);
     const scale = scaleUtc([new Date(from), new Date(to)], [0, 1]);
     const found = scale.ticks(most);
-    const step = Math.min(...found.slice(1).map((at, i) => at.getTime() - (found[i] as Date).getTime()), Infinity);
+    const step = Math.min(
+      ...found.slice(1).map((at, i) => at.getTime() - (found[i] as Date).getTime()),
+      Infinity,
+    );
     const out: AxisTick[] = [];
     for (const at of found) {
       const wall = at.getTime();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { limitsOf, moved, mostZoom, rangeOf, showing, transformOf, within, zoomed } from "./view";
+import { limitsOf, mostZoom, moved, rangeOf, showing, transformOf, within, zoomed } from "./view";
 
 const limits = { from: 0, to: 1000 };
 

@@ -1,0 +1,248 @@
+/** Starting and following runs, choosing events and detections. */
+import { ApiError, api, ConnectionLost } from "../api/client";
+import type { Job, Project } from "../api/types";
+import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
+import { get, set, useStudio } from "../state/store";
+import { texts } from "../texts";
+import { entriesOf, formatEntry } from "./events";
+import { type Picture, pictureOf } from "./lanes";
+import { Latest } from "./latest";
+import { getRun, type Marked, resultOf, type Snapshot, setRun, useRun, viewOf } from "./state";
+import type { Range } from "./time";
+import { same, showing, within } from "./view";
+
+const ENDED = new Set(["done", "failed", "cancelled"]);
+
+// -- the texts that are run --------------------------------------------------------------------------
+
+/** What the program's rules are now: edited texts, and the ETags of those on disk. */
+export function snapshot(): Snapshot {
+  const { files, buffers, project } = get();
+  const chosen = project.program?.rules;
+  const out: Snapshot = {};
+  for (const file of files) {
+    if (file.kind !== "rules" || !(chosen ? chosen.includes(file.path) : file.in_program)) continue;
+    const buffer = buffers[file.path];
+    out[file.path] = { text: buffer ? buffer.text : null, etag: buffer?.etag ?? file.etag };
+  }
+  return out;
+}
+
+/** Whether the rules are no longer those that were run. */
+export function differs(then: Snapshot, now: Snapshot): boolean {
+  const paths = new Set([...Object.keys(then), ...Object.keys(now)]);
+  for (const path of paths) {
+    const a = then[path];
+    const b = now[path];
+    if (!a || !b) return true;
+    const alike = a.text !== null && b.text !== null ? a.text === b.text : a.etag === b.etag;
+    if (!alike) return true;
+  }
+  return false;
+}
+
+// -- runs ----------------------------------------------------------------------------------------------
+
+export async function startRun(): Promise<void> {
+  const before = get().job;
+  if (getRun().starting || (before && before.kind === "run" && !ENDED.has(before.state))) return;
+  const unsaved = unsavedTexts();
+  const { check, project } = get();
+  const errors = check.state === "done" ? check.problems.filter((one) => one.severity === "error").length : 0;
+  if (errors) return refuse(texts.run.errors(errors), texts.run.errorsText, null, true);
+  setRun({ starting: true, refused: null, snapshot: snapshot(), began: Date.now(), ended: null, peek: null });
+  try {
+    const events = entriesOf(project).map(formatEntry);
+    const { id } = await api.start("run", unsaved, events, project.program?.options ?? {});
+    const job = await api.job(id);
+    setRun({ starting: false });
+    set({ job, selection: null });
+  } catch (error) {
+    setRun({ starting: false });
+    if (error instanceof ApiError) {
+      const wrong = error.problems.some((one) => one.file !== null && one.row === null);
+      refuse(texts.run.refused, error.message, error.hint, wrong);
+    } else if (error instanceof ConnectionLost) refuse(texts.run.refused, texts.connection.lost, null, false);
+    else tell(error);
+  }
+}
+
+function refuse(title: string, text: string, hint: string | null, problems: boolean) {
+  setRun({ refused: { title, text, hint, problems }, began: null });
+  if (problems) showProblems();
+  say(title);
+}
+
+export function showProblems() {
+  set((state) => ({ panels: { ...state.panels, bottomOpen: true } }));
+}
+
+export async function cancelRun(): Promise<void> {
+  const { job } = get();
+  if (!job || ENDED.has(job.state)) return;
+  try {
+    await api.cancel(job.id);
+    const now = get().job;
+    if (now?.id === job.id && !ENDED.has(now.state)) set({ job: { ...now, state: "cancelled" } });
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 404 || error.status === 409)) await refresh(job.id);
+    else tell(error);
+  }
+}
+
+async function refresh(id: string): Promise<void> {
+  try {
+    const job = await api.job(id);
+    if (get().job?.id === id) set({ job });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) set({ job: null });
+    else if (!(error instanceof ConnectionLost)) tell(error);
+  }
+}
+
+let asking: ReturnType<typeof setInterval> | undefined;
+
+/** Takes what has become of the run; without a word of updates for a while it asks. */
+function follow(job: Job | null, before: Job | null) {
+  if (!job || job.kind !== "run") return;
+  const running = !ENDED.has(job.state);
+  clearInterval(asking);
+  if (running) asking = setInterval(() => void refresh(job.id), 2000);
+  if (getRun().job !== job.id) setRun({ job: job.id, ended: null });
+  if (running || (before?.id === job.id && before.state === job.state)) return;
+  setRun({ ended: Date.now() });
+  if (job.state === "done") show(job);
+  else if (job.state === "failed") say(texts.run.failed);
+  else say(texts.run.cancelled);
+}
+
+function show(job: Job) {
+  const result = resultOf(job);
+  if (!result) return;
+  const zone = get().project.program?.options?.zone;
+  timeline.drop();
+  setRun({
+    result,
+    ...viewOf(result, typeof zone === "string" ? zone : "UTC"),
+    picture: null,
+    pictureError: null,
+    brush: null,
+    types: [],
+    chosen: null,
+    constituents: [],
+    pointed: null,
+  });
+  say(texts.run.done(result.total));
+  askTimeline();
+}
+
+// -- the timeline --------------------------------------------------------------------------------------
+
+interface Question {
+  job: string;
+  range: Range;
+  width: number;
+  by: string;
+}
+
+const timeline = new Latest<Question, Picture>(
+  async ({ job, range, width, by }, signal) => {
+    const { clock, result } = getRun();
+    if (!clock || !result) throw new Error("there is no run");
+    const query = { from: clock.ticks(Math.floor(range.from)), to: clock.ticks(Math.ceil(range.to)), width };
+    const answer = await api.timeline(job, { ...query, ...(by && { by }) }, signal);
+    return pictureOf(answer, clock, range, new Set(result.inputs));
+  },
+  (picture, { job }) => {
+    if (getRun().job === job) setRun({ picture, pictureError: null });
+  },
+  (error) => {
+    if (error instanceof ConnectionLost) return;
+    setRun({ pictureError: error instanceof Error ? error.message : String(error) });
+  },
+);
+
+let width = 0;
+
+export function setWidth(now: number) {
+  if (now === width) return;
+  width = now;
+  askTimeline();
+}
+
+export function askTimeline() {
+  const { job, range, by, result } = getRun();
+  if (job && result && width > 0) timeline.send({ job, range, width: Math.min(4000, Math.round(width)), by });
+}
+
+export function setRange(range: Range) {
+  if (same(range, getRun().range)) return;
+  setRun({ range });
+  askTimeline();
+}
+
+export function fit() {
+  setRun({ brush: null });
+  setRange(getRun().limits);
+}
+
+export function setBy(by: string) {
+  setRun({ by });
+  askTimeline();
+}
+
+/** Zooms to what the brush has selected. */
+export function showBrush() {
+  const { brush, limits } = getRun();
+  if (!brush) return;
+  setRun({ brush: null });
+  setRange(within(brush, limits));
+}
+
+/** Brings a time into view. */
+export function showTime(marked: Marked) {
+  const { clock, range, limits } = getRun();
+  if (!clock) return;
+  const start = clock.offset(marked.start);
+  setRange(showing(range, limits, start, marked.end === null ? start : clock.offset(marked.end)));
+}
+
+// -- choices -------------------------------------------------------------------------------------------
+
+/** A detection is chosen: it is marked, and Why tells of it. */
+export function choose(marked: Marked | null) {
+  const { job } = getRun();
+  setRun({ chosen: marked, constituents: [], pointed: null });
+  select(marked?.label && job ? { job, label: marked.label, type: marked.type } : null);
+}
+
+/** Changes the project, at once here and then on disk. */
+export async function changeProject(change: (project: Project) => Project): Promise<void> {
+  const { project, projectEtag } = get();
+  set({ project: change(project) });
+  try {
+    set(await written(change(project), projectEtag, change));
+  } catch (error) {
+    tell(error, texts.run.notKept);
+  }
+}
+
+async function written(project: Project, etag: string, change: (project: Project) => Project) {
+  try {
+    const answer = await api.writeProject(project, etag);
+    return { projectEtag: answer.etag };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    const theirs = await api.project();
+    const next = change(theirs.project);
+    const answer = await api.writeProject(next, theirs.etag);
+    return { project: next, projectEtag: answer.etag };
+  }
+}
+
+useStudio.subscribe((state) => state.job, follow);
+follow(get().job, null);
+setRunner(() => void startRun());
+useRun.subscribe((state, before) => {
+  if (state.peek !== before.peek && state.peek) setRun({ refused: null });
+});

@@ -1,0 +1,58 @@
+/** The project's choice of events: entries are paths or `TYPE=PATH`, as on the command line. */
+import type { FileEntry, Options, OutlineEntry, Project } from "../api/types";
+
+export interface EventEntry {
+  type: string;
+  path: string;
+}
+
+/** A type's name has no slash and no dot that a file's would have; `=` in a path alone is no type. */
+export function parseEntry(entry: string): EventEntry {
+  const at = entry.indexOf("=");
+  return at > 0 ? { type: entry.slice(0, at), path: entry.slice(at + 1) } : { type: "", path: entry };
+}
+
+export function formatEntry({ type, path }: EventEntry): string {
+  return type ? `${type}=${path}` : path;
+}
+
+export function entriesOf(project: Project): EventEntry[] {
+  return (project.program?.events ?? []).map(parseEntry);
+}
+
+/** The files of events of the directory, and those that the project names but are not there. */
+export function eventPaths(files: readonly FileEntry[], project: Project): string[] {
+  const known = files.filter((file) => file.kind === "event").map((file) => file.path);
+  const named = entriesOf(project).map((entry) => entry.path);
+  return [...new Set([...known, ...named])];
+}
+
+/** The type whose rows a file holds, if its name says so: `Departure.csv` for an input type `Departure`. */
+export function typeByName(path: string, outline: readonly OutlineEntry[]): string {
+  const stem = (path.split("/").at(-1) ?? "").replace(/\.[^.]*$/, "");
+  const known = new Set(outline.flatMap((entry) => [...entry.reads, entry.output ?? ""]));
+  return known.has(stem) ? stem : "";
+}
+
+/** The project with a file chosen or not; the order of the others stays. */
+export function withEntry(project: Project, entry: EventEntry, chosen: boolean): Project {
+  const entries = entriesOf(project);
+  const at = entries.findIndex((one) => one.path === entry.path);
+  const next = chosen
+    ? at < 0
+      ? [...entries, entry]
+      : entries.with(at, entry)
+    : entries.filter((one) => one.path !== entry.path);
+  return withProgram(project, { events: next.map(formatEntry) });
+}
+
+export function withOption(project: Project, name: string, value: string): Project {
+  const options: Options = { ...project.program?.options };
+  if (value === "") delete options[name];
+  else options[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return withProgram(project, { options });
+}
+
+function withProgram(project: Project, change: Partial<NonNullable<Project["program"]>>): Project {
+  return { version: 1, ...project, program: { ...project.program, ...change } };
+}

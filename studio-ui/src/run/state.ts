@@ -1,0 +1,129 @@
+/** The state of the Run view: which events, the run that is shown, what of it is in view, what is marked. */
+import { create } from "zustand";
+import type { Constituent, Job, Ticks } from "../api/types";
+import type { Picture } from "./lanes";
+import { Clock, exact, type Range, type TimeKind } from "./time";
+import { limitsOf } from "./view";
+
+/** What a run has found: counts by type in the order of evaluation, and the range of its times. */
+export interface Result {
+  kind: TimeKind;
+  first: Ticks;
+  last: Ticks;
+  found: { type: string; count: number }[];
+  inputs: string[];
+  total: number;
+  milliseconds: number | null;
+}
+
+/** Texts as they were when a run began: what was edited, and the ETags of the others. */
+export type Snapshot = Record<string, { text: string | null; etag: string }>;
+
+/** A time that is marked: the chosen detection, or one of its constituents. */
+export interface Marked {
+  type: string;
+  start: Ticks;
+  end: Ticks | null;
+  label: string | null;
+}
+
+export interface RunState {
+  /** when the run began and ended, by this page's clock */
+  began: number | null;
+  ended: number | null;
+  /** why no run was started: errors in the rules, or the server's answer */
+  refused: { title: string; text: string; hint: string | null; problems: boolean } | null;
+  snapshot: Snapshot | null;
+  starting: boolean;
+  job: string | null;
+  result: Result | null;
+  clock: Clock | null;
+  limits: Range;
+  range: Range;
+  brush: Range | null;
+  picture: Picture | null;
+  pictureError: string | null;
+  by: string;
+  types: string[];
+  filter: string;
+  sort: string;
+  chosen: Marked | null;
+  constituents: Marked[];
+  pointed: Marked | null;
+  peek: string | null;
+  side: boolean;
+  sideWidth: number;
+  timelineHeight: number;
+}
+
+const nowhere = { from: 0, to: 1 };
+
+export const useRun = create<RunState>()(() => ({
+  began: null,
+  ended: null,
+  refused: null,
+  snapshot: null,
+  starting: false,
+  job: null,
+  result: null,
+  clock: null,
+  limits: nowhere,
+  range: nowhere,
+  brush: null,
+  picture: null,
+  pictureError: null,
+  by: "",
+  types: [],
+  filter: "",
+  sort: "time",
+  chosen: null,
+  constituents: [],
+  pointed: null,
+  peek: null,
+  side: true,
+  sideWidth: 220,
+  timelineHeight: 0,
+}));
+
+export const getRun = useRun.getState;
+export const setRun = useRun.setState;
+
+type Loose = Record<string, unknown>;
+
+function counts(found: unknown): { type: string; count: number }[] {
+  if (Array.isArray(found))
+    return found.map((one: Loose) => ({ type: String(one.type ?? one.name), count: Number(one.count ?? one.rows) }));
+  if (found && typeof found === "object")
+    return Object.entries(found).map(([type, count]) => ({ type, count: Number(count) }));
+  return [];
+}
+
+/** The result of a run that is done, from the job's answer. */
+export function resultOf(job: Job): Result | null {
+  const given = job.result as Loose | null;
+  if (!given || typeof given !== "object") return null;
+  const found = counts(given.types ?? given.found);
+  const kind = (given.time ?? given.kind) as Partial<TimeKind> | undefined;
+  const total = typeof given.total === "number" ? given.total : found.reduce((sum, one) => sum + one.count, 0);
+  return {
+    kind: { timestamp: kind?.timestamp ?? true, unit: kind?.unit ?? null },
+    first: (given.first ?? 0) as Ticks,
+    last: (given.last ?? given.first ?? 0) as Ticks,
+    found,
+    inputs: counts(given.inputs).map((one) => one.type),
+    total,
+    milliseconds: typeof given.milliseconds === "number" ? given.milliseconds : null,
+  };
+}
+
+/** The view of a new result: all of it. */
+export function viewOf(result: Result, zone: string): Pick<RunState, "clock" | "limits" | "range"> {
+  const clock = new Clock(result.kind, exact(result.first), zone);
+  const limits = limitsOf(0, clock.offset(result.last));
+  return { clock, limits, range: limits };
+}
+
+export function markedOf(one: Constituent): Marked | null {
+  if (one.ticks === undefined || one.ticks === null) return null;
+  return { type: one.type, start: one.ticks, end: null, label: one.label };
+}
