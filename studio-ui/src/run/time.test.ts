@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Clock, durationText, elapsedText, exact, grouped } from "./time";
+import { grouped } from "../texts";
+import { Clock, durationText, elapsedText, exact } from "./time";
 
 const stamp = { timestamp: true, unit: "us" };
 const us = (iso: string) => Date.parse(iso) * 1000;

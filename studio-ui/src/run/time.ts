@@ -1,6 +1,7 @@
 /** Times of a run: ticks as exact numbers, wall clocks in the project's zone, durations, labels of an axis. */
 import { scaleLinear, scaleUtc } from "d3-scale";
 import type { Ticks } from "../api/types";
+import { grouped } from "../texts";
 
 /** What a tick counts: microseconds since 1970 (`timestamp`), or integers of a `unit` (null: of none). */
 export interface TimeKind {
@@ -20,15 +21,6 @@ const MICROSECONDS: Record<string, number> = {
 const DAY = 86_400_000;
 /** Milliseconds beyond which `Date` has no days. */
 const DATES = 8.64e15;
-const THIN = "\u202f";
-
-/** Digits in groups of three, with thin spaces; what is no whole number is left as it is. */
-export function grouped(value: number | bigint | string): string {
-  return String(value).replace(/^(-?)(\d+)(?=\.|$)/, (_, sign: string, digits: string) => {
-    return sign + digits.replace(/\B(?=(\d{3})+$)/g, THIN);
-  });
-}
-
 /** Ticks as an exact integer; beyond 2^53 - 1 the server writes them as text. */
 export function exact(ticks: Ticks): bigint {
   return typeof ticks === "string" ? BigInt(ticks) : BigInt(Math.round(ticks));
