@@ -15,6 +15,7 @@ from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.astext import plain_text
 from occurs.model.colours import COLOURS, INPUT
 from occurs.model.time import TimeKind
+from occurs.plot.order import natural
 
 #: bars that overlap in one lane stand below one another, in so many rows at most
 MOST_STACKED = 10
@@ -166,7 +167,7 @@ def chart(
                 there += (_signal(one, s, kind, (first, last), notices) for s in p.signals)
             else:
                 there.append(_lane(one, name, key, (columns or {}).get(p.type, key), kind, last, notices))
-    groups = [Group(name, tuple(lanes[name])) for name in sorted(lanes, key=_natural)]
+    groups = [Group(name, tuple(lanes[name])) for name in sorted(lanes, key=natural)]
     types = tuple(p.type for p in both)
     shown = tuple(dict.fromkeys(notices))
     return Chart(title, kind, first, last, types, tuple(groups), shown, frozenset(events) & {*types})
@@ -236,12 +237,6 @@ def _groups(table: pa.Table, key: Sequence[str], own: Sequence[str]) -> list[str
     return names
 
 
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Numbers in names by their value."""
-    parts = (p for p in re.split(r"(\d+)", name) if p)
-    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts]
-
-
 def _fewer_groups(
     parts: list[_Rows], drawn: list[_Rows], most: int, detections: frozenset[str], notices: list[str]
 ) -> tuple[list[_Rows], list[_Rows]]:
@@ -255,7 +250,7 @@ def _fewer_groups(
             first.update(p.group)
     shown: set[str] = set()
     total = 0
-    for name in sorted(lanes, key=lambda n: (n not in first, _natural(n))):
+    for name in sorted(lanes, key=lambda n: (n not in first, natural(n))):
         total += lanes[name]
         if shown and total > most:
             break

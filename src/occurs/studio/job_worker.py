@@ -1,0 +1,230 @@
+"""The process of one job: it checks the rules, reads the events, runs or verifies, and writes what it found.
+
+``python -m occurs.studio.job_worker`` reads one line of JSON from standard input, what is to be done, and writes lines
+of JSON to standard output: ``{"progress": ..}`` from time to time, and at the end ``{"done": .., "problems": ..}`` or
+``{"failed": problems}``.  Nothing else can reach that output.  It ends when its input does, as its server is gone then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from occurs.errors import InputProblem, LimitProblem, OccursError, Problem, UsageProblem, did_you_mean
+
+if TYPE_CHECKING:
+    from occurs.checked_program import CheckedProgram
+    from occurs.model.source import InputOptions, Source
+    from occurs.progress import Progress
+
+#: seconds between two lines that say how far a job is
+EVERY = 0.2
+#: options that say how text files are read, beside those of `detect`
+TEXT = ("delimiter", "encoding", "format")
+#: options of `detect` that a job does not take: it always tells why, and has no stream and no Spark
+NOT_HERE = ("because", "with_label", "progress", "provisional", "timeouts")
+
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+def main() -> None:
+    """One job."""
+    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what anybody prints does not get between the lines
+
+    def tell(line: Mapping[str, Any]) -> None:
+        told.write(json.dumps(line) + "\n")
+        told.flush()
+
+    given = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    _limit_memory(given["memory"])
+    try:
+        tell(_done(given, tell))
+    except OccursError as error:
+        tell({"failed": [as_data(p) for p in error.problems]})
+    except MemoryError:
+        _traceback()
+        text = f"the job needs more than {given['memory'] >> 20:,} MB of memory"
+        hint = "run it on fewer events, or with `occurs run`, which has no such limit"
+        tell({"failed": [as_data(Problem("memory", text, hint=hint))]})
+    except Exception as error:
+        _traceback()
+        text = f"the job broke off: {type(error).__name__}: {error}"
+        tell({"failed": [as_data(Problem("internal", text, hint="please report it"))]})
+    told.close()
+    os._exit(0)  # no time is lost with taking a large heap apart
+
+
+def _end_with_server() -> None:
+    # not through sys.stdin, whose lock the end of the process would wait for
+    while os.read(0, 1024):
+        pass
+    os._exit(1)
+
+
+def _limit_memory(most: int) -> None:
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _traceback() -> None:
+    if os.environ.get("OCCURS_TRACEBACK"):
+        traceback.print_exc()
+
+
+def as_data(problem: Problem) -> dict[str, Any]:
+    """A problem as the interface shows it."""
+    from occurs.services.checks import told
+
+    return asdict(told([replace(problem, value=None)])[0])  # a value may be a list, which cannot be compared
+
+
+# --- what is asked for ------------------------------------------------------------------------------------------------
+
+
+def _done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    os.chdir(given["root"])
+    from occurs.loading import language_of
+    from occurs.program import Program
+
+    texts = [(text.removeprefix("\ufeff"), path, language_of(path)) for path, text in given["texts"].items()]
+    program = Program(texts, folders={path: Path(path).parent.absolute() for path in given["texts"]})
+    options = _Options(given["options"])
+    sources, lines = _events(program.declared, given, options.input)
+    rows = sum(len(s.table) for s in sources)
+    if rows > given["most_rows"]:
+        text = f"the events have {rows:,} rows, and a job reads at most {given['most_rows']:,}"
+        raise LimitProblem.of("too-many-rows", text, hint="use `occurs run`, which has no such limit")
+    tell({"progress": {"done": 0, "total": rows, "at": None, "ticks": None, "found": 0}})
+    checked = program.checked.adjusted(**options.plan)
+    if given["kind"] == "verify":
+        result = program.verify(sources, **options.given_to_verify())
+        return {"done": {"equal": result.equal, "report": result.report}, "problems": _shown(program.problems)}
+    return _run(checked, sources, lines, options, given, tell)
+
+
+def _shown(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    return [as_data(p) for p in problems]
+
+
+class _Options:
+    """The options of a job, as `detect` takes them.  Raises UsageProblem for one that is not known."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        from occurs.model.source import InputOptions
+        from occurs.options import OPTIONS, among
+
+        known = [o.name for o in OPTIONS if o.of != "spark" and o.name not in NOT_HERE] + [*TEXT]
+        for name in given:
+            if name not in known:
+                hint = did_you_mean(name, known, "options")
+                raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
+        self._given = given
+        text = {n: given[n] for n in TEXT if n in given}
+        self.input: InputOptions = InputOptions(**among(given, "input"), **text)
+        self.plan = among(given, "rules", "run")
+        if self.plan.get("facts"):
+            self.plan["facts"] = {name: self._facts(path) for name, path in self.plan["facts"].items()}
+        self.ended = bool(given.get("ended", True))
+        self.only: list[str] | None = given.get("only")
+
+    def _facts(self, path: str) -> Any:
+        import pyarrow as pa
+
+        from occurs.connect.files import read_places
+        from occurs.connect.places import places
+
+        files = places([path], self.input.format)
+        inside(files)
+        tables = [s.table for s in read_places(files, schemas={}, options=self.input)]
+        return pa.concat_tables(tables, promote_options="permissive")
+
+    def given_to_verify(self) -> dict[str, Any]:
+        """The options that describe the input or change the plan."""
+        from occurs.options import among
+
+        return {**among(self._given, "input"), **among(self.plan, "rules")}
+
+
+def inside(files: Sequence[Any]) -> None:
+    """Raise InputProblem for a file outside of the project, links followed."""
+    root = Path.cwd().resolve()
+    for place in files:
+        if not place.path.resolve().is_relative_to(root):
+            raise InputProblem.of("forbidden-path", "events must be files of the project", file=str(place.path))
+
+
+def _events(
+    declared: Mapping[str, Any], given: Mapping[str, Any], options: InputOptions
+) -> tuple[list[Source], list[Any]]:
+    """The tables of the files, and for each the lines on which its rows stand (None: they are no lines)."""
+    from occurs.connect.files import read_place
+    from occurs.connect.lines import line_numbers
+    from occurs.connect.places import places
+
+    files = places(given["events"], options.format)
+    inside(files)
+    size = sum(place.size for place in files)
+    if size > given["most_bytes"]:
+        text = f"the events have {size:,} bytes, and a job reads at most {given['most_bytes']:,}"
+        raise LimitProblem.of("too-large", text, hint="use `occurs run`, which has no such limit")
+    sources, lines, problems = [], [], []
+    for place in files:
+        try:
+            for source in read_place(place, declared, options):
+                sources.append(source)
+                lines.append(line_numbers(place, source, options))
+        except InputProblem as error:
+            problems += error.problems
+    if problems:
+        raise InputProblem(problems)
+    return sources, lines
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+
+def _run(
+    program: CheckedProgram, sources: list[Source], lines: list[Any], options: _Options, given: Mapping[str, Any],
+    tell: Tell,
+) -> dict[str, Any]:  # fmt: skip
+    from occurs.hosts.local import detect
+    from occurs.studio.job_results import Writer, time_text
+
+    program = program.reasoning().noticing()
+    history = program.history(sources, replace(options.input, places=True))
+    most, last = given["most_found"], 0.0
+
+    def told(so_far: Progress) -> None:
+        nonlocal last
+        if so_far.found > most:
+            text = f"there are more than {most:,} detections, and a job keeps no more"
+            raise LimitProblem.of("too-many-detections", text, hint="use `occurs run`, which has no such limit")
+        now = time.monotonic()
+        if now - last >= EVERY or so_far.done == so_far.total:
+            last = now
+            at = time_text(so_far.at, history.kind)
+            tell({"progress": {**asdict(so_far), "at": at, "ticks": so_far.at}})
+
+    started = options.input.start is not None
+    found = detect(
+        program, history, started=started, ended=options.ended, because=True, only=options.only, progress=told
+    )  # fmt: skip
+    stage = program.plan(history.schemas, history.kind)
+    result = Writer(Path(given["folder"]), history, stage, sources, lines).write(found)
+    return {"done": result, "problems": _shown([*program.problems, *found.notices])}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""Jobs: runs and verifications in processes of their own, two at once, the others in a queue.
+
+A job has a folder in a private temporary directory, where its process writes the result.  Cancelling a job kills its
+process and everything that it started; it leaves no file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from occurs.studio import limits
+from occurs.studio.results import Results
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+#: what is told of a job to whoever follows: (event, data)
+Publish = Callable[[str, dict[str, Any]], None]
+#: a line of a job's process has at most so many bytes
+_LINE = 1 << 24
+#: jobs without a result that are remembered
+_REMEMBERED = 100
+
+
+class BusyError(Exception):
+    """The queue is full."""
+
+
+class UnknownJobError(LookupError):
+    """There is no such job, or no longer."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``)."""
+
+    kind: str
+    texts: Mapping[str, str]
+    events: Sequence[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Job:
+    """A job and what is known of it."""
+
+    id: str
+    request: Request
+    folder: Path
+    state: State = "queued"
+    progress: dict[str, Any] | None = None
+    result: dict[str, Any] | None = None
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    process: asyncio.subprocess.Process | None = None
+    task: asyncio.Task[None] | None = None
+    results: Results | None = None
+
+    def told(self) -> dict[str, Any]:
+        """The job as the interface shows it."""
+        return {
+            "id": self.id, "kind": self.request.kind, "state": self.state, "progress": self.progress,
+            "result": self.result, "problems": self.problems,
+        }  # fmt: skip
+
+
+class Jobs:
+    """The jobs of a project whose directory is ``root``.  All methods belong to one event loop."""
+
+    def __init__(self, root: Path, publish: Publish, most: limits.JobLimits | None = None) -> None:
+        self._root, self._publish = root, publish
+        self._most = limits.JobLimits() if most is None else most
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._queue: list[Job] = []
+        self._folder: Path | None = None
+        self._closed = False
+
+    def start(self, request: Request) -> str:
+        """Start a job as soon as there is room; returns its id.  Raises BusyError."""
+        if len(self._queue) >= self._most.queued or self._closed:
+            raise BusyError
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="occurs-studio-"))  # for this user alone
+        id = uuid.uuid4().hex[:12]
+        job = Job(id, request, self._folder / id)
+        self._jobs[id] = job
+        self._queue.append(job)
+        self._next()
+        return id
+
+    def state(self, id: str) -> dict[str, Any]:
+        """How a job is: ``{id, kind, state, progress, result, problems}``.  Raises UnknownJobError."""
+        return self._job(id).told()
+
+    def results(self, id: str) -> Results | None:
+        """The result of a run that is done, None if there is none.  Raises UnknownJobError."""
+        return self._job(id).results
+
+    async def cancel(self, id: str) -> None:
+        """End a job; a result that it has is removed.  Raises UnknownJobError."""
+        job = self._job(id)
+        if job.state == "queued":
+            self._queue.remove(job)
+        if job.state in ("queued", "running"):
+            self._put(job, "cancelled")
+        await self._end(job)
+        self._next()
+
+    async def close(self) -> None:
+        """End all jobs and remove all files."""
+        self._closed = True
+        self._queue.clear()
+        for job in self._jobs.values():
+            if job.state in ("queued", "running"):
+                job.state = "cancelled"
+        await asyncio.gather(*(self._end(job) for job in self._jobs.values()))
+        if self._folder is not None:
+            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _job(self, id: str) -> Job:
+        if id not in self._jobs:
+            raise UnknownJobError(id)
+        return self._jobs[id]
+
+    def _put(self, job: Job, state: State, problems: list[dict[str, Any]] | None = None) -> None:
+        job.state = state
+        job.problems = job.problems if problems is None else problems
+        self._publish("job", job.told())
+
+    def _next(self) -> None:
+        """Start what there is room for."""
+        running = sum(job.task is not None and not job.task.done() for job in self._jobs.values())
+        while self._queue and running < self._most.at_once and not self._closed:
+            job = self._queue.pop(0)
+            job.state = "running"
+            job.task = asyncio.get_running_loop().create_task(self._run(job))
+            running += 1
+
+    async def _end(self, job: Job) -> None:
+        """Kill the process of a job, and remove its files."""
+        if job.task is not None and not job.task.done():
+            job.task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await job.task
+        job.results = None
+        await asyncio.to_thread(shutil.rmtree, job.folder, ignore_errors=True)
+
+    async def _run(self, job: Job) -> None:
+        began = time.monotonic()
+        try:
+            job.folder.mkdir()
+            self._publish("job", job.told())
+            async with asyncio.timeout(self._most.seconds):
+                line = await self._worked(job)
+            if "done" in line:
+                took = round((time.monotonic() - began) * 1000)
+                job.result = {**line["done"], "milliseconds": took}
+                job.results = Results(job.folder) if job.request.kind == "run" else None
+                self._put(job, "done", line["problems"])
+            else:
+                self._put(job, "failed", line["failed"])
+        except TimeoutError:
+            text = f"the job took more than {self._most.seconds / 60:g} minutes"
+            self._put(job, "failed", [_problem("too-long", text, "run it on fewer events, or with `occurs run`")])
+        except OSError as error:
+            self._put(job, "failed", [_problem("cannot-write", f"the job cannot be started: {error}", None)])
+        finally:
+            if job.results is None:
+                shutil.rmtree(job.folder, ignore_errors=True)
+            asyncio.get_running_loop().call_soon(self._tidy)
+
+    async def _worked(self, job: Job) -> dict[str, Any]:
+        """The last line of a job's process; its progress is published."""
+        process = await self._spawned()
+        job.process = process
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(self._asked(job)).encode() + b"\n")
+            last: dict[str, Any] = {}
+            async for text in process.stdout:
+                last = json.loads(text)
+                if "progress" not in last:
+                    break
+                job.progress = last["progress"]
+                self._publish("job", job.told())
+            if "done" in last or "failed" in last:
+                return last
+            return {"failed": [_gone(await process.wait())]}
+        except (BrokenPipeError, ConnectionResetError, json.JSONDecodeError):
+            return {"failed": [_gone(await process.wait())]}
+        finally:
+            await _killed(process)
+
+    def _asked(self, job: Job) -> dict[str, Any]:
+        request, most = job.request, self._most
+        return {
+            "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
+            "options": dict(request.options), "root": str(self._root), "folder": str(job.folder),
+            "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
+        }  # fmt: skip
+
+    @staticmethod
+    async def _spawned() -> asyncio.subprocess.Process:
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "occurs.studio.job_worker", env={**os.environ, **threads}, limit=_LINE,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+
+    def _tidy(self) -> None:
+        """Forget the oldest results, and jobs without one; start what waits."""
+        done = [job for job in self._jobs.values() if job.state == "done"]
+        over = [job for job in self._jobs.values() if job.state in ("failed", "cancelled")]
+        for job in (*done[: max(0, len(done) - self._most.kept)], *over[: max(0, len(over) - _REMEMBERED)]):
+            del self._jobs[job.id]
+            shutil.rmtree(job.folder, ignore_errors=True)
+        self._next()
+
+
+async def _killed(process: asyncio.subprocess.Process) -> None:
+    """End a process with all that it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.stdin is not None:
+        process.stdin.close()
+    await process.wait()
+
+
+def _gone(code: int) -> dict[str, Any]:
+    """The problem that a process ended without an answer."""
+    if code < 0:
+        name = signal.Signals(-code).name if -code in {*signal.Signals} else str(-code)
+        hint = "it may have needed more memory than there is; run it on fewer events" if code == -9 else None
+        return _problem("worker", f"the process of the job was killed ({name})", hint)
+    return _problem("worker", f"the process of the job ended without an answer (code {code})", None)
+
+
+def _problem(kind: str, message: str, hint: str | None) -> dict[str, Any]:
+    return {
+        "kind": kind, "severity": "error", "message": message, "hint": hint, "file": None, "span": None, "related": [],
+        "node": None, "row": None, "definition": None,
+    }  # fmt: skip
