@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -154,3 +156,32 @@ def test_how_large_a_formula_may_be(tmp_path: Path) -> None:
     (tmp_path / "t.ftl").write_text(text)
     for option, status in (([], 2), (["--max-formula", "100"], 0)):
         assert CliRunner().invoke(main, ["check", str(tmp_path / "t.ftl"), *option]).exit_code == status
+
+
+OPS = (None, "insert", "c", "update", "delete", "d", "upsert")
+
+
+def test_changes_without_effect_are_counted_alike_over_columns_and_state_by_state() -> None:
+    instances = TABLE + "trigger t for each y in (select k from T): "
+    columns = occurs.parse(instances + "eventually T(y) > 5 continue", language="ftl")
+    states = occurs.parse(instances + "exists (select 1 from T a join T b on a.k = b.k where a.k = :y)", language="ftl")
+    assert "vectorised" in columns.explain()
+    assert "state by state" in states.explain()
+    text = pa.string()
+    typed = pa.schema([("time", pa.int64()), ("k", text), ("v", pa.int64()), ("op", text), ("old", text)])
+    total: Counter[str] = Counter()
+    for seed in range(30):
+        rng = random.Random(seed)
+        history = []
+        for time in range(1, rng.randint(2, 30)):
+            key, op = rng.choice("abc"), rng.choice(OPS)
+            old = json.dumps({"k": rng.choice("abc"), "v": 1}) if op == "update" and rng.random() < 0.5 else None
+            if rng.random() < 0.06:
+                key, op, old = None, "truncate", None
+            history.append({"time": time, "k": key, "v": rng.randint(0, 9), "op": op, "old": old})
+        table = {"T": pa.Table.from_pylist(history, typed)}
+        counts = columns.detect(table, time_unit="s").counts
+        assert counts == states.detect(table, time_unit="s").counts, (seed, history)
+        total.update(counts)
+    assert total["inserts of present rows: T"] > 20
+    assert total["deletes of absent rows: T"] > 20

@@ -25,7 +25,7 @@ OPS: dict[str | None, str] = {None: PUT, "truncate": TRUNCATE}
 OPS |= dict.fromkeys(("upsert", "insert", "update", "c", "u", "r", "I", "U"), PUT)
 OPS |= dict.fromkeys(("delete", "d", "D"), DELETE)
 _UPDATES = ("update", "u", "U")
-_INSERTS = ("insert", "c", "I")
+INSERTS = ("insert", "c", "I")
 _RANK = {TRUNCATE: 0, PUT: 1, DELETE: 2}
 
 
@@ -164,8 +164,7 @@ class Table:
 
     def counted(self) -> Iterator[tuple[str, int]]:
         """What was accepted though it did not go with the rows that were there, since the last time."""
-        yield f"deletes of absent rows: {self.shape.name}", self.absent
-        yield f"inserts of present rows: {self.shape.name}", self.present
+        yield from without_effect(self.shape, self.absent, self.present)
         self.absent = self.present = 0
 
     def change(self, one: Written, seen: dict[Any, tuple[Written, Any]] | None, time: int) -> Change:
@@ -193,7 +192,7 @@ class Table:
         was = self.drop(key)
         before += [] if was is None else [was]
         self.absent += op == DELETE and was is None
-        self.present += one.op in _INSERTS and was is not None
+        self.present += one.op in INSERTS and was is not None
         if op == PUT:
             self.put(key, one.row)
             return shape.name, [*before, one.row]
@@ -222,6 +221,11 @@ class Table:
         other, value = seen.setdefault(place, (one, to))
         if value != to:
             raise conflict(self.shape, other, one, time)
+
+
+def without_effect(shape: Shape, absent: int, present: int) -> tuple[tuple[str, int], ...]:
+    """What is reported of deletes of rows that were ``absent`` and inserts of rows that were ``present``."""
+    return (f"deletes of absent rows: {shape.name}", absent), (f"inserts of present rows: {shape.name}", present)
 
 
 def old_row(shape: Shape, text: str, time: int) -> Row:

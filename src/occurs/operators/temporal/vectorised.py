@@ -21,7 +21,7 @@ from occurs.expr.dialect import LOGIC
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.time import TimeKind
-from occurs.model.types import Type, arrow_type
+from occurs.model.types import Type, arrow_type, from_arrow
 from occurs.operators.codes import KeyCodes, Renewal
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
@@ -32,6 +32,8 @@ from occurs.operators.rows import Rows
 from occurs.operators.temporal import network as networks
 from occurs.operators.temporal.network import Leaves, Memory, Network, States, keys_of, plain_array, positions
 from occurs.operators.temporal.tables import (
+    DELETE,
+    INSERTS,
     OPS,
     PUT,
     TRUNCATE,
@@ -40,6 +42,7 @@ from occurs.operators.temporal.tables import (
     changed,
     last_of,
     old_row,
+    without_effect,
     written,
 )
 from occurs.operators.temporal.tree import Generic, Happens, Last, Time
@@ -148,8 +151,7 @@ class Columns:
     def _advance(self, kept: Kept, call: Call) -> Firings:
         made = self._step(kept.past, call)
         fired, since, over, memory = self._run(kept.memory, made.batch, made.states)
-        counts = {"rows without a key": made.keyless} if made.keyless else {}
-        firings = self._firings(made.batch, fired, since, over, counts)
+        firings = self._firings(made.batch, fired, since, over, made.counts)
         kept.memory = memory if made.code is None else replace(memory, code=made.code[memory.code])
         kept.past = made.past
         return firings
@@ -190,6 +192,13 @@ class Columns:
                 readers[s.shape.name].agree(found, s)
                 begins = number == seen.query or number in seen.split
                 keyless += readers[s.shape.name].without_key(s) if begins else 0
+        counts = {"rows without a key": keyless} if keyless else {}
+        tables = dict(past.tables)
+        for name, reader in readers.items():
+            before = tables.get(name) or reader.census()
+            if before is not None:
+                tables[name], absent, present = before.after(reader)
+                counts |= {what: n for what, n in without_effect(reader.shape, absent, present) if n}
         active, started = np.zeros((2, keys.size), np.bool_)
         active[: len(past.active)], started[: len(past.started)] = past.active, past.started
         states = chosen(seen, ordered, active, Span(call.since, call.frontier, started))
@@ -197,8 +206,8 @@ class Columns:
         where, code, time = dict(seen.leaves), states.code, states.time
         batch = Batch(seen.streams, where, self.kind, keys, names, readers, ordered, past.carried, code, time)
         carried = tuple(batch.kept(i, seen.columns(i)) for i in range(len(seen.streams)))
-        after, new = Past(keys, carried, states.active, started, object()).forgetting(seen)
-        return Step(after, states, batch, keyless, new)
+        after, new = Past(keys, carried, states.active, started, tables, object()).forgetting(seen)
+        return Step(after, states, batch, counts, new)
 
     def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, np.ndarray, Memory]:
         """The numbers of the states that fire, the times of their activations, the numbers of the states from which on
@@ -339,12 +348,14 @@ def _ranks(column: Column) -> list[np.ndarray]:
 @dataclass(frozen=True, eq=False)
 class Past:
     """``keys``: instances and their codes; ``carried``: per stream the last rows; ``active``: per code, is the instance
-    there?  ``started``: has it had a state?  Of equal ``token`` are only those that have come the same way."""
+    there?  ``started``: has it had a state?  ``tables``: the rows of tables whose changes say what they are.  Of equal
+    ``token`` are only those that have come the same way."""
 
     keys: Keys
     carried: tuple[Carried, ...]
     active: np.ndarray
     started: np.ndarray
+    tables: Mapping[str, Census]
     token: Hashable
 
     @classmethod
@@ -352,7 +363,7 @@ class Past:
         """Nothing has happened.  Without generic variables the only instance is always there."""
         carried = tuple(Carried(_NONE, {}) for _ in seen.streams)
         there = np.ones(0 if types else 1, np.bool_)
-        return cls(Keys(types), carried, there, ~there, "fresh")
+        return cls(Keys(types), carried, there, ~there, {}, "fresh")
 
     @property
     def size(self) -> int:
@@ -371,7 +382,8 @@ class Past:
         code = np.full(self.keys.size, -1, np.int64)
         code[left] = np.arange(len(left))
         carried = tuple(Carried(code[c.code], c.columns) for c in self.carried)
-        return Past(self.keys.only(left), carried, self.active[left], self.started[left], object()), code
+        made = replace(self, keys=self.keys.only(left), carried=carried, token=object())
+        return replace(made, active=self.active[left], started=self.started[left]), code
 
     def _there(self, seen: Seen) -> np.ndarray:
         """The codes of instances that are not gone, ascending."""
@@ -386,30 +398,31 @@ class Past:
         out = {"keys": self.keys.saved(), "active": pa.table(about)}
         for i, c in enumerate(self.carried):
             out[f"last {i}"] = pa.table({"code": pa.array(c.code), **dict(c.columns)})
-        return out
+        return out | {f"rows of {name}": census.saved() for name, census in self.tables.items()}
 
     @classmethod
     def restored(cls, seen: Seen, types: Sequence[Type], tables: Mapping[str, pa.Table]) -> Past:
         """What was saved."""
-        mine = {n: t for n, t in tables.items() if n in ("keys", "active") or n.startswith("last ")}
+        mine = {n: t for n, t in tables.items() if n in ("keys", "active") or n.startswith(("last ", "rows of "))}
         carried = []
         for i in range(len(seen.streams)):
             one = mine[f"last {i}"]
             columns = {n: _whole(one[n]) for n in one.column_names if n != "code"}
             carried.append(Carried(np.array(one["code"], np.int64), columns))
         active, started = (np.array(mine["active"][n], np.bool_) for n in ("active", "started"))
-        return cls(Keys.restored(types, mine["keys"]), tuple(carried), active, started, _digest(mine))
+        rows = {n.removeprefix("rows of "): Census.restored(t) for n, t in mine.items() if n.startswith("rows of ")}
+        return cls(Keys.restored(types, mine["keys"]), tuple(carried), active, started, rows, _digest(mine))
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What the rows of a call lead to: ``past`` afterwards, the ``states`` and what they see; ``keyless``: rows that
-    belong to no instance.  ``code``: per code of this call that of the next one, None if they are the same."""
+    """What the rows of a call lead to: ``past`` afterwards, the ``states`` and what they see; ``counts``: what was
+    accepted though it has no effect.  ``code``: per code of this call that of the next one, None if nothing changed."""
 
     past: Past
     states: Chosen
     batch: Batch
-    keyless: int
+    counts: Mapping[str, int]
     code: np.ndarray | None
 
 
@@ -735,6 +748,8 @@ class Reader:
 
     def __init__(self, shape: Shape, kind: str, rows: Rows, keys: Keys, time: TimeKind) -> None:
         self.shape, self.kind, self.rows, self.keys, self.time_kind = shape, kind, rows, keys, time
+        #: which rows say that they are new; None if no row says what it does
+        self.inserted: np.ndarray | None = None
         self.ops = self._ops() if kind == TABLE else None
         self._codes: dict[tuple[str, ...], np.ndarray] = {}
         self._ordered: dict[Stream, Ordered] = {}
@@ -757,17 +772,31 @@ class Reader:
         column = self.rows.columns.get("op")
         if column is None or not len(self.rows) or column.type is Type.NULL:
             return None
+        self.inserted = np.zeros(len(self.rows), np.bool_)
         encoded = column.arrow.dictionary_encode()
         if not len(encoded.dictionary):
             return None
         names = [*encoded.dictionary.to_pylist(), None]
         found = np.array([OPS.get(n, "") for n in names])
-        of = found[encoded.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False)]
-        if "" in found:
-            at = int(np.flatnonzero(of == "")[0])
-            text = f"{self.shape.name} at {self.rows.time[at]}: {column.arrow[at].as_py()!r} is not a valid op"
-            raise InputProblem.of("bad-value", text, value=column.arrow[at].as_py())
+        at = encoded.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False)
+        of = found[at]
+        self.inserted = np.isin(names, INSERTS)[at]
+        if "" in of:
+            first = int(np.flatnonzero(of == "")[0])
+            value = column.arrow[first].as_py()
+            text = f"{self.shape.name} at {self.rows.time[first]}: {value!r} is not a valid op"
+            raise InputProblem.of("bad-value", text, value=value)
         return None if (of == PUT).all() else of
+
+    def census(self) -> Census | None:
+        """Of a table without rows whose changes say what they are; None if they do not."""
+        types = [self.column(n).type for n in self.key]
+        return None if self.inserted is None or Type.NULL in types else Census(Keys(types), np.zeros(0, np.bool_))
+
+    @property
+    def key(self) -> list[str]:
+        """The columns of the table's key."""
+        return [self.shape.columns[i] for i in self.shape.keys]
 
     def ordered(self, stream: Stream) -> Ordered:
         """The rows of a stream."""
@@ -785,7 +814,7 @@ class Reader:
         for name, op, value in stream.where:
             put = put & self._holds(name, op, value)
         whole = None if self.ops is None else self.ops == TRUNCATE
-        moved = self._moved(stream)
+        moved = self.moved(stream.keyed, stream.fixed, self.keys)
         if (whole is None or not whole.any()) and not len(moved[0]):
             order, _ = group_rows(code, self.keys.size, keep)
             return Ordered(code[order], self.rows.time[order], order, put[order])
@@ -813,8 +842,10 @@ class Reader:
         test = Binary(op, Ref(None, name), value)
         return select(test, lambda _: column, len(self.rows), kind=self.time_kind, dialect=LOGIC)[0]
 
-    def _moved(self, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, codes before) of rows whose ``old`` has another key."""
+    def moved(
+        self, keyed: Sequence[str], fixed: Sequence[tuple[str, Literal]], keys: Keys
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, codes before) of rows whose ``old`` has another key.  ``keyed``, ``fixed``: as of a stream."""
         none = np.zeros(0, np.int64)
         column = self.rows.columns.get("old")
         if self.kind != TABLE or column is None or column.type is Type.NULL or not self.shape.keys:
@@ -827,12 +858,12 @@ class Reader:
         olds = [old_row(self.shape, w.old or "", int(t)) for w, t in zip(own, one.time, strict=True)]
         at = [i for i, (old, w) in enumerate(zip(olds, own, strict=True)) if table.key(old) != table.key(w.row)]
         columns = []
-        for name in stream.keyed:
+        for name in keyed:
             place = self.shape.columns.index(name)
             values = [olds[i][place] for i in at]
             columns.append(Column.of(pa.array(values, self.column(name).arrow.type), self.column(name).type))
-        codes = self.keys.encode(columns, len(at))
-        for name, value in stream.fixed:
+        codes = keys.encode(columns, len(at))
+        for name, value in fixed:
             place = self.shape.columns.index(name)
             codes = np.where([olds[i][place] == value.value for i in at], codes, -1)
         return there[at], codes
@@ -961,6 +992,54 @@ class Keys:
         if types and table.num_rows:
             made.encode([Column.of(table[f"key{i}"], t) for i, t in enumerate(types)], table.num_rows)
         return made
+
+
+@dataclass(frozen=True)
+class Census:
+    """Which rows of a table are ``there``, by the codes of their ``keys``: to count changes that have no effect."""
+
+    keys: Keys
+    there: np.ndarray
+
+    def after(self, reader: Reader) -> tuple[Census, int, int]:
+        """After the rows of a call; how many deletes found no row, and how many inserts found one."""
+        n, names, keys = len(reader.rows), reader.key, self.keys.successor()
+        code = keys.encode([reader.column(name) for name in names], n)
+        before, old = reader.moved(names, (), keys)
+        none, ops = np.zeros(n, np.bool_), reader.ops
+        put, deleted, cleared = (none if ops is None else ops == op for op in (PUT, DELETE, TRUNCATE))
+        # what a row touches, in its order: the row of its old key, then that of its own
+        own = np.append(none | True, np.zeros(len(old), np.bool_))
+        codes, place = np.append(code, old), np.append(np.arange(n), before)
+        codes[:n][cleared] = -1
+        order = np.lexsort((own, place, codes))
+        order = order[codes[order] >= 0]
+        codes, place, own = codes[order], place[order], own[order]
+        puts = own if ops is None else own & put[place]
+        clears = np.append(0, np.cumsum(cleared))
+        first, epoch = firsts(codes, codes), clears[place]
+        there = np.append(self.there, np.zeros(keys.size - len(self.there), np.bool_))
+        had = np.where(first, there[codes] & (epoch == 0), np.roll(puts, 1) & (np.roll(epoch, 1) == epoch))
+        absent = int((own & deleted[place] & ~had).sum())
+        inserted = none if reader.inserted is None else reader.inserted
+        present = int((own & inserted[place] & had).sum())
+        last = np.roll(first, -1)
+        there &= clears[-1] == 0
+        there[codes[last]] = puts[last] & (epoch[last] == clears[-1])
+        if not keys.renewal.due(keys.size, lambda: int(there.sum())):
+            return Census(keys, there), absent, present
+        return Census(keys.only(np.flatnonzero(there)), there[there]), absent, present
+
+    def saved(self) -> pa.Table:
+        """By :meth:`restored` again."""
+        return self.keys.saved().append_column("there", pa.array(self.there))
+
+    @classmethod
+    def restored(cls, table: pa.Table) -> Census:
+        keys = table.drop_columns(["there"])
+        types = [from_arrow(field.type) or Type.NULL for field in keys.schema]
+        there = np.array(table["there"], np.bool_)
+        return cls(Keys.restored(types, keys), there)
 
 
 def _cast(column: Column, type_: Type) -> Column:
