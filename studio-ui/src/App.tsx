@@ -1,38 +1,205 @@
-import { lazy, Suspense } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { Skeleton } from "./parts/Empty";
+import { Files } from "./frame/Files";
+import { Guard } from "./frame/Guard";
+import { Header } from "./frame/Header";
+import { onKey } from "./frame/keys";
+import { Notices } from "./frame/Notices";
+import { Outline } from "./frame/Outline";
+import { Problems } from "./frame/Problems";
+import { Properties } from "./frame/Properties";
+import { StatusBar } from "./frame/StatusBar";
+import { Button } from "./parts/Button";
+import { Empty, ErrorBox, Skeleton } from "./parts/Empty";
+import { Panel } from "./parts/Panel";
+import { Splitter } from "./parts/Splitter";
 import { showView } from "./state/actions";
-import { useStudio, VIEWS, type View } from "./state/store";
+import { retry, start } from "./state/start";
+import { type Panels, set, useStudio, VIEWS, type View } from "./state/store";
 import { texts } from "./texts";
 
+const TextView = lazy(() => import("./text/TextView"));
 const PlanView = lazy(() => import("./plan/PlanView"));
 const RunView = lazy(() => import("./run/RunView"));
 const WhyPanel = lazy(() => import("./run/WhyPanel"));
+const Dialogs = lazy(() => import("./frame/Dialogs"));
 
-export function App() {
+const CONTENT: Record<View, () => ReactNode> = {
+  Text: () => <TextView />,
+  Plan: () => <PlanView />,
+  Run: () => <RunView />,
+};
+
+function resize(change: Partial<Panels>) {
+  set((state) => ({ panels: { ...state.panels, ...change } }));
+}
+
+/** The views: each is loaded when it is first opened, and then stays. */
+function Views() {
   const view = useStudio((state) => state.view);
+  const active = useStudio((state) => state.active);
+  const dirty = useStudio((state) => Boolean(active && state.buffers[active]?.dirty));
+  const statement = useStudio((state) => state.statement);
+  const [seen, setSeen] = useState<ReadonlySet<View>>(new Set([view]));
+  useEffect(() => setSeen((before) => (before.has(view) ? before : new Set([...before, view]))), [view]);
   return (
-    <main>
-      <h1>{texts.title}</h1>
-      <Tabs selectedKey={view} onSelectionChange={(key) => showView(key as View)}>
-        <TabList aria-label={texts.views.label}>
+    <Tabs className="views" selectedKey={view} onSelectionChange={(key) => showView(key as View)}>
+      <div className="views-head">
+        <TabList className="tabs" aria-label={texts.views.label}>
           {VIEWS.map((name) => (
-            <Tab key={name} id={name}>
+            <Tab key={name} id={name} className="tab">
               {texts.views[name]}
             </Tab>
           ))}
         </TabList>
-        {VIEWS.map((name) => (
-          <TabPanel key={name} id={name}>
-            <Suspense fallback={<Skeleton />}>
-              {name === "Plan" ? <PlanView /> : name === "Run" ? <RunView /> : null}
+        <span className="spring" />
+        {active ? (
+          <span className="crumbs">
+            <span className="mono">{active}</span>
+            {dirty ? <span className="dirty" title={texts.files.unsaved} /> : null}
+            {statement ? (
+              <>
+                <span className="crumb-mark">›</span>
+                {statement}
+              </>
+            ) : null}
+          </span>
+        ) : null}
+      </div>
+      {VIEWS.map((name) => (
+        <TabPanel key={name} id={name} className="view" shouldForceMount>
+          <Guard>
+            <Suspense fallback={<Skeleton rows={8} />}>
+              {seen.has(name) || name === view ? CONTENT[name]() : null}
             </Suspense>
-          </TabPanel>
-        ))}
-      </Tabs>
-      <Suspense>
-        <WhyPanel />
-      </Suspense>
-    </main>
+          </Guard>
+        </TabPanel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** Above the views: the connection is lost, what that means, what to do. */
+function Lost() {
+  const connection = useStudio((state) => state.connection);
+  const t = texts.connection;
+  if (connection !== "lost" && connection !== "token") return null;
+  return (
+    <div className="banner">
+      <span>{connection === "token" ? t.tokenText : `${t.lost}. ${t.kept}`}</span>
+      {connection === "lost" ? <Button onPress={retry}>{t.again}</Button> : null}
+    </div>
+  );
+}
+
+export function App() {
+  const panels = useStudio((state) => state.panels);
+  const narrow = useStudio((state) => state.narrow);
+  const drawer = useStudio((state) => state.drawer);
+  const failed = useStudio((state) => state.failed);
+  const needsDialogs = useStudio((state) => state.dialog !== null || state.conflict !== null);
+  useEffect(() => {
+    addEventListener("keydown", onKey, true);
+    return () => removeEventListener("keydown", onKey, true);
+  }, []);
+  const left = narrow ? drawer === "left" : panels.leftOpen;
+  const right = narrow ? drawer === "right" : panels.rightOpen;
+  return (
+    <div className={`page ${narrow ? "page-narrow" : ""}`}>
+      <Header />
+      <Lost />
+      <div className="middle">
+        {left ? (
+          <>
+            <Side width={panels.left} name={texts.header.files}>
+              <Files />
+              <Outline />
+            </Side>
+            {narrow ? null : (
+              <Splitter
+                name={texts.header.files}
+                direction="x"
+                size={panels.left}
+                initial={240}
+                max={480}
+                onSize={(size) => resize({ left: size })}
+              />
+            )}
+          </>
+        ) : null}
+        <main className="main">
+          {failed ? <ErrorBox text={failed} again={() => void start()} /> : <Views />}
+          {panels.bottomOpen ? (
+            <Splitter
+              name={texts.problems.title}
+              direction="y"
+              size={panels.bottom}
+              initial={160}
+              min={60}
+              max={600}
+              sign={-1}
+              onSize={(size) => resize({ bottom: size })}
+            />
+          ) : null}
+          <div
+            className="bottom"
+            ref={(element) => element?.style.setProperty("--size", `${panels.bottom}px`)}
+            data-open={panels.bottomOpen}
+          >
+            <Problems />
+          </div>
+        </main>
+        {right ? (
+          <>
+            {narrow ? null : (
+              <Splitter
+                name={texts.header.side}
+                direction="x"
+                size={panels.right}
+                initial={300}
+                max={640}
+                sign={-1}
+                onSize={(size) => resize({ right: size })}
+              />
+            )}
+            <Side width={panels.right} name={texts.header.side}>
+              <Properties />
+              <Panel title={texts.why.title} role="region" className="panel-why">
+                <Guard>
+                  <Suspense fallback={<Skeleton />}>
+                    <Why />
+                  </Suspense>
+                </Guard>
+              </Panel>
+            </Side>
+          </>
+        ) : null}
+      </div>
+      <StatusBar />
+      <Notices />
+      {needsDialogs ? (
+        <Suspense>
+          <Dialogs />
+        </Suspense>
+      ) : null}
+    </div>
+  );
+}
+
+/** Why is loaded with the first detection that is chosen. */
+function Why() {
+  const any = useStudio((state) => state.selection !== null);
+  return any ? <WhyPanel /> : <Empty title={texts.why.none} text={texts.why.noneText} />;
+}
+
+function Side({ width, name, children }: { width: number; name: string; children: ReactNode }) {
+  return (
+    <aside
+      className="side"
+      aria-label={name}
+      ref={(element) => element?.style.setProperty("--size", `${width}px`)}
+    >
+      {children}
+    </aside>
   );
 }

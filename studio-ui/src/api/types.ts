@@ -32,24 +32,39 @@ export interface ErrorBody {
   error: { kind: string; message: string; hint: string | null; problems: Problem[] };
 }
 
-/** What a language tells of its words; an editor highlights and completes by it. */
+/** A piece of text to start from; `${name}` in `insert` stands for what is to be filled in. */
+export interface Snippet {
+  label: string;
+  insert: string;
+  detail: string;
+}
+
+/** How a text of a language looks; an editor highlights by it and comments lines out. */
 export interface Words {
+  line_comments: string[];
+  line_start_comments: string[];
+  block_comments: [string, string][];
+  strings: string[];
+  escape: string;
+  quoted_names: string;
+  word_signs: string;
+  variable_marks: string;
+  ignore_case: boolean;
   keywords: string[];
-  functions: string[];
+  constants: string[];
+  types: string[];
   units: string[];
-  types?: string[];
-  line_comment?: string | string[] | null;
-  block_comment?: [string, string] | null;
-  strings?: string[];
-  case_sensitive?: boolean;
-  snippets?: Item[];
+  functions: string[];
+  operators: string[];
+  snippets: Snippet[];
+  meanings: Record<string, string>;
 }
 
 export interface Language {
   name: string;
   title?: string;
   suffixes: string[];
-  words: Words;
+  words: Words | null;
 }
 
 export interface About {

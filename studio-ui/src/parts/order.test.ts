@@ -22,9 +22,7 @@ test("types are in the order of their evaluation, declarations are no derived ty
 });
 
 test("rules that read their own type, and cycles, end", () => {
-  expect(evaluationOrder([entry("A", "rule", ["A"]), entry("B", "rule", ["C"]), entry("C", "rule", ["B"])])).toEqual([
-    "A",
-    "B",
-    "C",
-  ]);
+  expect(
+    evaluationOrder([entry("A", "rule", ["A"]), entry("B", "rule", ["C"]), entry("C", "rule", ["B"])]),
+  ).toEqual(["A", "B", "C"]);
 });

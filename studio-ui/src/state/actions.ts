@@ -149,7 +149,7 @@ export async function open(path: string): Promise<void> {
 }
 
 /** Reads a file again; an edited one is a conflict that people decide. */
-export async function reread(path: string): Promise<void> {
+export async function reread(path: string, saving = false): Promise<void> {
   const buffer = get().buffers[path];
   if (!buffer) return;
   let theirs: { text: string; etag: string } | null;
@@ -168,7 +168,7 @@ export async function reread(path: string): Promise<void> {
     patch(path, { saved: theirs.text, etag: theirs.etag, dirty: false });
   else if (now.dirty) {
     if (theirs?.text === now.saved) patch(path, { etag: theirs.etag });
-    else set({ conflict: { path, theirs: theirs?.text ?? null, etag: theirs?.etag ?? null } });
+    else set({ conflict: { path, theirs: theirs?.text ?? null, etag: theirs?.etag ?? null, saving } });
   } else if (theirs) replaceText(path, theirs.text, { saved: theirs.text, etag: theirs.etag, error: null });
   else close(path);
 }
@@ -197,7 +197,7 @@ export async function save(path: string | null = get().active): Promise<void> {
     say(texts.said.saved(path));
     await loadFiles();
   } catch (error) {
-    if (error instanceof ApiError && error.status === 412) await reread(path);
+    if (error instanceof ApiError && error.status === 412) await reread(path, true);
     else tell(error, texts.errors.notSaved(path));
   }
 }
@@ -224,7 +224,7 @@ export async function remove(path: string): Promise<void> {
 export async function settle(answer: "mine" | "theirs"): Promise<void> {
   const { conflict } = get();
   if (!conflict) return;
-  const { path, theirs, etag } = conflict;
+  const { path, theirs, etag, saving } = conflict;
   set({ conflict: null });
   if (answer === "theirs") {
     if (theirs === null) close(path);
@@ -232,14 +232,20 @@ export async function settle(answer: "mine" | "theirs"): Promise<void> {
   } else {
     flush();
     patch(path, { saved: theirs ?? "", etag, dirty: true });
-    await save(path);
+    await keepUnsaved(path);
+    if (saving) await save(path);
   }
 }
 
 // -- going places ------------------------------------------------------------------------------------
 
 export function showView(view: View) {
-  set({ view });
+  set({ view, quiet: false });
+}
+
+/** The definition at the cursor. */
+export function showDefinition(name: string | null) {
+  if (get().statement !== name) set({ statement: name, quiet: true });
 }
 
 /** Opens a file at a place of its text. */
@@ -250,14 +256,14 @@ export async function goTo(place: Place, focus = true): Promise<void> {
     tell(error);
     return;
   }
-  set({ active: place.path, view: "Text", statement: null });
+  set({ active: place.path, view: "Text", statement: null, quiet: false, drawer: null });
   withEditor((handle) => handle.reveal(place, focus));
 }
 
 export async function openFile(path: string, view: View = "Text"): Promise<void> {
   try {
     await open(path);
-    set({ active: path, view, statement: null });
+    set({ active: path, view, statement: null, quiet: false, drawer: null });
   } catch (error) {
     tell(error);
   }
@@ -280,3 +286,24 @@ export function select(selection: Selection | null) {
 
 export const undo = () => withEditor((handle) => handle.undo());
 export const redo = () => withEditor((handle) => handle.redo());
+
+// -- running -----------------------------------------------------------------------------------------
+
+let runner: (() => void) | null = null;
+let runWhenLoaded = false;
+
+/** The run view says how a run is started; one that was asked for before starts then. */
+export function setRunner(run: (() => void) | null) {
+  runner = run;
+  if (run && runWhenLoaded) {
+    runWhenLoaded = false;
+    run();
+  }
+}
+
+/** Shows the run view and starts a run. */
+export function runNow() {
+  showView("Run");
+  if (runner) runner();
+  else runWhenLoaded = true;
+}

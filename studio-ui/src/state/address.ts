@@ -39,7 +39,7 @@ export function parseAddress(hash: string): Address {
 export function formatAddress({ path, view, statement }: Address): string {
   const parts = [
     ...(path ? path.split("/") : []),
-    ...(view ? [view] : []),
+    ...(view ? [view.toLowerCase()] : []),
     ...(view && statement ? [statement] : []),
   ];
   return `#/${parts.map(encodeURIComponent).join("/")}`;

@@ -3,17 +3,7 @@ import { ApiError, api, onLost } from "../api/client";
 import type { Update } from "../api/types";
 import { follow } from "../api/updates";
 import { texts } from "../texts";
-import {
-  flush,
-  goToDefinition,
-  keepUnsaved,
-  loadFiles,
-  open,
-  projectKey,
-  reread,
-  say,
-  tell,
-} from "./actions";
+import { flush, keepUnsaved, loadFiles, open, projectKey, reread, say, tell, withEditor } from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
 import { get, type Panels, type Studio, set, useStudio, type View } from "./store";
@@ -75,29 +65,63 @@ function firstFile(): string | null {
   return (rules.find((file) => file.in_program) ?? rules[0])?.path ?? null;
 }
 
+/** A definition that the address names before the program is known. */
+let wanted: string | null = null;
+
 async function showAddress() {
   const { path, view, statement } = parseAddress(location.hash);
   const known = path && get().files.some((file) => file.path === path) ? path : null;
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
-  set({ active: target, ...(view && { view }), statement });
-  if (statement && (view ?? "Text") === "Text") await goToDefinition(statement);
+  set({ active: target, ...(view && { view }), statement, quiet: true });
+  wanted = statement;
+  if (get().check.state === "done") await showWanted();
+}
+
+async function showWanted() {
+  const name = wanted;
+  wanted = null;
+  const { view, check, active } = get();
+  if (name === null) return;
+  const entry = check.outline.find((one) => one.name === name && one.file === active) ?? null;
+  const span = entry?.span;
+  if (span && view === "Text") withEditor((editor) => editor.reveal({ path: entry.file, ...span }, false));
+  else if (entry) set({ statement: name, quiet: true });
 }
 
 function followAddress() {
   const write = () => {
-    const { active, view, statement } = get();
+    const { active, view, statement, quiet } = get();
+    if (!get().ready || wanted !== null) return;
+    const now = parseAddress(location.hash);
     const hash = formatAddress({ path: active, view, statement });
-    if (hash !== location.hash && get().ready) history.pushState(null, "", hash);
     store(`${PLACE}:${projectKey()}`, hash);
+    if (hash === formatAddress(now)) return;
+    const moved = now.path !== active || now.view !== view;
+    if (now.path !== null && (moved || !quiet)) history.pushState(null, "", hash);
+    else history.replaceState(null, "", hash);
   };
   useStudio.subscribe(
-    (state) => `${state.active}\n${state.view}\n${state.statement}`,
+    (state) => `${state.ready}\n${state.active}\n${state.view}\n${state.statement}`,
     () => queueMicrotask(write),
   );
-  addEventListener("popstate", () => void showAddress().catch(tell));
-  addEventListener("hashchange", () => void showAddress().catch(tell));
-  write();
+  useStudio.subscribe(
+    (state) => state.check.state,
+    (state) => {
+      if (state === "done") void showWanted();
+    },
+  );
+  const show = () => {
+    if (get().ready) void showAddress().catch(tell);
+  };
+  addEventListener("popstate", show);
+}
+
+function followWidth() {
+  const narrow = matchMedia("(max-width: 1023.9px)");
+  const apply = () => set({ narrow: narrow.matches, drawer: null });
+  narrow.addEventListener("change", apply);
+  apply();
 }
 
 function followTitle() {
@@ -136,7 +160,9 @@ async function restore() {
         [one.path]: { ...now, text: one.text, dirty: true, epoch: now.epoch + 1 },
       },
       ...(one.etag !== now.etag &&
-        one.saved !== now.saved && { conflict: { path: one.path, theirs: now.saved, etag: now.etag } }),
+        one.saved !== now.saved && {
+          conflict: { path: one.path, theirs: now.saved, etag: now.etag, saving: false },
+        }),
     }));
   }
   if (count) say(texts.said.restored(count));
@@ -197,9 +223,12 @@ async function begin() {
       const last = stored<string>(`${PLACE}:${projectKey()}`);
       if (last) history.replaceState(null, "", last);
     }
-    await showAddress();
+    let shown: string;
+    do {
+      shown = location.hash;
+      await showAddress();
+    } while (shown !== location.hash); // the address may change meanwhile
     set({ ready: true, failed: null });
-    followAddress();
     checkSoon(0);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) set({ connection: "token" });
@@ -211,6 +240,8 @@ export async function start() {
   followTheme();
   followPanels();
   followTitle();
+  followWidth();
+  followAddress();
   onLost(() => {
     if (get().connection === "connected") set({ connection: "lost" });
   });

@@ -39,6 +39,8 @@ export interface Conflict {
   path: string;
   theirs: string | null;
   etag: string | null;
+  /** it was found when saving: keeping mine saves it */
+  saving: boolean;
 }
 
 export interface Notice {
@@ -78,6 +80,8 @@ export interface Studio {
   active: string | null;
   view: View;
   statement: string | null;
+  /** the statement follows the cursor: the address is replaced, not added to the history */
+  quiet: boolean;
   cursor: Place | null;
   cursorOffset: number;
   selected: number;
@@ -94,39 +98,47 @@ export interface Studio {
   theme: "light" | "dark" | "system";
   dark: boolean;
   panels: Panels;
+  /** less than 1024 px wide: the panels at the sides are drawers */
+  narrow: boolean;
+  drawer: "left" | "right" | null;
 }
 
 export const useStudio = create<Studio>()(
-  subscribeWithSelector((): Studio => ({
-    ready: false,
-    failed: null,
-    about: null,
-    files: [],
-    project: {},
-    projectEtag: "",
-    buffers: {},
-    check: { state: "none", problems: [], outline: [], error: null },
-    plan: null,
-    active: null,
-    view: "Text",
-    statement: null,
-    cursor: null,
-    cursorOffset: 0,
-    selected: 0,
-    selection: null,
-    job: null,
-    connection: "connecting",
-    retry: null,
-    conflict: null,
-    notices: [],
-    said: "",
-    dialog: null,
-    canUndo: false,
-    canRedo: false,
-    theme: "system",
-    dark: false,
-    panels: { left: 240, right: 300, bottom: 160, leftOpen: true, rightOpen: true, bottomOpen: true },
-  })),
+  subscribeWithSelector(
+    (): Studio => ({
+      ready: false,
+      failed: null,
+      about: null,
+      files: [],
+      project: {},
+      projectEtag: "",
+      buffers: {},
+      check: { state: "none", problems: [], outline: [], error: null },
+      plan: null,
+      active: null,
+      view: "Text",
+      statement: null,
+      quiet: false,
+      cursor: null,
+      cursorOffset: 0,
+      selected: 0,
+      selection: null,
+      job: null,
+      connection: "connecting",
+      retry: null,
+      conflict: null,
+      notices: [],
+      said: "",
+      dialog: null,
+      canUndo: false,
+      canRedo: false,
+      theme: "system",
+      dark: false,
+      panels: { left: 240, right: 300, bottom: 160, leftOpen: true, rightOpen: true, bottomOpen: true },
+      narrow: false,
+      drawer: null,
+    }),
+  ),
 );
 
 export const get = useStudio.getState;

@@ -1,0 +1,187 @@
+/** The dialogs of the frame; loaded when the first is opened. */
+import { lazy, Suspense, useEffect, useState } from "react";
+import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
+import { ApiError } from "../api/client";
+import { Button } from "../parts/Button";
+import { Dialog } from "../parts/Dialog";
+import { Skeleton } from "../parts/Empty";
+import { create, remove, settle, tell } from "../state/actions";
+import { set, useStudio } from "../state/store";
+import { texts } from "../texts";
+import { GoTo } from "./GoTo";
+
+const Compare = lazy(() => import("../text/Compare"));
+
+const close = () => set({ dialog: null });
+
+function NewFile() {
+  const languages = useStudio((state) => state.about?.languages ?? []);
+  const files = useStudio((state) => state.files);
+  const suffixes = languages.flatMap((language) => language.suffixes);
+  const [name, setName] = useState("");
+  const [wrong, setWrong] = useState<string | null>(null);
+  const t = texts.files;
+
+  async function submit() {
+    const path = name.trim().replace(/^\.?\//, "");
+    if (!path) return;
+    if (files.some((file) => file.path === path)) return setWrong(t.exists);
+    try {
+      await create(path);
+      close();
+    } catch (error) {
+      if (error instanceof ApiError) setWrong([error.message, error.hint].filter(Boolean).join(" "));
+      else tell(error);
+    }
+  }
+
+  return (
+    <Dialog
+      title={t.newFile}
+      open
+      onClose={close}
+      buttons={
+        <>
+          <Button onPress={close}>{t.cancel}</Button>
+          <Button kind="main" isDisabled={!name.trim()} onPress={() => void submit()}>
+            {t.create}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        className="text-field"
+        autoFocus
+        value={name}
+        isInvalid={wrong !== null}
+        onChange={(now) => {
+          setName(now);
+          setWrong(null);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void submit();
+          else event.continuePropagation();
+        }}
+      >
+        <Label>{t.name}</Label>
+        <Input className="input mono" placeholder="rules.epl" spellCheck="false" autoComplete="off" />
+        <Text slot="description" className="dim">
+          {suffixes.length ? suffixes.join("  ") : t.hint}
+        </Text>
+        <FieldError className="field-error">{wrong}</FieldError>
+      </TextField>
+    </Dialog>
+  );
+}
+
+function DeleteFile() {
+  const active = useStudio((state) => state.active);
+  const t = texts.files;
+  if (!active) return null;
+  return (
+    <Dialog
+      title={t.removeAsk(active)}
+      open
+      onClose={close}
+      buttons={
+        <>
+          <Button onPress={close} autoFocus>
+            {t.cancel}
+          </Button>
+          <Button
+            kind="danger"
+            onPress={() => {
+              close();
+              remove(active).catch(tell);
+            }}
+          >
+            {t.removeDo}
+          </Button>
+        </>
+      }
+    >
+      <p>{t.removeText}</p>
+    </Dialog>
+  );
+}
+
+function Keys() {
+  return (
+    <Dialog
+      title={texts.keys.title}
+      open
+      onClose={close}
+      buttons={
+        <Button onPress={close} autoFocus>
+          {texts.errors.close}
+        </Button>
+      }
+    >
+      <table className="keys">
+        <tbody>
+          {texts.keys.rows.map(([keys, what]) => (
+            <tr key={keys}>
+              <th scope="row">
+                {keys.split(", ").map((one) => (
+                  <kbd key={one}>{one}</kbd>
+                ))}
+              </th>
+              <td>{what}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Dialog>
+  );
+}
+
+function Changed() {
+  const conflict = useStudio((state) => state.conflict);
+  const [compare, setCompare] = useState(false);
+  const path = conflict?.path;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another file starts without the comparison
+  useEffect(() => setCompare(false), [path]);
+  if (!conflict) return null;
+  const t = texts.changed;
+  return (
+    <Dialog
+      title={t.title}
+      open
+      size={compare ? "big" : "small"}
+      onClose={() => {}}
+      buttons={
+        <>
+          <Button isDisabled={compare} onPress={() => setCompare(true)}>
+            {t.compare}
+          </Button>
+          <span className="spring" />
+          <Button onPress={() => void settle("theirs").catch(tell)}>{t.theirs}</Button>
+          <Button kind="main" onPress={() => void settle("mine").catch(tell)}>
+            {t.mine}
+          </Button>
+        </>
+      }
+    >
+      <p>{conflict.theirs === null ? t.gone(conflict.path) : t.text(conflict.path)}</p>
+      {compare ? (
+        <Suspense fallback={<Skeleton />}>
+          <Compare path={conflict.path} theirs={conflict.theirs ?? ""} />
+        </Suspense>
+      ) : null}
+    </Dialog>
+  );
+}
+
+export default function Dialogs() {
+  const dialog = useStudio((state) => state.dialog);
+  const conflict = useStudio((state) => state.conflict !== null);
+  return (
+    <>
+      {dialog === "new-file" ? <NewFile /> : null}
+      {dialog === "delete-file" ? <DeleteFile /> : null}
+      {dialog === "keys" ? <Keys /> : null}
+      {dialog === "go-to" ? <GoTo /> : null}
+      {conflict ? <Changed /> : null}
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+/** Ctrl+P: a file or a definition by some letters of its name. */
+import { type KeyboardEvent, useState } from "react";
+import { Dialog } from "../parts/Dialog";
+import { goTo, openFile } from "../state/actions";
+import { matches } from "../state/matching";
+import { set, useStudio } from "../state/store";
+import { texts } from "../texts";
+
+interface Target {
+  id: string;
+  name: string;
+  detail: string;
+  go: () => void;
+}
+
+export function GoTo() {
+  const files = useStudio((state) => state.files);
+  const outline = useStudio((state) => state.check.outline);
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const close = () => set({ dialog: null });
+  const targets: Target[] = [
+    ...files.map((file) => ({
+      id: `file:${file.path}`,
+      name: file.path,
+      detail: file.language ?? file.kind,
+      go: () => void openFile(file.path),
+    })),
+    ...outline.map((entry, i) => ({
+      id: `definition:${i}`,
+      name: entry.name,
+      detail: `${entry.file}${entry.span ? `:${entry.span.line}` : ""}`,
+      go: () =>
+        void goTo({ path: entry.file, line: entry.span?.line ?? 1, column: entry.span?.column ?? 1 }).then(
+          () => set({ statement: entry.name }),
+        ),
+    })),
+  ];
+  const found = matches(targets, text).slice(0, 50);
+  const chosen = found[Math.min(at, found.length - 1)];
+
+  function act(target: Target | undefined) {
+    if (!target) return;
+    close();
+    // after the dialog has given the focus back
+    setTimeout(target.go, 0);
+  }
+
+  function keys(event: KeyboardEvent) {
+    if (event.key === "ArrowDown") setAt((at + 1) % Math.max(1, found.length));
+    else if (event.key === "ArrowUp") setAt((at + found.length - 1) % Math.max(1, found.length));
+    else if (event.key === "Enter") act(chosen);
+    else return;
+    event.preventDefault();
+  }
+
+  const t = texts.goTo;
+  return (
+    <Dialog title={t.title} open size="top" onClose={close}>
+      <input
+        className="input go-input"
+        autoFocus
+        role="combobox"
+        aria-label={t.label}
+        aria-expanded
+        aria-controls="go-list"
+        aria-activedescendant={chosen ? `go-${chosen.id}` : undefined}
+        placeholder={t.label}
+        spellCheck={false}
+        autoComplete="off"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={keys}
+      />
+      <div className="go-list" id="go-list" role="listbox" aria-label={t.title}>
+        {found.length === 0 ? <p className="dim go-none">{t.none}</p> : null}
+        {found.map((target) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys
+          <div
+            key={target.id}
+            id={`go-${target.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={target === chosen}
+            className="go-item"
+            onClick={() => act(target)}
+          >
+            <span>{target.name}</span>
+            <span className="dim">{target.detail}</span>
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,111 @@
+/** What is known of the definition at the cursor, or of the file. */
+import { ArrowRight } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "../parts/Button";
+import { typeColour } from "../parts/colours";
+import { Empty } from "../parts/Empty";
+import { Panel } from "../parts/Panel";
+import { goToDefinition } from "../state/actions";
+import { foundOf } from "../state/found";
+import { typeOrder, useStudio } from "../state/store";
+import { grouped, texts } from "../texts";
+import { Swatch } from "./Outline";
+
+const t = texts.side;
+
+function Row({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="field">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Type({ name }: { name: string }) {
+  const order = typeOrder(useStudio.getState());
+  return (
+    <span className="type">
+      <Swatch colour={typeColour(name, order)} />
+      {name}
+    </span>
+  );
+}
+
+export function Properties() {
+  const outline = useStudio((state) => state.check.outline);
+  const statement = useStudio((state) => state.statement);
+  const active = useStudio((state) => state.active);
+  const view = useStudio((state) => state.view);
+  const files = useStudio((state) => state.files);
+  const plan = useStudio((state) => state.plan);
+  const job = useStudio((state) => state.job);
+  const entry =
+    outline.find((one) => one.name === statement && one.file === active) ??
+    outline.find((one) => one.name === statement);
+  const file = files.find((one) => one.path === active);
+  const planned = plan?.definitions.find((one) => one.name === statement);
+  const found = entry ? foundOf(job, entry.output ?? entry.name) : null;
+  return (
+    <Panel title={t.properties} role="region">
+      {entry ? (
+        <dl className="fields">
+          <Row name={t.definition}>{entry.name}</Row>
+          <Row name={t.kind}>{entry.kind}</Row>
+          {entry.output ? (
+            <Row name={t.defines}>
+              <Type name={entry.output} />
+            </Row>
+          ) : null}
+          {entry.reads.length ? (
+            <Row name={t.reads}>
+              {entry.reads.map((name) => (
+                <Type key={name} name={name} />
+              ))}
+            </Row>
+          ) : null}
+          <Row name={t.file}>
+            <span className="mono">
+              {entry.file}
+              {entry.span ? `:${entry.span.line}` : ""}
+            </span>
+          </Row>
+          {planned ? (
+            <Row name={t.key}>
+              {planned.key?.length ? planned.key.join(", ") : (planned.why_no_key ?? t.no)}
+            </Row>
+          ) : null}
+          {planned?.retention?.length ? (
+            <Row name={t.retention}>
+              {planned.retention.map((one) => (
+                <span key={one.type} className={one.unbounded ? "is-warning" : undefined}>
+                  {one.type} {one.unbounded ? t.unbounded : one.text}
+                </span>
+              ))}
+            </Row>
+          ) : null}
+          {found !== null ? <Row name={t.detections}>{grouped(found)}</Row> : null}
+          {view === "Text" ? null : (
+            <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
+              {t.go} <ArrowRight size={13} aria-hidden />
+            </Button>
+          )}
+        </dl>
+      ) : file ? (
+        <dl className="fields">
+          <Row name={t.file}>
+            <span className="mono">{file.path}</span>
+          </Row>
+          <Row name={t.kind}>{file.kind}</Row>
+          {file.language ? <Row name={t.language}>{file.language}</Row> : null}
+          <Row name={t.size}>
+            <span className="number">{grouped(file.size)} bytes</span>
+          </Row>
+          <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>
+        </dl>
+      ) : (
+        <Empty title={t.nothing} text={t.nothingText} />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,98 @@
+/** The line below: what the check found, where the cursor is, whether the server answers. */
+import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert, Wifi, WifiOff } from "lucide-react";
+import { useEffect, useState } from "react";
+import { get, set, useStudio } from "../state/store";
+import { texts } from "../texts";
+
+function CheckStatus() {
+  const check = useStudio((state) => state.check);
+  const errors = check.problems.filter((one) => one.severity === "error").length;
+  const warnings = check.problems.filter((one) => one.severity === "warning").length;
+  // the wheel turns only if checking takes long, so that the bar does not flicker at each key
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    if (check.state !== "checking") {
+      setSlow(false);
+      return;
+    }
+    const timer = setTimeout(() => setSlow(true), 800);
+    return () => clearTimeout(timer);
+  }, [check.state]);
+  const Icon = slow ? LoaderCircle : errors ? CircleAlert : warnings ? TriangleAlert : CircleCheck;
+  const look = slow ? "spin" : errors ? "is-error" : warnings ? "is-warning" : "is-good";
+  return (
+    <button
+      type="button"
+      className="status-item"
+      data-testid="check-status"
+      data-state={check.state === "done" ? "done" : "checking"}
+      data-errors={errors}
+      data-warnings={warnings}
+      onClick={() => set((state) => ({ panels: { ...state.panels, bottomOpen: !get().panels.bottomOpen } }))}
+    >
+      <Icon size={13} aria-hidden className={look} />
+      {texts.status.counts(errors, warnings)}
+    </button>
+  );
+}
+
+function ConnectionStatus() {
+  const connection = useStudio((state) => state.connection);
+  const retry = useStudio((state) => state.retry);
+  const [left, setLeft] = useState<number | null>(null);
+  useEffect(() => {
+    setLeft(retry);
+    if (retry === null) return;
+    const timer = setInterval(() => setLeft((now) => (now === null ? null : Math.max(0, now - 1))), 1000);
+    return () => clearInterval(timer);
+  }, [retry]);
+  const lost = connection === "lost" || connection === "token";
+  const t = texts.connection;
+  return (
+    <span
+      role="status"
+      aria-label={t.label}
+      data-state={lost ? "lost" : connection}
+      className={`status-item ${lost ? "status-lost" : ""}`}
+    >
+      {lost ? <WifiOff size={13} aria-hidden /> : <Wifi size={13} aria-hidden />}
+      <span>
+        {connection === "token"
+          ? t.token
+          : lost
+            ? t.lost
+            : connection === "connected"
+              ? t.connected
+              : t.connecting}
+      </span>
+      {lost && left !== null ? <span aria-hidden="true"> · {left} s</span> : null}
+    </span>
+  );
+}
+
+export function StatusBar() {
+  const cursor = useStudio((state) => state.cursor);
+  const selected = useStudio((state) => state.selected);
+  const view = useStudio((state) => state.view);
+  const files = useStudio((state) => state.files);
+  const active = useStudio((state) => state.active);
+  const about = useStudio((state) => state.about);
+  const entry = files.find((file) => file.path === active);
+  const language = about?.languages.find((one) => one.name === entry?.language);
+  const buffer = useStudio((state) => (active ? state.buffers[active] : undefined));
+  return (
+    <footer className="status">
+      <CheckStatus />
+      <span className="spring" />
+      {view === "Text" && cursor ? (
+        <span className="status-item number">
+          {texts.text.line(cursor.line, cursor.column)}
+          {selected ? ` (${texts.text.selected(selected)})` : ""}
+        </span>
+      ) : null}
+      {entry?.language ? <span className="status-item">{language?.title ?? entry.language}</span> : null}
+      {buffer && !buffer.writable ? <span className="status-item">{texts.files.readOnly}</span> : null}
+      <ConnectionStatus />
+    </footer>
+  );
+}

@@ -1,0 +1,56 @@
+/** A button that opens a menu; with `selected` its items are radios. */
+import { Check, ChevronDown } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+
+export interface MenuEntry {
+  id: string;
+  label: string;
+  disabled?: boolean;
+  keys?: string;
+}
+
+export function MenuButton({
+  name,
+  icon,
+  items,
+  selected,
+  onAct,
+}: {
+  name: string;
+  icon?: ReactNode;
+  items: MenuEntry[];
+  selected?: string;
+  onAct: (id: string) => void;
+}) {
+  const radio = selected !== undefined;
+  return (
+    <MenuTrigger>
+      <Button className="button button-quiet" aria-label={name}>
+        {icon}
+        <span className="button-text">{name}</span>
+        <ChevronDown size={12} aria-hidden />
+      </Button>
+      <Popover className="menu-popover" placement="bottom end" offset={4}>
+        <Menu
+          className="menu"
+          aria-label={name}
+          items={items}
+          selectionMode={radio ? "single" : "none"}
+          selectedKeys={radio ? [selected] : undefined}
+          disallowEmptySelection={radio}
+          disabledKeys={items.filter((item) => item.disabled).map((item) => item.id)}
+          onAction={(key) => onAct(String(key))}
+        >
+          {(item) => (
+            <MenuItem id={item.id} textValue={item.label} className="menu-item">
+              {radio ? <Check size={14} className="menu-check" aria-hidden /> : null}
+              <span>{item.label}</span>
+              {item.keys ? <kbd>{item.keys}</kbd> : null}
+            </MenuItem>
+          )}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,216 @@
+/** The text of the open file. */
+import { AlignLeft, Lock, Search } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { ApiError, api } from "../api/client";
+import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
+import { Button, IconButton } from "../parts/Button";
+import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
+import { checkSoon, edited } from "../state/checking";
+import { foundOf } from "../state/found";
+import { get, set, useStudio } from "../state/store";
+import { texts } from "../texts";
+import { Editor } from "./editor";
+import type { Fact } from "./facts";
+
+async function format() {
+  const { active, buffers } = get();
+  const buffer = active ? buffers[active] : undefined;
+  if (!active || !buffer?.writable) return;
+  const before = textOf(active);
+  try {
+    const { text } = await api.format(active, before);
+    if (textOf(active) !== before || text === before) return;
+    replaceText(active, text);
+    checkSoon();
+    say(texts.said.formatted);
+  } catch (error) {
+    if (error instanceof ApiError && error.problems.length) say(error.message);
+    tell(error);
+  }
+}
+
+function factsOf(
+  path: string,
+  outline: CheckAnswer["outline"],
+  plan: PlanAnswer | null,
+  job: Job | null,
+): Fact[] {
+  const t = texts.side;
+  const out: Fact[] = [];
+  for (const entry of outline) {
+    if (entry.file !== path || !entry.span) continue;
+    const planned = plan?.definitions.find((one) => one.name === entry.name);
+    const found = planned ? foundOf(job, entry.output ?? entry.name) : null;
+    const key = planned?.key ?? [];
+    const unbounded = planned?.retention.some((one) => one.unbounded) ?? false;
+    if (found === null && !key.length && !unbounded) continue;
+    const text = [
+      entry.name,
+      found !== null && texts.text.found(found),
+      key.length && `${t.key}: ${key.join(", ")}`,
+      unbounded && t.unbounded,
+    ];
+    out.push({
+      line: entry.span.line,
+      name: entry.name,
+      found,
+      key,
+      unbounded,
+      text: text.filter(Boolean).join(" · "),
+    });
+  }
+  return out;
+}
+
+/** The definition at a line of the file. */
+function definitionAt(path: string, line: number): string | null {
+  const inside = get().check.outline.filter(
+    (entry) => entry.file === path && entry.span && entry.span.line <= line && line <= entry.span.end_line,
+  );
+  return inside.at(-1)?.name ?? null;
+}
+
+function useEditor() {
+  const parent = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  useEffect(() => {
+    if (!parent.current) return;
+    const made = new Editor(parent.current, {
+      changed: edited,
+      moved(cursor, selected) {
+        set({ cursor, selected });
+        showDefinition(definitionAt(cursor.path, cursor.line));
+      },
+      history: (canUndo, canRedo) => set({ canUndo, canRedo }),
+      format: () => void format(),
+      fact: (line) => {
+        const { active } = get();
+        if (!active) return;
+        showDefinition(definitionAt(active, line));
+        set((state) => ({ panels: { ...state.panels, rightOpen: true } }));
+      },
+      definitions() {
+        const { active, check } = get();
+        return check.outline.flatMap((entry) =>
+          entry.file === active && entry.span ? [{ line: entry.span.line, end: entry.span.end_line }] : [],
+        );
+      },
+    });
+    editor.current = made;
+    made.setDark(get().dark);
+
+    const show = () => {
+      const { active, buffers, about, files, check, plan, job } = get();
+      const buffer = active ? buffers[active] : undefined;
+      if (!active || !buffer || buffer.error) return;
+      const name = files.find((file) => file.path === active)?.language;
+      const suffix = active.slice(active.lastIndexOf("."));
+      const language = about?.languages.find((one) =>
+        name ? one.name === name : one.suffixes.includes(suffix),
+      );
+      const other = made.path !== active;
+      made.show(buffer, language?.words ?? null);
+      if (!other) return;
+      made.setProblems(check.problems);
+      made.setFacts(factsOf(active, check.outline, plan, job));
+    };
+    const stops = [
+      useStudio.subscribe((state) => (state.active ? state.buffers[state.active] : undefined), show),
+      useStudio.subscribe(
+        (state) => state.dark,
+        (now) => made.setDark(now),
+      ),
+      useStudio.subscribe(
+        (state) => state.check,
+        ({ state, problems }) => {
+          const { cursor } = get();
+          if (state !== "done") return;
+          made.setProblems(problems);
+          if (cursor) showDefinition(definitionAt(cursor.path, cursor.line));
+        },
+      ),
+      useStudio.subscribe(
+        (state) =>
+          [state.check.outline, state.plan, state.job?.state, state.job?.id, state.job?.result] as const,
+        () => {
+          const { active, check, plan, job } = get();
+          if (active && made.path === active) made.setFacts(factsOf(active, check.outline, plan, job));
+        },
+        { equalityFn: (a, b) => a.every((one, i) => one === b[i]) },
+      ),
+      useStudio.subscribe(
+        (state) => Object.keys(state.buffers).join("\n"),
+        (now, before) => {
+          const open = new Set(now.split("\n"));
+          for (const path of before.split("\n")) if (!open.has(path)) made.forget(path);
+        },
+      ),
+    ];
+    show();
+    setEditor({
+      undo: () => made.undo(),
+      redo: () => made.redo(),
+      reveal(place, focus) {
+        show();
+        if (made.path !== place.path) return;
+        made.reveal(place, false);
+        // the view may still be hidden: the focus follows when it is shown
+        if (focus) requestAnimationFrame(() => made.focus());
+      },
+      format: () => void format(),
+      focus: () => made.focus(),
+    });
+    return () => {
+      setEditor(null);
+      for (const stop of stops) stop();
+      made.destroy();
+    };
+  }, []);
+  return { parent, editor };
+}
+
+export default function TextView() {
+  const { parent, editor } = useEditor();
+  const ready = useStudio((state) => state.ready);
+  const active = useStudio((state) => state.active);
+  const buffer = useStudio((state) => (state.active ? state.buffers[state.active] : undefined));
+  const rules = useStudio((state) => state.files.some((file) => file.kind === "rules"));
+  const entry = useStudio((state) => state.files.find((file) => file.path === state.active));
+  const shown = Boolean(active && buffer && !buffer.error);
+  return (
+    <div className="text-view">
+      <div className="editor" ref={parent} hidden={!shown} />
+      {shown ? (
+        <div className="editor-tools">
+          {buffer?.writable ? null : (
+            <span className="badge">
+              <Lock size={12} aria-hidden /> {texts.files.readOnly}
+            </span>
+          )}
+          {entry?.kind === "rules" && buffer?.writable ? (
+            <IconButton name={texts.text.format} keys="Shift+Alt+F" onPress={() => void format()}>
+              <AlignLeft size={14} />
+            </IconButton>
+          ) : null}
+          <IconButton name={texts.text.search} keys="Ctrl+F" onPress={() => editor.current?.search()}>
+            <Search size={14} />
+          </IconButton>
+        </div>
+      ) : null}
+      {buffer?.error ? <ErrorBox title={active ?? ""} text={buffer.error} /> : null}
+      {!active && ready ? (
+        rules ? (
+          <Empty title={texts.text.choose} text={texts.text.chooseText} />
+        ) : (
+          <Empty title={texts.welcome.title} text={texts.welcome.text}>
+            <Button kind="main" onPress={() => set({ dialog: "new-file" })}>
+              {texts.welcome.write}
+            </Button>
+          </Empty>
+        )
+      ) : null}
+      {!ready ? <Skeleton rows={12} /> : null}
+    </div>
+  );
+}

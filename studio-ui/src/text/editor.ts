@@ -1,0 +1,310 @@
+/** The editor: one view, a state per file, so that each file keeps its history, its cursor and its folds. */
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  redo,
+  redoDepth,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
+import {
+  bracketMatching,
+  codeFolding,
+  foldGutter,
+  foldKeymap,
+  foldService,
+  indentUnit,
+} from "@codemirror/language";
+import { lintKeymap } from "@codemirror/lint";
+import {
+  highlightSelectionMatches,
+  openSearchPanel,
+  search,
+  searchKeymap,
+  selectNextOccurrence,
+} from "@codemirror/search";
+import { Compartment, EditorSelection, EditorState, type Extension, Transaction } from "@codemirror/state";
+import {
+  crosshairCursor,
+  drawSelection,
+  dropCursor,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+  rectangularSelection,
+} from "@codemirror/view";
+import type { Problem, Words } from "../api/types";
+import type { Buffer, Place } from "../state/store";
+import { texts } from "../texts";
+import { type Fact, facts, setFacts } from "./facts";
+import { colours, highlighter } from "./highlight";
+import { placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
+import { goToDefinitionAt, mark, services } from "./services";
+import { look } from "./theme";
+
+export interface Events {
+  changed(path: string, text: () => string): void;
+  moved(place: Place, selected: number): void;
+  history(canUndo: boolean, canRedo: boolean): void;
+  format(): void;
+  fact(line: number): void;
+  /** the lines of the definitions of the file, for folding */
+  definitions(): { line: number; end: number }[];
+}
+
+interface Kept {
+  state: EditorState;
+  epoch: number;
+  top: number;
+}
+
+const dark = new Compartment();
+
+export function nonce(): string {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]');
+  return meta?.nonce || meta?.content || "";
+}
+
+export class Editor {
+  readonly view: EditorView;
+  path: string | null = null;
+  private kept = new Map<string, Kept>();
+  private epoch = -1;
+  private isDark = false;
+  private words: Words | null = null;
+  private languages = new Map<Words, Extension>();
+
+  constructor(
+    parent: HTMLElement,
+    private events: Events,
+  ) {
+    this.view = new EditorView({ parent, state: EditorState.create({}) });
+  }
+
+  destroy() {
+    this.view.destroy();
+  }
+
+  /** Shows a file, as it was left. */
+  show(buffer: Buffer, words: Words | null): void {
+    if (this.path === buffer.path && this.epoch === buffer.epoch) return;
+    if (this.path === buffer.path) {
+      this.replace(buffer);
+      return;
+    }
+    this.leave();
+    this.words = words;
+    const kept = this.kept.get(buffer.path);
+    const same =
+      kept && kept.state.lineBreak === separatorOf(buffer.text) && kept.state.readOnly === !buffer.writable;
+    const state = same ? kept.state : this.create(buffer, words);
+    this.path = buffer.path;
+    this.epoch = same ? kept.epoch : buffer.epoch;
+    this.view.setState(state);
+    this.setDark(this.isDark);
+    if (same && kept.epoch !== buffer.epoch) this.replace(buffer);
+    const top = same ? kept.top : 0;
+    requestAnimationFrame(() => {
+      if (this.path === buffer.path && top) this.view.scrollDOM.scrollTop = top;
+    });
+    this.report();
+  }
+
+  private leave() {
+    if (this.path === null) return;
+    const { state } = this.view;
+    this.kept.set(this.path, { state, epoch: this.epoch, top: this.view.scrollDOM.scrollTop });
+  }
+
+  /** A text from outside: only what differs is replaced, so that cursor and history stay. */
+  private replace(buffer: Buffer): void {
+    const { state } = this.view;
+    this.epoch = buffer.epoch;
+    const now = state.sliceDoc();
+    if (now === buffer.text) return;
+    if (state.lineBreak !== separatorOf(buffer.text) || state.readOnly === buffer.writable) {
+      this.path = null;
+      this.kept.delete(buffer.path);
+      this.show(buffer, this.words);
+      return;
+    }
+    const old = state.doc;
+    const next = state.toText(buffer.text);
+    const a = old.toString();
+    const b = next.toString();
+    let start = 0;
+    const most = Math.min(a.length, b.length);
+    while (start < most && a.charCodeAt(start) === b.charCodeAt(start)) start++;
+    let end = 0;
+    while (end < most - start && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++;
+    this.view.dispatch({
+      changes: { from: start, to: a.length - end, insert: next.slice(start, b.length - end) },
+      annotations: [Transaction.userEvent.of("outside")],
+    });
+  }
+
+  forget(path: string) {
+    this.kept.delete(path);
+    if (this.path === path) this.path = null;
+  }
+
+  private language(words: Words): Extension {
+    let made = this.languages.get(words);
+    if (!made) {
+      made = highlighter(words);
+      this.languages.set(words, made);
+    }
+    return made;
+  }
+
+  private create(buffer: Buffer, words: Words | null): EditorState {
+    const path = () => this.path;
+    return EditorState.create({
+      doc: buffer.text,
+      extensions: [
+        EditorState.lineSeparator.of(separatorOf(buffer.text)),
+        EditorState.readOnly.of(!buffer.writable),
+        EditorState.allowMultipleSelections.of(true),
+        EditorView.cspNonce.of(nonce()),
+        EditorView.contentAttributes.of({
+          "aria-label": texts.text.editor,
+          tabindex: "0",
+          spellcheck: "false",
+          autocorrect: "off",
+          autocapitalize: "off",
+          ...(buffer.writable ? {} : { "aria-readonly": "true" }),
+        }),
+        facts((_, line) => this.events.fact(line)),
+        lineNumbers(),
+        codeFolding(),
+        foldGutter({ openText: "⌄", closedText: "›" }),
+        foldService.of((state, from) => {
+          const line = state.doc.lineAt(from);
+          const found = this.events
+            .definitions()
+            .find((one) => one.line === line.number && one.end > one.line);
+          if (!found || found.end > state.doc.lines) return null;
+          return { from: line.to, to: state.doc.line(found.end).to };
+        }),
+        highlightSpecialChars(),
+        history({ minDepth: 500 }),
+        drawSelection(),
+        dropCursor(),
+        indentUnit.of("    "),
+        bracketMatching(),
+        EditorView.clickAddsSelectionRange.of((event) => event.altKey),
+        rectangularSelection({ eventFilter: (event) => event.altKey && event.shiftKey }),
+        crosshairCursor({ key: "Shift" }),
+        highlightActiveLine(),
+        highlightActiveLineGutter(),
+        highlightSelectionMatches(),
+        search({ top: true }),
+        words ? [this.language(words), colours, services(path)] : [],
+        keymap.of([
+          {
+            key: "F12",
+            run: () => this.definition(this.view.state.selection.main.head),
+            preventDefault: true,
+          },
+          { key: "Shift-F12", run: (view) => this.uses(view), preventDefault: true },
+          {
+            key: "Shift-Alt-f",
+            run: () => {
+              this.events.format();
+              return true;
+            },
+          },
+          { key: "Mod-d", run: selectNextOccurrence, preventDefault: true },
+          ...searchKeymap,
+          ...historyKeymap,
+          ...foldKeymap,
+          ...lintKeymap.filter((binding) => binding.key !== "F8"),
+          ...defaultKeymap,
+          indentWithTab,
+        ]),
+        EditorView.domEventHandlers({
+          mousedown: (event, view) => {
+            if (!(event.ctrlKey || event.metaKey) || event.button !== 0 || event.altKey) return false;
+            const position = view.posAtCoords({ x: event.clientX, y: event.clientY });
+            return position !== null && this.definition(position);
+          },
+        }),
+        dark.of(look(this.isDark)),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged && this.path !== null) {
+            const { state } = update;
+            this.events.changed(this.path, () => state.sliceDoc());
+          }
+          if (update.docChanged || update.selectionSet) this.report();
+        }),
+      ],
+    });
+  }
+
+  private definition(position: number): boolean {
+    if (this.path === null) return false;
+    void goToDefinitionAt(this.view, this.path, position);
+    return true;
+  }
+
+  /** All uses of the word at the cursor: the search, filled with it. */
+  private uses(view: EditorView): boolean {
+    const word = view.state.wordAt(view.state.selection.main.head);
+    if (!word) return false;
+    view.dispatch({ selection: EditorSelection.range(word.from, word.to) });
+    return openSearchPanel(view);
+  }
+
+  private report() {
+    const { state } = this.view;
+    if (this.path === null) return;
+    const { main } = state.selection;
+    const selected = main.empty ? 0 : pointsOf(state.sliceDoc(main.from, main.to));
+    this.events.moved({ path: this.path, ...placeOf(state.doc, main.head) }, selected);
+    this.events.history(undoDepth(state) > 0, redoDepth(state) > 0);
+  }
+
+  setDark(now: boolean) {
+    this.isDark = now;
+    this.view.dispatch({ effects: dark.reconfigure(look(now)) });
+  }
+
+  setProblems(problems: readonly Problem[]) {
+    if (this.path !== null) mark(this.view, problems, this.path);
+  }
+
+  setFacts(list: readonly Fact[]) {
+    this.view.dispatch({ effects: setFacts.of(list) });
+  }
+
+  undo() {
+    undo(this.view);
+  }
+
+  redo() {
+    redo(this.view);
+  }
+
+  search() {
+    openSearchPanel(this.view);
+  }
+
+  focus() {
+    this.view.focus();
+  }
+
+  reveal(place: Place, focus: boolean) {
+    const { doc } = this.view.state;
+    const position = positionOf(doc, place.line, place.column);
+    this.view.dispatch({
+      selection: { anchor: position },
+      effects: EditorView.scrollIntoView(position, { y: "center" }),
+    });
+    if (focus) this.view.focus();
+  }
+}

@@ -1,0 +1,258 @@
+/** What the server knows of the text, in the editor: marks, completion, hover, definitions. */
+import {
+  acceptCompletion,
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  closeCompletion,
+  completionStatus,
+  moveCompletionSelection,
+  snippet,
+  startCompletion,
+} from "@codemirror/autocomplete";
+import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
+import { type EditorState, type Extension, Prec } from "@codemirror/state";
+import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
+import { api } from "../api/client";
+import type { Item, Problem } from "../api/types";
+import { pieces } from "../parts/links";
+import { goTo, say, tell, textOf, unsavedTexts } from "../state/actions";
+import { texts } from "../texts";
+import { fromOffset, offsetOf, placeOf, rangeOf } from "./offsets";
+
+const MARKED = 1000;
+const SEVERITY = { error: "error", warning: "warning", notice: "info" } as const;
+
+function separator(state: EditorState): string {
+  return state.lineBreak;
+}
+
+/** Unsaved texts, with that of the editor in any case. */
+function textsWith(path: string) {
+  return { ...unsavedTexts(), [path]: textOf(path) };
+}
+
+// -- marks -----------------------------------------------------------------------------------------
+
+function linked(parent: HTMLElement, text: string) {
+  for (const piece of pieces(text)) {
+    if (!piece.link) {
+      parent.append(piece.text);
+      continue;
+    }
+    const link = document.createElement("a");
+    link.href = piece.link;
+    link.target = "_blank";
+    link.rel = "noreferrer";
+    link.textContent = piece.text;
+    parent.append(link);
+  }
+}
+
+function explain(problem: Problem): Node {
+  const out = document.createElement("div");
+  const line = (look: string, text: string) => {
+    const p = document.createElement("p");
+    p.className = look;
+    linked(p, text);
+    out.append(p);
+    return p;
+  };
+  line("diagnostic-message", problem.message);
+  if (problem.hint) line("diagnostic-hint", problem.hint);
+  for (const place of problem.related) {
+    const p = line("diagnostic-see", `${texts.problems.see} `);
+    const link = document.createElement("button");
+    link.type = "button";
+    link.className = "link";
+    link.textContent = `${place.file ?? ""}${place.span ? `:${place.span.line}:${place.span.column}` : ""}`;
+    const { file, span } = place;
+    link.onclick = () => {
+      if (file) void goTo({ path: file, line: span?.line ?? 1, column: span?.column ?? 1 });
+    };
+    p.append(link, ` ${place.message}`);
+  }
+  const kind = document.createElement("span");
+  kind.className = "diagnostic-kind";
+  kind.textContent = problem.kind;
+  out.append(kind);
+  return out;
+}
+
+export function diagnosticsOf(state: EditorState, problems: readonly Problem[], path: string): Diagnostic[] {
+  return problems
+    .filter((problem) => problem.file === path)
+    .slice(0, MARKED)
+    .map((problem) => ({
+      ...rangeOf(state.doc, problem.span),
+      severity: SEVERITY[problem.severity],
+      message: problem.message,
+      renderMessage: () => explain(problem),
+    }));
+}
+
+export function mark(view: EditorView, problems: readonly Problem[], path: string) {
+  view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, problems, path)));
+}
+
+// -- completion --------------------------------------------------------------------------------------
+
+const KINDS: Record<string, string> = {
+  type: "type",
+  attribute: "property",
+  tag: "variable",
+  variable: "variable",
+  keyword: "keyword",
+  constant: "constant",
+  function: "function",
+  unit: "constant",
+  snippet: "text",
+};
+
+function optionOf(item: Item, rank: number): Completion {
+  return {
+    label: item.label,
+    type: KINDS[item.kind] ?? "text",
+    detail: item.detail ?? undefined,
+    boost: Math.max(-99, 99 - rank),
+    apply: item.kind === "snippet" ? snippet(item.insert ?? item.label) : (item.insert ?? item.label),
+  };
+}
+
+/** Enter takes what was asked for or walked to; a list that came by itself leaves it a new line. */
+let chosen = false;
+
+function completer(path: () => string | null) {
+  return async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const name = path();
+    const word = context.matchBefore(/[\p{L}\p{N}_@:.$`-]+/u);
+    if (!name || (!context.explicit && !word)) return null;
+    if (!context.explicit && word && /^[\d.]/.test(word.text)) return null;
+    chosen = context.explicit;
+    const abort = new AbortController();
+    context.addEventListener("abort", () => abort.abort());
+    const { doc } = context.state;
+    const lineBreak = separator(context.state);
+    try {
+      const answer = await api.complete(
+        name,
+        textsWith(name),
+        offsetOf(doc, context.pos, lineBreak),
+        abort.signal,
+      );
+      if (!answer.items.length) return null;
+      return {
+        from: fromOffset(doc, answer.from, lineBreak),
+        options: answer.items.map(optionOf),
+        validFor: /^[\p{L}\p{N}_$]*$/u,
+      };
+    } catch (error) {
+      if (context.explicit) tell(error);
+      return null;
+    }
+  };
+}
+
+function walk(forward: boolean) {
+  const move = moveCompletionSelection(forward);
+  return (view: EditorView) => {
+    const moved = move(view);
+    if (moved) chosen = true;
+    return moved;
+  };
+}
+
+function completion(path: () => string | null): Extension {
+  return [
+    autocompletion({
+      override: [completer(path)],
+      defaultKeymap: false,
+      icons: true,
+      maxRenderedOptions: 100,
+    }),
+    Prec.highest(
+      keymap.of([
+        { key: "Ctrl-Space", run: startCompletion },
+        { key: "Mod-i", run: startCompletion },
+        { key: "Escape", run: closeCompletion },
+        { key: "ArrowDown", run: walk(true) },
+        { key: "ArrowUp", run: walk(false) },
+        { key: "Tab", run: acceptCompletion },
+        {
+          key: "Enter",
+          run: (view) => completionStatus(view.state) === "active" && chosen && acceptCompletion(view),
+        },
+      ]),
+    ),
+  ];
+}
+
+// -- hover and definitions ---------------------------------------------------------------------------
+
+function hover(path: () => string | null): Extension {
+  return hoverTooltip(
+    async (view, position) => {
+      const name = path();
+      if (!name) return null;
+      const { state } = view;
+      try {
+        const answer = await api.hover(
+          name,
+          textsWith(name),
+          offsetOf(state.doc, position, separator(state)),
+        );
+        if (!answer?.text || !answer.span || view.state.doc !== state.doc) return null;
+        const { from, to } = rangeOf(state.doc, answer.span);
+        const [first = "", ...more] = answer.text.split("\n");
+        return {
+          pos: from,
+          end: to,
+          above: true,
+          create: () => {
+            const dom = document.createElement("div");
+            dom.className = "hover";
+            const code = document.createElement("code");
+            code.textContent = first;
+            dom.append(code);
+            const rest = more.join("\n").trim();
+            if (rest) {
+              const p = document.createElement("p");
+              linked(p, rest);
+              dom.append(p);
+            }
+            return { dom };
+          },
+        };
+      } catch {
+        return null; // a hint that does not come is no error
+      }
+    },
+    { hoverTime: 350 },
+  );
+}
+
+export async function goToDefinitionAt(view: EditorView, path: string, position: number) {
+  const { state } = view;
+  try {
+    const offset = offsetOf(state.doc, position, separator(state));
+    const { places } = await api.definition(path, textsWith(path), offset);
+    const here = placeOf(state.doc, position);
+    const inside = (place: (typeof places)[number]) =>
+      place.file === path &&
+      place.span.line === here.line &&
+      place.span.column <= here.column &&
+      here.column <= place.span.end_column;
+    // at a definition already: its next place, if there are several
+    const at = places.findIndex(inside);
+    const target = places[at < 0 ? 0 : (at + 1) % places.length];
+    if (!target) say(texts.text.noPlace);
+    else await goTo({ path: target.file, ...target.span });
+  } catch (error) {
+    tell(error);
+  }
+}
+
+export function services(path: () => string | null): Extension {
+  return [completion(path), hover(path)];
+}
