@@ -17,6 +17,7 @@ from occurs.kernel import Arrays, Kernel
 EVERY = 12
 
 
+@pytest.mark.slow  # it compiles most kernels, unless that was done before
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_plain_and_compiled_kernels_take_turns(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(language)

@@ -312,15 +312,40 @@ _SYSLOG = re.compile(rf"\s*(?:[a-z]{{3}} )?{MONTH}\s+\d+\s+\d\d:\d\d", re.IGNORE
 
 
 @lru_cache(1)
-def _common() -> tuple[str, ...]:
-    timed = (f"{d}{b}{h}{z}" for h in _HOURS[1:] for z in _ZONES for b in _BETWEEN for d in _DAYS)
-    return (*_DAYS, *timed, *_WHOLE)
+def _common() -> tuple[tuple[str, re.Pattern[str] | None, re.Pattern[str] | None], ...]:
+    """The common formats, the likeliest first, each with what a text has to begin and to end with.
+
+    There are thousands of formats, of few days and few hours: most of them are ruled out by these two.
+    """
+    first = {d: TimeFormat.of(d).pattern.removesuffix(r"\s*$") for d in _DAYS}
+    last = {
+        (b, h, z): TimeFormat.of(f"{_DAYS[0]}{b}{h}{z}").pattern.removeprefix(first[_DAYS[0]])
+        for h in _HOURS[1:] for z in _ZONES for b in _BETWEEN
+    }  # fmt: skip
+    begins = {d: re.compile(pattern, re.ASCII) for d, pattern in first.items()}
+    ends = {(b, h, z): re.compile(pattern, re.ASCII) for (b, h, z), pattern in last.items()}
+    timed = ((f"{d}{b}{h}{z}", begin, end) for (b, h, z), end in ends.items() for d, begin in begins.items())
+    return (*((d, begin, None) for d, begin in begins.items()), *timed, *((f, None, None) for f in _WHOLE))
+
+
+def _likely(text: str) -> list[str]:
+    """The common formats that a text has the form of."""
+    fits: dict[re.Pattern[str] | None, bool] = {None: True}
+    out = []
+    for written, begin, end in _common():
+        if begin not in fits:
+            fits[begin] = begin is not None and begin.match(text) is not None
+        if fits[begin] and end not in fits:
+            fits[end] = end is not None and end.search(text) is not None
+        if fits[begin] and fits[end] and re.match(TimeFormat.of(written).pattern, text, re.ASCII):
+            out.append(written)
+    return out
 
 
 def formats_of(values: list[str]) -> list[str]:
     """The common formats in which all of some texts are times, the likeliest first; none of no texts."""
     first = pa.chunked_array([pa.array(values[:1], pa.string())])
-    likely = [f for f in _common() if values and re.match(TimeFormat.of(f).pattern, values[0].lower(), re.ASCII)]
+    likely = _likely(values[0].lower()) if values else []
     every = pa.chunked_array([pa.array(values, pa.string())])
     fitting = (f for f in likely if not parse_timestamps(TimeFormat.of(f).iso(first)).null_count)
     return [f for f in fitting if not parse_timestamps(TimeFormat.of(f).iso(every)).null_count]
