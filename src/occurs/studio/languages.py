@@ -1,0 +1,275 @@
+"""The language worker as the server sees it: calls one after another, with a limit of time, and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import signal
+import sys
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from occurs.studio.http import Refused, problems_refused
+from occurs.studio.limits import LIMITS
+from occurs.studio.shapes import Problem
+from occurs.studio.updates import Updates
+
+#: seconds that a worker may take to load the engine
+START = 120.0
+#: seconds after which another start is tried, if one has failed
+AGAIN = 2.0
+#: the longest answer, in bytes
+_LONGEST = 256 << 20
+#: what a process returns that somebody has killed
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM) if sys.platform != "win32" else ()
+#: a call, a path and the digest of a text
+_Mark = tuple[str, str, bytes]
+#: so often may a text end the worker before it is left alone
+_TIMES = 2
+
+
+class Reply(msgspec.Struct):
+    """A line of the worker."""
+
+    id: int = 0
+    ready: bool = False
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error: dict[str, Any] | None = None
+
+
+@dataclass(eq=False)
+class _Asked:
+    """A call that waits for its answer."""
+
+    call: str
+    args: dict[str, Any]
+    #: calls of the same key overtake each other
+    key: str | None
+    marks: list[_Mark]
+    done: asyncio.Future[msgspec.Raw] = field(repr=False)
+
+
+class Languages:
+    """One worker process and the calls that wait for it."""
+
+    def __init__(self, updates: Updates, command: list[str] | None = None):
+        self._updates = updates
+        self._command = command or [sys.executable, "-m", "occurs.studio.worker"]
+        self._waiting: deque[_Asked] = deque()
+        self._now: _Asked | None = None
+        self._signal = asyncio.Event()
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self._number = 0
+        #: how often a text was in a call that ended the worker, since that call was last answered
+        self._harm: Counter[_Mark] = Counter()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that runs now."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    def start(self) -> None:
+        """Start the worker; the engine is imported in the background."""
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """Kill the worker."""
+        self._closed = True
+        self.kill()
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        for asked in (*self._waiting, *([self._now] if self._now else ())):
+            if not asked.done.done():
+                asked.done.set_exception(_gone("the server ends"))
+        if self._process:
+            await self._process.wait()
+
+    def kill(self) -> None:
+        """End the process at once; the call that it works on fails."""
+        if self._process and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def check(self, texts: Mapping[str, str], key: str) -> dict[str, Any]:
+        """The check of a program, as the members of its answer.
+
+        A newer check with the same ``key`` overtakes this one (409).  Texts that have ended the worker twice are left
+        out, and reported.
+        """
+        left = {p for p, t in texts.items() if self._harm[_mark("check", p, t)] >= _TIMES}
+        kept = {p: t for p, t in texts.items() if p not in left}
+        raw = await self._ask("check", {"texts": kept}, kept, f"check {key}")
+        found: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        return {**found, "problems": [_left_alone(p) for p in sorted(left)] + msgspec.json.decode(found["problems"])}
+
+    async def ask(self, call: str, texts: Mapping[str, str], **args: Any) -> msgspec.Raw:
+        """Another call over texts.  Refuses a program that has ended the worker twice (503)."""
+        left = sorted(p for p, t in texts.items() if self._harm[_mark(call, p, t)] >= _TIMES)
+        if left:
+            raise _gone(_left_alone(left[0]).message)
+        return await self._ask(call, args, texts, None)
+
+    async def _ask(
+        self, call: str, args: dict[str, Any], texts: Mapping[str, str], key: str | None
+    ) -> msgspec.Raw:
+        if self._closed:
+            raise _gone("the server ends")
+        if key is not None:
+            for other in (*self._waiting, *([self._now] if self._now else ())):
+                if other.key == key and not other.done.done():
+                    other.done.set_exception(Refused(409, "cancelled", "a newer text has overtaken this check"))
+        self._waiting = deque(a for a in self._waiting if not a.done.done())
+        done: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
+        asked = _Asked(call, args, key, [_mark(call, p, t) for p, t in texts.items()], done)
+        self._waiting.append(asked)
+        self._signal.set()
+        try:
+            return await done
+        finally:
+            if not done.done():
+                done.cancel()
+
+    async def _run(self) -> None:
+        """Keep a worker, and hand it one call after another."""
+        while not self._closed:
+            try:
+                await self._start()
+            except (OSError, TimeoutError, EOFError, ValueError, msgspec.MsgspecError) as error:
+                why = f"the language worker does not start: {error or type(error).__name__}"
+                await self._ended(why)
+                for asked in self._waiting:
+                    if not asked.done.done():
+                        asked.done.set_exception(_gone(why))
+                self._waiting.clear()
+                await asyncio.sleep(AGAIN)
+                continue
+            self._updates.publish("worker", {"state": "ready", "message": None})
+            try:
+                while True:
+                    await self._serve_next()
+            except _Ended as error:
+                await self._ended(str(error))
+
+    async def _start(self) -> None:
+        environment = {k: v for k, v in os.environ.items() if k != "OCCURS_STUDIO_TOKEN"}
+        environment |= {"OCCURS_STUDIO_MEMORY": str(LIMITS.worker_memory)}
+        environment |= {name: "1" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL,
+            env=environment,
+            limit=_LONGEST,
+            start_new_session=True,  # Ctrl-C is for the server
+        )
+        async with asyncio.timeout(START):
+            if not (await self._line()).ready:
+                raise ValueError("it does not say that it is ready")
+
+    async def _serve_next(self) -> None:
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        while not self._waiting:
+            self._signal.clear()
+            await self._or_end(self._signal.wait())
+        asked = self._now = self._waiting.popleft()
+        if asked.done.done():  # overtaken, or nobody waits for it any more
+            self._now = None
+            return
+        self._number += 1
+        line = msgspec.json.encode({"id": self._number, "call": asked.call, "args": asked.args}) + b"\n"
+        try:
+            async with asyncio.timeout(LIMITS.call_seconds):
+                process.stdin.write(line)
+                await process.stdin.drain()
+                reply = await self._line()
+        except TimeoutError:
+            raise _Ended(f"the call took longer than {LIMITS.call_seconds:g} s") from None
+        except (OSError, EOFError):
+            raise _Ended("the language worker ended") from None
+        except (ValueError, msgspec.MsgspecError):
+            raise _Ended("the language worker gave an answer that cannot be read") from None
+        if reply.id != self._number:
+            raise _Ended("the language worker lost its place")
+        for mark in asked.marks:
+            self._harm.pop(mark, None)
+        if not asked.done.done():
+            if reply.error is None:
+                asked.done.set_result(reply.result)
+            else:
+                asked.done.set_exception(_refused(reply.error))
+        self._now = None
+
+    async def _or_end(self, wait: Any) -> None:
+        """Wait for a call, or for the end of the process."""
+        assert self._process is not None
+        tasks = [asyncio.ensure_future(wait), asyncio.ensure_future(self._process.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self._process.returncode is not None and not self._signal.is_set():
+            raise _Ended("the language worker ended")
+
+    async def _line(self) -> Reply:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        line = await self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise EOFError("it ended")
+        return msgspec.json.decode(line, type=Reply)
+
+    async def _ended(self, why: str) -> None:
+        """The process is dead or has to be: say so, and let the call that it had fail."""
+        ours = self.pid is not None
+        self.kill()
+        if self._process:
+            await self._process.wait()
+        if self._closed:
+            return
+        self._updates.publish("worker", {"state": "restarted", "message": why})
+        asked, self._now = self._now, None
+        if asked is None:
+            return
+        if not (self._process and self._process.returncode in _FROM_OUTSIDE) or ours:
+            self._harm.update(asked.marks)
+        if not asked.done.done():
+            asked.done.set_exception(_gone(f"{why}; it was restarted"))
+
+
+class _Ended(Exception):
+    """The worker cannot go on."""
+
+
+def _mark(call: str, path: str, text: str) -> _Mark:
+    return call, path, hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def _gone(why: str) -> Refused:
+    return Refused(503, "worker", why, "try again; the worker is started anew")
+
+
+def _left_alone(path: str) -> Problem:
+    text = f"{path} is not checked: it has ended the language worker {_TIMES} times"
+    return Problem("worker", "error", text, "it is checked again when its text changes", path)
+
+
+def _refused(error: dict[str, Any]) -> Refused:
+    """What the worker says against a call: problems of the rules, or a bug of ours."""
+    problems = msgspec.convert(error.get("problems") or [], list[Problem])
+    if problems:
+        return problems_refused(problems)
+    return Refused(503, "worker", str(error.get("message")), error.get("hint"))

@@ -1,0 +1,248 @@
+"""What the project says of itself in ``studio.json``: its program, icons, places of nodes and drafts.
+
+The file is optional.  Members that are not known are kept; wrong ones are reported with their place in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from occurs.studio.files import IMAGES, SIDECAR, Folder, kind_of, tag
+from occurs.studio.http import Refused, problems_refused
+from occurs.studio.shapes import Problem, Span
+
+Colour = Literal[
+    "red", "orange", "amber", "lime", "green", "teal", "cyan", "blue", "indigo", "violet", "pink", "grey"
+]  # fmt: skip
+#: the content of a project that has no file
+EMPTY: dict[str, Any] = {"version": 1}
+_SPLIT = re.compile(r"^(?:([^/\\=]+)=)?(.+)$", re.S)
+
+
+class Options(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Those options of ``detect`` that a project may set."""
+
+    type: str | None = "type"
+    time: str = "time"
+    end: str | None = "end"
+    sequence: str | None = "sequence"
+    label: str | None = "label"
+    time_unit: Literal["us", "ms", "s", "min", "h", "d"] | None = None
+    time_format: str | None = None
+    start: str | int | None = None
+    until: str | int | None = None
+    ended: bool = True
+    bad_rows: Literal["error", "skip"] = "error"
+    only: list[str] | None = None
+    zone: str = "UTC"
+    #: name -> path
+    facts: dict[str, str] | None = None
+    strict: bool = False
+    require_bounds: bool = False
+    window: str | int | None = None
+    step: str | int | None = None
+    timeouts: bool = False
+    max_instances: int | None = None
+
+
+class Program(Struct, omit_defaults=True):
+    """Which files are run.  ``rules``: null means all files of rules in the directory itself."""
+
+    rules: list[str] | None = None
+    events: list[str] = []
+    options: Options = msgspec.field(default_factory=Options)
+
+
+class Icon(Struct, omit_defaults=True):
+    """A character in a colour, or an image file of the project."""
+
+    character: str | None = None
+    colour: Colour | None = None
+    image: str | None = None
+
+
+class Sidecar(Struct, omit_defaults=True):
+    """The content of ``studio.json``."""
+
+    version: Literal[1]
+    program: Program = msgspec.field(default_factory=Program)
+    icons: dict[str, Icon] = {}
+    #: file -> statement -> node -> place
+    layout: dict[str, dict[str, dict[str, tuple[int, int]]]] = {}
+    #: file -> statement -> what is drawn
+    drafts: dict[str, dict[str, Draft]] = {}
+
+
+class Draft(Struct):
+    """A drawing that is not yet a text."""
+
+    canvas: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for the project now: of its file, or of defaults.  ``problems``: why the file does not count."""
+
+    rules: tuple[str, ...]
+    events: tuple[str, ...]
+    #: as they are written in the file
+    options: Mapping[str, Any]
+    problems: tuple[Problem, ...] = field(default=())
+
+    @property
+    def paths(self) -> set[str]:
+        """The files of the program."""
+        return {*self.rules, *(split_events(e)[1] for e in self.events)}
+
+
+class Project:
+    """``studio.json`` of a folder."""
+
+    def __init__(self, folder: Folder):
+        self._folder = folder
+
+    def read(self) -> tuple[Any, str]:
+        """The content and its ETag.  A project without a file has the empty content.  Refuses a wrong one (422)."""
+        try:
+            content = self._folder.read(SIDECAR)
+        except Refused as error:
+            if error.status != 404:
+                raise
+            return EMPTY, tag(b"")
+        value, problems = checked(content.data, self._folder)
+        if problems:
+            raise problems_refused(problems)
+        return value, content.etag
+
+    def write(self, data: bytes, *, if_match: str | None, if_none_match: str | None) -> tuple[Any, str]:
+        """Replace the content, in its canonical form.  Refuses a wrong one (422) and what has changed (412)."""
+        value, problems = checked(data, self._folder)
+        if problems:
+            raise problems_refused(problems)
+        if if_match is not None and if_match.strip() == tag(b"") and not self._exists():
+            if_match, if_none_match = None, "*"
+        text = written(value).encode()
+        return value, self._folder.write(SIDECAR, text, if_match=if_match, if_none_match=if_none_match)
+
+    def settings(self) -> Settings:
+        """What holds now.  A file that is wrong is reported, and defaults hold."""
+        problems: tuple[Problem, ...] = ()
+        value: Any = EMPTY
+        try:
+            value, _ = self.read()
+        except Refused as error:
+            problems = tuple(error.error.problems) or (Problem("cannot-read", "error", str(error), file=SIDECAR),)
+        program = value.get("program", {})
+        rules = program.get("rules")
+        if rules is None:
+            rules = sorted(p for p, _, _ in self._folder.walk() if "/" not in p and kind_of(p) == "rules")
+        return Settings(tuple(rules), tuple(program.get("events", ())), program.get("options", {}), problems)
+
+    def _exists(self) -> bool:
+        try:
+            self._folder.read(SIDECAR)
+        except Refused as error:
+            return error.status != 404
+        return True
+
+
+def split_events(text: str) -> tuple[str | None, str]:
+    """``TYPE=PATH`` or ``PATH``."""
+    found = _SPLIT.match(text)
+    return (found[1], found[2]) if found else (None, text)
+
+
+def checked(data: bytes, folder: Folder) -> tuple[Any, list[Problem]]:
+    """The value of a ``studio.json`` and what is wrong with it."""
+    try:
+        value = json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant)
+        msgspec.json.encode(value)  # refuses lone surrogates
+    except json.JSONDecodeError as error:
+        span = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
+        return None, [Problem("bad-project", "error", f"{SIDECAR} is not JSON: {error.msg}", file=SIDECAR, span=span)]
+    except (ValueError, RecursionError) as error:
+        return None, [Problem("bad-project", "error", f"{SIDECAR} is not JSON: {error}", file=SIDECAR)]
+    try:
+        sidecar = msgspec.convert(value, Sidecar)
+    except msgspec.ValidationError as error:
+        return value, [Problem("bad-project", "error", f"{SIDECAR}: {error}", file=SIDECAR)]
+    wrong = list(_wrong(sidecar, folder))
+    return value, [Problem("bad-project", "error", f"{SIDECAR}: {text}", file=SIDECAR) for text in wrong]
+
+
+def _wrong(sidecar: Sidecar, folder: Folder) -> list[str]:
+    out = []
+    program = sidecar.program
+    for path in program.rules or ():
+        out += _path(folder, path, f"`{path}` in $.program.rules")
+        if kind_of(path) != "rules":
+            out.append(f"`{path}` in $.program.rules is not a file of rules")
+    for text in program.events:
+        out += _path(folder, split_events(text)[1], f"`{text}` in $.program.events")
+    for name, path in (program.options.facts or {}).items():
+        out += _path(folder, path, f"`{path}` in $.program.options.facts[{name}]")
+    for name, icon in sidecar.icons.items():
+        at = f"$.icons[{name}]"
+        if (icon.character is None) == (icon.image is None):
+            out.append(f"{at} needs a character or an image, and not both")
+        if icon.character is not None and not _one_character(icon.character):
+            out.append(f"{at}.character is not one character")
+        if icon.image is not None:
+            out += _path(folder, icon.image, f"{at}.image")
+            if not icon.image.lower().endswith(tuple(IMAGES)):
+                out.append(f"{at}.image is none of {' '.join(IMAGES)}")
+    return out
+
+
+def _path(folder: Folder, path: str, what: str) -> list[str]:
+    try:
+        folder.real(path)
+    except Refused:
+        return [f"{what} is not a path of this project"]
+    return []
+
+
+def _one_character(text: str) -> bool:
+    """One character as people count them: the first code point, and what joins itself to it."""
+    joined = False
+    for i, c in enumerate(text):
+        joins = unicodedata.combining(c) or c in "\u200d\ufe0e\ufe0f" or "\U0001f3fb" <= c <= "\U0001f3ff"
+        flag = i == 1 and all("\U0001f1e6" <= f <= "\U0001f1ff" for f in text[:2])
+        if i and not (joins or joined or flag):
+            return False
+        joined = c == "\u200d"
+    control = any(unicodedata.category(c) in ("Cc", "Cs") for c in text)
+    return bool(text) and len(text) <= 16 and not control and not text.isspace()
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is not a JSON value")
+
+
+def written(value: Any) -> str:
+    """A project as text: keys sorted, one node, icon or list a line, so that differences are small."""
+    return _written(value, "") + "\n"
+
+
+def _written(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value and (not indent or any(isinstance(v, list | dict) for v in value.values())):
+        lines = [f"{inner}{_compact(k)}: {_written(v, inner)}" for k, v in sorted(value.items())]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(v, dict) for v in value):
+        return "[\n" + ",\n".join(f"{inner}{_compact(v)}" for v in value) + f"\n{indent}]"
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+

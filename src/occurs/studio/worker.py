@@ -1,0 +1,132 @@
+"""The language worker: a process that answers what an editor asks of rules, one JSON line after another.
+
+``{"id": 1, "call": "check", "args": {..}}`` -> ``{"id": 1, "result": ..}`` or ``{"id": 1, "error": {kind, message}}``.
+It says ``{"ready": true}`` when the engine is loaded, and ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+import msgspec
+
+from occurs.studio.limits import LIMITS
+from occurs.studio.shapes import Problem
+
+Texts = Mapping[str, str]
+
+
+class Request(msgspec.Struct):
+    """A line that comes in."""
+
+    id: int
+    call: str
+    args: dict[str, Any]
+
+
+def main() -> None:
+    """Answer the lines of standard input until it ends."""
+    lines, out = _own_pipes()
+    _limit_memory(int(os.environ.get("OCCURS_STUDIO_MEMORY", "0")))
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(lines, waiting), daemon=True).start()
+    calls = _calls()
+    _write(out, {"ready": True})
+    while True:
+        request = msgspec.json.decode(waiting.get(), type=Request)
+        try:
+            _write(out, {"id": request.id, "result": calls[request.call](**request.args)})
+        except MemoryError:
+            os._exit(3)
+        except Exception as error:
+            if os.environ.get("OCCURS_TRACEBACK"):
+                traceback.print_exc()
+            _write(out, {"id": request.id, "error": _told(error)})
+
+
+def _calls() -> dict[str, Callable[..., Any]]:
+    """The calls by name; this loads the engine."""
+    from occurs import services
+
+    def check(texts: Texts) -> Any:
+        found = services.check(texts)
+        counts = Counter(o.file for o in found.outline)
+        over = [_too_many(file, n) for file, n in sorted(counts.items()) if n > LIMITS.statements]
+        return {"problems": [*over, *found.problems], "outline": found.outline}
+
+    def complete(texts: Texts, path: str, offset: int) -> Any:
+        found = services.complete(path, texts, offset)
+        return {"from": found.start, "items": found.items}
+
+    def hover(texts: Texts, path: str, offset: int) -> Any:
+        return services.hover(path, texts, offset)
+
+    def definition(texts: Texts, path: str, offset: int) -> Any:
+        return {"places": services.definition(path, texts, offset)}
+
+    def words() -> Any:
+        return services.words()
+
+    def format(path: str, text: str) -> Any:
+        return services.format_text(path, text)
+
+    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format]
+    return {one.__name__: one for one in made}
+
+
+def _too_many(file: str, n: int) -> Problem:
+    text = f"{file} has {n:,} statements; at most {LIMITS.statements:,} are supported"
+    return Problem("too-large", "error", text, "split the file", file)
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    from occurs.errors import OccursError
+
+    if isinstance(error, OccursError):
+        return {"kind": error.kind, "message": error.message, "hint": error.hint, "problems": error.problems}
+    hint = "this is a bug in Occurs; start the studio with OCCURS_TRACEBACK=1 to see the traceback"
+    return {"kind": "internal", "message": f"{type(error).__name__}: {error}", "hint": hint, "problems": []}
+
+
+def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Standard input and output for the lines alone: what else reads or prints here gets nothing, or goes to stderr."""
+    lines = os.fdopen(os.dup(0), "rb")
+    out = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return lines, out
+
+
+def _read(lines: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
+    for line in lines:
+        waiting.put(line)
+    os._exit(0)  # the server is gone, whatever is computed now
+
+
+def _write(out: IO[bytes], value: Any) -> None:
+    out.write(msgspec.json.encode(value) + b"\n")
+    out.flush()
+
+
+def _limit_memory(size: int) -> None:
+    """At most ``size`` bytes of address space, where the system has such a limit."""
+    if size and sys.platform != "win32":
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        size = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+
+
+if __name__ == "__main__":
+    main()
