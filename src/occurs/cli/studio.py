@@ -17,7 +17,7 @@ _PACKAGES = ("starlette", "uvicorn", "msgspec")
     "--port", type=click.IntRange(0, 65535), metavar="N", help="Port; 0 takes any.  [default: the first free from 8321]"
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")
-@click.option("--example", metavar="NAME", help="Copy an example into DIR/NAME and open it: labor, flights or maritime.")
+@click.option("--example", metavar="NAME", help="Copy an example (labor, flights, maritime) into DIR/NAME.")
 def command(directory: str, port: int | None, no_browser: bool, example: str | None) -> None:
     """Write, run and question rules in the browser.
 

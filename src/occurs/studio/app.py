@@ -10,7 +10,6 @@ import os
 import secrets
 import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -33,7 +32,7 @@ from occurs.studio import samples, shapes
 from occurs.studio.files import BOM, IMAGES, LANGUAGES, SIDECAR, Folder, kind_of
 from occurs.studio.http import Refused, answer, body, call, need_json, problems_refused, raw_body
 from occurs.studio.languages import Languages
-from occurs.studio.limits import LIMITS
+from occurs.studio.limits import LIMITS, listed
 from occurs.studio.openapi import described
 from occurs.studio.project import Project, Settings, Sidecar
 from occurs.studio.security import IMAGE_POLICY, PAGE_POLICY, Guard
@@ -119,13 +118,11 @@ async def about(request: Request) -> Response:
     """The version, the languages with their words, and the limits."""
     studio = studio_of(request)
     try:
-        words = msgspec.json.decode(await studio.languages.ask("words", {}))
+        words = msgspec.json.decode(await studio.languages.ask("words", {}), type=dict[str, shapes.Words])
     except Refused:
         words = {}
-    names = [
-        {"name": name, "suffixes": [suffix], "words": words.get(name)} for suffix, name in sorted(LANGUAGES.items())
-    ]
-    found = shapes.About(__version__, studio.folder.root.name, names, asdict(LIMITS), samples.names())
+    names = [shapes.Language(name, [suffix], words.get(name)) for suffix, name in sorted(LANGUAGES.items())]
+    found = shapes.About(__version__, studio.folder.root.name, names, listed(), samples.names())
     return answer(found)
 
 
@@ -305,7 +302,7 @@ async def page(request: Request) -> Response:
     except OSError:
         text = b""
     if not text:
-        return HTMLResponse("<!doctype html><title>Occurs Studio</title><p>The pages are not built: make studio-ui", 503)
+        return HTMLResponse("<!doctype html><title>Occurs Studio</title><p>The pages are not built.</p>", 503)
     nonce = secrets.token_urlsafe(16)
     headers = {"Content-Security-Policy": PAGE_POLICY.format(nonce=nonce), "Cache-Control": "no-store"}
     return HTMLResponse(text.replace(NONCE, nonce.encode()), 200, headers)
@@ -387,7 +384,7 @@ def create(studio: Studio) -> Starlette:
         studio.updates.started()
         studio.languages.start()
         if find_spec("occurs.studio.jobs"):
-            app.state.jobs = import_module("occurs.studio.jobs").Jobs(studio)
+            app.state.jobs = import_module("occurs.studio.jobs").Jobs(studio.folder.root, studio.updates.publish)
         watching = asyncio.create_task(studio.watcher.run())
         try:
             yield

@@ -304,9 +304,10 @@ class Folder:
                 continue
             if kind == "other" and note and not image:
                 continue  # not text
-            writable = may_be_written(path) and note is None and bool(found.st_mode & 0o222) and os.access(real, os.W_OK)
-            if may_be_written(path) and not writable and note is None:
+            writable = may_be_written(path)
+            if writable and note is None and not (found.st_mode & 0o222 and os.access(real, os.W_OK)):
                 note = "the file is read-only"
+            writable = writable and note is None
             language = language_of(path)
             out.append(File(path, kind, language, found.st_size, etag, path in program, writable, note))
             if len(out) == LIMITS.files:

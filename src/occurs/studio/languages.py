@@ -163,7 +163,7 @@ class Languages:
     async def _start(self) -> None:
         environment = {k: v for k, v in os.environ.items() if k != "OCCURS_STUDIO_TOKEN"}
         environment |= {"OCCURS_STUDIO_MEMORY": str(LIMITS.worker_memory)}
-        environment |= {name: "1" for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        environment |= dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self._process = await asyncio.create_subprocess_exec(
             *self._command,
             stdin=asyncio.subprocess.PIPE,

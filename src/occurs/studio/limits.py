@@ -1,9 +1,42 @@
-"""The limits of the studio."""
+"""The limits of Occurs Studio, in one place.  ``GET about`` returns them."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+
+MB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes are in bytes and durations in seconds, unless the comment says otherwise."""
+
+    #: a request body
+    body: int = 16 * MB
+    #: the text of one file of rules
+    rule_text: int = 2 * MB
+    #: statements in one file of rules
+    statements: int = 5_000
+    #: a file that is neither rules, events, a net nor a model; larger ones are not listed
+    other_text: int = 1 * MB
+    #: an image that is an icon
+    icon: int = 64 << 10
+    #: names in a path below the directory
+    levels: int = 4
+    #: files that are listed
+    files: int = 1_000
+    #: readers of GET updates
+    readers: int = 20
+    #: a call of the language worker, and the memory of the worker
+    call_seconds: float = 5.0
+    worker_memory: int = 4096 * MB
+    #: wrong tokens in a minute; each further one is answered after `token_delay`
+    wrong_tokens: int = 20
+    token_delay: float = 1.0
+
+
+LIMITS = Limits()
 
 
 def job_memory() -> int:
@@ -31,3 +64,8 @@ class JobLimits:
     rows: int = 20_000_000
     #: detections that are kept
     found: int = 10_000_000
+
+
+def listed() -> dict[str, float]:
+    """All limits by name; those of jobs begin with ``job_``."""
+    return asdict(LIMITS) | {f"job_{name}": value for name, value in asdict(JobLimits()).items()}

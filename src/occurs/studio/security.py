@@ -92,7 +92,8 @@ class Guard:
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             raise Refused(421, "host", "this server is not known by that name", "call it 127.0.0.1 or localhost")
         if scope["method"] == "OPTIONS":
-            raise Refused(405, "bad-request", "OPTIONS is not offered: no other site may call", headers={"Allow": "GET"})
+            text = "OPTIONS is not offered: no other site may call"
+            raise Refused(405, "bad-request", text, headers={"Allow": "GET"})
         origins = headers.getlist("origin")
         if origins and origins != [f"http://{hosts[0]}"]:
             raise Refused(403, "origin", "another site may not call this server")

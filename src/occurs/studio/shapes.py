@@ -7,37 +7,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-
-class Span(Struct, frozen=True):
-    """A place in a text.  Lines and columns count from 1 in code points; ``end_column`` is the first one after it."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-class Related(Struct, frozen=True):
-    """Another place that belongs to a problem."""
-
-    message: str
-    file: str | None
-    span: Span | None
-
-
-class Problem(Struct, frozen=True):
-    """An error, a warning or a notice about a file."""
-
-    kind: str
-    severity: Literal["error", "warning", "notice"]
-    message: str
-    hint: str | None = None
-    file: str | None = None
-    span: Span | None = None
-    related: list[Related] = []
-    node: str | None = None
-    row: int | None = None
-    definition: str | None = None
+from occurs.errors import Span as Span
+from occurs.services.answers import Checked as Checked
+from occurs.services.answers import Formatted as Formatted
+from occurs.services.answers import Hover as Hover
+from occurs.services.answers import Item, Place, Problem
+from occurs.services.answers import Plan as Plan
+from occurs.services.answers import Words as Words
 
 
 class Refusal(Struct):
@@ -110,45 +86,22 @@ class Peek(Struct, forbid_unknown_fields=True):
     rows: int = 100
 
 
+class Language(Struct):
+    """A language of rules.  ``words`` is null while the language worker cannot be asked."""
+
+    name: str
+    suffixes: list[str]
+    words: Words | None
+
+
 class About(Struct):
-    """The server.  ``words`` of a language is null while the language worker cannot be asked."""
+    """The server: its version, the name of its directory, and what it can do."""
 
     version: str
     project: str
-    languages: list[Any]
+    languages: list[Language]
     limits: dict[str, float]
     examples: list[str]
-
-
-#: JSON that is passed on as it is
-Raw = msgspec.Raw
-
-
-class Outline(Struct, frozen=True):
-    """A statement of a program; ``output``: the type that it defines, ``reads``: the types that it reads."""
-
-    file: str
-    name: str
-    kind: str
-    output: str | None
-    reads: list[str]
-    span: Span | None
-
-
-class Checked(Struct, frozen=True):
-    """All problems of a program, and what can be read of it."""
-
-    problems: list[Problem]
-    outline: list[Outline]
-
-
-class Item(Struct, frozen=True):
-    """Something to complete with."""
-
-    label: str
-    kind: str
-    detail: str
-    insert: str
 
 
 class Completions(Struct, frozen=True):
@@ -158,31 +111,10 @@ class Completions(Struct, frozen=True):
     items: list[Item]
 
 
-class Hover(Struct, frozen=True):
-    """What is to be said of a place."""
-
-    span: Span
-    text: str
-
-
-class Place(Struct, frozen=True):
-    """A place in a file."""
-
-    file: str
-    span: Span
-
-
 class Places(Struct, frozen=True):
     """Where a name is defined."""
 
     places: list[Place]
-
-
-class Formatted(Struct, frozen=True):
-    """A text in its canonical form; with problems it is the text as it was."""
-
-    text: str
-    problems: list[Problem]
 
 
 class Opened(Struct, frozen=True):

@@ -77,6 +77,8 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def format(path: str, text: str) -> Any:
         return services.format_text(path, text)
 
+    services.words()
+    services.check({})
     made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format]
     return {one.__name__: one for one in made}
 
