@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from occurs.services.checks import check
+    from occurs.services.completing import complete, definition, hover, uses
     from occurs.services.formatting import format_text
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
-__all__ = ["check", "format_text", "plan", "words"]
+__all__ = ["check", "complete", "definition", "format_text", "hover", "plan", "uses", "words"]
 
-_WHERE = {"check": "checks", "format_text": "formatting", "plan": "planning", "words": "vocabulary"}
+_WHERE = {
+    "check": "checks",
+    "complete": "completing",
+    "definition": "completing",
+    "format_text": "formatting",
+    "hover": "completing",
+    "plan": "planning",
+    "uses": "completing",
+    "words": "vocabulary",
+}
 
 
 def __getattr__(name: str) -> Any:

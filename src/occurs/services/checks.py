@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 from occurs.checked_program import CheckedProgram
 from occurs.checked_texts import Bound, Read
@@ -19,40 +19,56 @@ from occurs.model.types import Schema
 from occurs.services.answers import Checked, Outline, Problem, Related
 
 log = logging.getLogger(__name__)
+Done = TypeVar("Done")
 
 
 class Snapshot:
     """A program at one moment: its texts, what could be read of them, and what is known of its types.
 
-    ``texts``: (text, path, language) triples.  ``read``, ``bound``: None if a check failed, which is a problem then.
+    ``texts``: (text, path, language) triples.  ``read``, ``bound``: None if this failed, which is a problem then.
     """
 
     def __init__(self, texts: tuple[tuple[str, str], ...]) -> None:
         self.texts: list[tuple[str, str, str]] = []
-        self.problems: list[Found] = []
-        self.read: Read | None = None
-        self.bound: Bound | None = None
+        self._problems: list[Found] = []
         for path, text in texts:
             try:
                 self.texts.append((text, path, language_of(path)))
             except UsageProblem as error:
-                self.problems += [replace(p, file=path) for p in error.problems]
-        if self.texts:
-            self._check()
+                self._problems += [replace(p, file=path) for p in error.problems]
 
-    def _check(self) -> None:
+    @cached_property
+    def read(self) -> Read | None:
+        """What could be read of the texts."""
+        return self._done(lambda: Read.of(self.texts)) if self.texts else None
+
+    @cached_property
+    def bound(self) -> Bound | None:
+        """The checked texts; where they have errors only the schemas are to be looked at."""
+        read = self.read
+        return None if read is None else self._done(lambda: read.check(Known()))
+
+    @cached_property
+    def problems(self) -> list[Found]:
+        """All problems: of the texts and, if there is no error, of the plan."""
+        read, bound = self.read, self.bound
+        found = [*self._problems]
+        if read is not None and bound is not None:
+            found += [*read.problems, *(p for p in bound.problems if p.kind != "unknown-order")]
+            if not any(p.severity == "error" for p in found):
+                found += self._done(lambda: CheckedProgram(read).check()) or ()
+                found += [p for p in self._problems if p not in found]
+        return found
+
+    def _done(self, work: Callable[[], Done]) -> Done | None:
+        """What is made; None if that fails, which is a problem then."""
         try:
-            self.read = Read.of(self.texts)
-            self.problems += self.read.problems
-            self.bound = self.read.check(Known())
-            own = [p for p in self.bound.problems if p.kind != "unknown-order"]
-            if not any(p.severity == "error" for p in (*self.problems, *own)):
-                own = CheckedProgram(self.read).check()
-            self.problems += own
+            return work()
         except OccursError as error:
-            self.problems += error.problems
+            self._problems += error.problems
         except Exception as error:
-            self.problems.append(internal(error))
+            self._problems.append(internal(error))
+        return None
 
     @property
     def schemas(self) -> dict[str, Schema]:
@@ -69,7 +85,7 @@ class Snapshot:
             for number, ((_, path, _), file) in enumerate(zip(own, parsed.files, strict=True)):
                 for i, entry in enumerate(outlined(name, file)):
                     output, reads = made.get((number, i), (entry.output, entry.reads))
-                    yield path, Entry(entry.name, entry.kind, output, reads, entry.span, entry.place)
+                    yield path, replace(entry, output=output, reads=reads)
 
     def _made(self, name: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
         """What definitions of a language define and read, by the numbers of their text and statement."""

@@ -13,7 +13,10 @@ import pyarrow as pa
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
+from occurs.languages.epl.editing import begun as begun
+from occurs.languages.epl.editing import bound as bound
 from occurs.languages.epl.editing import outline as outline
+from occurs.languages.epl.editing import pieces as pieces
 from occurs.languages.epl.editing import words as words
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from occurs.languages.epl import syntax
+from occurs.expr.text import Text
+from occurs.languages.epl import parser, syntax
 from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.epl.parser.tree import TYPES
 from occurs.languages.epl.words import UNITS
-from occurs.languages.kit.editing import Entry, Snippet, Words
-from occurs.languages.kit.vocabulary import spellings_of
+from occurs.languages.kit import vocabulary
+from occurs.languages.kit.editing import Begun, Binding, Entry, Snippet, Token, Words, closing, openings
+from occurs.languages.kit.statements import Piece
+from occurs.languages.kit.vocabulary import calls_of, spellings_of
+from occurs.model.types import Schema
+
+#: the second: what must follow a keyword
+PACKAGE, WORD_END = "occurs.languages.epl", r"(?![\w$])"
 
 
 def outline(tree: syntax.File) -> Sequence[Entry]:
@@ -30,13 +37,10 @@ def _entries(tree: syntax.File) -> Iterator[Entry]:
         yield Entry(name, "simple" if s.simple else "pattern", into or name, reads, s.span, place)
 
 
-#: what must follow a keyword
-WORD_END = r"(?![\w$])"
-
-
 def words(language: str) -> Words:
     """How a text looks, and what its words mean."""
-    found = spellings_of("occurs.languages.epl", WORD_END)
+    calls = calls_of("epl", FUNCTIONS)
+    found = spellings_of(PACKAGE, WORD_END)
     return Words(
         line_comments=("//",),
         line_start_comments=("#", "--"),
@@ -46,11 +50,53 @@ def words(language: str) -> Words:
         constants=found.constants,
         types=tuple(TYPES),
         units=tuple(UNITS),
-        functions=tuple(sorted(FUNCTIONS)),
+        functions=tuple(calls),
+        calls=calls,
         operators=found.signs,
+        statement_end=";",
         snippets=SNIPPETS,
+        forms=FORMS,
         meanings=MEANINGS,
     )
+
+
+def pieces(text: str) -> Iterable[Piece]:
+    """The statements of a text, with blanks for comments."""
+    return parser.pieces(parser.without_comments(text, Text(text, None)))
+
+
+def begun(text: str) -> Begun | None:
+    """What may stand behind ``text``, the beginning of a statement."""
+    return vocabulary.begun(PACKAGE, WORD_END, text)
+
+
+#: words before a parenthesis that is not of a filter or a call
+_GROUPED = frozenset(("and", "or", "not", "every", "until", "while", "in"))
+
+
+def bound(tokens: Sequence[Token], schemas: Mapping[str, Schema]) -> Iterator[Binding]:
+    """The tags of a statement, `tag=Type` in a pattern and `from Type as tag`, and the attributes of that type."""
+    inside = openings(tokens)
+    for i, token in enumerate(tokens[:-1]):
+        if token.text == "=" and i > 0 and tokens[i - 1].named and tokens[i + 1].named:
+            if inside[i] is not None and not _called(tokens, inside[i]):
+                yield Binding(tokens[i - 1].name, "tag", tokens[i + 1].name, tokens[i - 1])
+        elif token.text.lower() == "from" and tokens[i + 1].named and tokens[i + 1].text.lower() != "pattern":
+            event = tokens[i + 1].name
+            yield from (Binding(n, "attribute", event) for n in (schemas[event].names if event in schemas else ()))
+            behind = i + 2
+            if behind < len(tokens) and tokens[behind].text == "(":
+                behind = closing(tokens, behind) + 1
+            if behind + 1 < len(tokens) and tokens[behind].text.lower() == "as" and tokens[behind + 1].named:
+                yield Binding(tokens[behind + 1].name, "tag", event, tokens[behind + 1])
+
+
+def _called(tokens: Sequence[Token], opening: int | None) -> bool:
+    """Whether a parenthesis belongs to a filter, a call or an annotation."""
+    if opening is None or opening == 0 or tokens[opening].text != "(":
+        return False
+    before = tokens[opening - 1]
+    return before.named and before.text.lower() not in _GROUPED
 
 
 ANNOTATIONS = ("@Name", "@Description", "@Tag", "@Priority", "@SuppressOverlappingMatches", "@DiscardPartialsOnMatch")
@@ -76,6 +122,12 @@ SNIPPETS = (
         "from ${Type}(${attribute} > ${0}) as a1;",
         "single events that pass a condition",
     ),
+)
+FORMS = (
+    Snippet("timer:within", "where timer:within(${5 minutes})", "a time limit of the pattern before it"),
+    Snippet("timer:interval", "timer:interval(${5 minutes})", "true when this time has passed"),
+    Snippet("timer:at", "timer:at(${0}, ${8}, *, *, *)", "true at times: minute, hour, day, month, day of week"),
+    Snippet("every-distinct", "every-distinct(${a1}.${attribute}) ", "each key once"),
 )
 MEANINGS = {
     "create": "begins the declaration of a type of events: `create schema`",

@@ -14,7 +14,7 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
 from occurs.languages.esql.checks.paths import with_paths
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
-from occurs.languages.esql.editing import outline, words
+from occurs.languages.esql.editing import begun, bound, outline, pieces, words
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.semantics import evaluate
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts
@@ -30,7 +30,7 @@ from occurs.operators.process.definition import PipesDefinition
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.outputs import column, columns_of, schema_of
 
-__all__ = ["LISTS", "Esql", "check", "outline", "read", "words"]
+__all__ = ["LISTS", "Esql", "begun", "bound", "check", "outline", "pieces", "read", "words"]
 
 #: columns of lists are read
 LISTS = True

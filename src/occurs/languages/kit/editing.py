@@ -6,7 +6,7 @@ imported but what has no dependencies: the shapes are also those of the answers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from occurs.errors import Span
@@ -18,7 +18,8 @@ class Entry:
 
     ``kind``: what it is, in a word of the language, such as ``rule``, ``pattern`` or ``schema``.  ``output``: the type
     of event that it defines or declares, None if it does neither.  ``reads``: types that it reads, as far as the text
-    alone says.  ``place``: where the name of the output stands.
+    alone says.  ``place``: where the name of the output stands.  ``direct``: its attributes are
+    used by their names alone.
     """
 
     name: str
@@ -27,6 +28,47 @@ class Entry:
     reads: tuple[str, ...] = ()
     span: Span | None = None
     place: Span | None = None
+    direct: bool = False
+
+
+@dataclass(frozen=True)
+class Token:
+    """``kind``: ``word name string number variable sign`` or ``comment``; a name stands in quotes."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+    @property
+    def named(self) -> bool:
+        """Whether it may be a name."""
+        return self.kind in ("word", "name")
+
+    @property
+    def name(self) -> str:
+        """The name that it is, without quotes."""
+        return self.text[1:-1] if self.kind == "name" else self.text
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A name that a statement binds at ``token``: a ``tag`` of events of ``type``, a ``variable``, or an ``attribute``
+    that may be used by its name alone."""
+
+    name: str
+    kind: str
+    type: str | None = None
+    token: Token | None = None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What may stand behind the beginning of a statement: ``words`` and signs; ``names``: whether any name may."""
+
+    words: frozenset[str]
+    names: bool
 
 
 @dataclass(frozen=True)
@@ -60,8 +102,12 @@ class Words:
         types: Names of the types of attributes.
         units: Units of durations.
         functions: Functions and aggregates.
+        calls: How functions are called, and what they give, in a sentence.
         operators: Operators that are made of signs.
+        access: The sign between an event and its attribute, empty if there is none.
+        statement_end: The sign that ends a statement, empty if none has to.
         snippets: Statements to start from.
+        forms: Pieces of statements to start from.
         meanings: A sentence for words and operators; keys are in lower case if ``ignore_case``.
     """
 
@@ -79,6 +125,34 @@ class Words:
     types: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    calls: Mapping[str, str] = field(default_factory=dict)
     operators: tuple[str, ...] = ()
+    access: str = "."
+    statement_end: str = ""
     snippets: tuple[Snippet, ...] = ()
+    forms: tuple[Snippet, ...] = ()
     meanings: Mapping[str, str] = field(default_factory=dict)
+
+
+def openings(tokens: Sequence[Token]) -> list[int | None]:
+    """For each token the number of the innermost parenthesis or bracket that is open there."""
+    out: list[int | None] = []
+    open_ones: list[int] = []
+    for i, token in enumerate(tokens):
+        out.append(open_ones[-1] if open_ones else None)
+        if token.kind == "sign" and token.text in ")]}" and open_ones:
+            open_ones.pop()
+        if token.kind == "sign" and token.text in "([{":
+            open_ones.append(i)
+    return out
+
+
+def closing(tokens: Sequence[Token], opening: int) -> int:
+    """The number of the token that closes the parenthesis at ``opening``; that of the last token if none does."""
+    depth = 0
+    for i in range(opening, len(tokens)):
+        if tokens[i].kind == "sign":
+            depth += (tokens[i].text in "([{") - (tokens[i].text in ")]}")
+            if depth == 0:
+                return i
+    return len(tokens) - 1

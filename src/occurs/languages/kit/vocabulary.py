@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parsed  # type: ignore[attr-defined]
+from re import _constants as codes
+from re import _parser as parsed
 from typing import Any
 
+from lark.exceptions import UnexpectedInput
+
 from occurs.expr.aggregates import written
+from occurs.expr.describe import signature, types
+from occurs.expr.functions import CATALOGUE
 from occurs.expr.parsing import lark_of
+from occurs.expr.signature import Function
+from occurs.languages.kit.editing import Begun
 from occurs.model.time import UNITS
 
 #: spellings of the units of durations, without plurals of abbreviations
@@ -52,11 +58,6 @@ def grammar(package: str, word_end: str = r"\b") -> Any:
     return lark_of(package, "grammar.lark", word_end=word_end, shared=("occurs.languages.kit", "expression.lark"))
 
 
-def spelling(package: str, word_end: str, terminal: str) -> Sequence[str]:
-    """How a terminal of a grammar may be written, the first way first; empty if it is no fixed text."""
-    return _by_name(package, word_end).get(terminal, ())
-
-
 @cache
 def _by_name(package: str, word_end: str) -> dict[str, list[str]]:
     out = {}
@@ -65,9 +66,32 @@ def _by_name(package: str, word_end: str) -> dict[str, list[str]]:
     return out
 
 
-def aggregates_of(language: str) -> tuple[str, ...]:
-    """The aggregates that a language offers, as it writes them."""
-    return tuple(sorted(name for name, a in written().items() if language in a.languages))
+def begun(package: str, word_end: str, text: str) -> Begun | None:
+    """What may stand behind ``text``, the beginning of a statement; None if this cannot be read up to its end."""
+    try:
+        parser = grammar(package, word_end).parse_interactive(text)
+        parser.exhaust_lexer()
+    except UnexpectedInput:
+        return None
+    accepted = parser.accepts()
+    own = _by_name(package, word_end)
+    return Begun(frozenset(w for t in accepted for w in own.get(t, ())), "NAME" in accepted)
+
+
+def calls_of(language: str, functions: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    """The functions and aggregates that a language offers, each with how it is called and what it gives.
+
+    ``functions``: by their names in the language to those in the catalogue, or those that are called alike.
+    """
+    known = functions if isinstance(functions, Mapping) else {name: name for name in functions}
+    out = {name: _call(name, CATALOGUE[own]) for name, own in known.items() if own in CATALOGUE}
+    out |= {name: f"{a.text}: {a.doc}" for name, a in written().items() if language in a.languages}
+    return dict(sorted(out.items()))
+
+
+def _call(name: str, known: Function) -> str:
+    text = signature(known).replace(known.name, name, 1)
+    return f"{text}: {types(known)}. {known.doc.replace('``', '`')}"
 
 
 def _spellings(pattern: str) -> list[str]:

@@ -24,7 +24,10 @@ from occurs.languages.logic.compile import (
     rule_of,
     types_read,
 )
+from occurs.languages.logic.editing import begun as begun
+from occurs.languages.logic.editing import bound as bound
 from occurs.languages.logic.editing import outline as outline
+from occurs.languages.logic.editing import pieces as pieces
 from occurs.languages.logic.editing import words as words
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.semantics import evaluate

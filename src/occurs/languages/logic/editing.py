@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from occurs.languages.kit.editing import Entry, Snippet, Words
-from occurs.languages.kit.vocabulary import DURATIONS, aggregates_of, spellings_of
-from occurs.languages.logic import syntax
+from occurs.expr.text import Text
+from occurs.languages.kit import vocabulary
+from occurs.languages.kit.editing import Begun, Binding, Entry, Snippet, Token, Words, closing
+from occurs.languages.kit.statements import Piece
+from occurs.languages.kit.vocabulary import DURATIONS, calls_of, spellings_of
+from occurs.languages.logic import parser, syntax
 from occurs.languages.logic.functions import FUNCTIONS
-from occurs.model.types import TYPE_NAMES
+from occurs.model.types import TYPE_NAMES, Schema
+
+PACKAGE, WORD_END = "occurs.languages.logic", r"\b"
 
 
 def outline(tree: syntax.File) -> Sequence[Entry]:
@@ -21,12 +26,13 @@ def _entries(tree: syntax.File) -> Iterator[Entry]:
         kind = type(d).__name__.lower()
         made = d.emit.type if isinstance(d, syntax.Trigger) and d.emit is not None else d.name
         output = None if isinstance(d, syntax.View | syntax.Constant) else made.text
-        yield Entry(d.name.text, kind, output, (), d.span, made.span)
+        yield Entry(d.name.text, kind, output, (), d.span, made.span, isinstance(d, syntax.State))
 
 
 def words(language: str) -> Words:
     """How a text looks, and what its words mean."""
-    found = spellings_of("occurs.languages.logic")
+    calls = calls_of("logic", FUNCTIONS)
+    found = spellings_of(PACKAGE, WORD_END)
     return Words(
         line_comments=("#", "--"),
         escape="",
@@ -35,11 +41,35 @@ def words(language: str) -> Words:
         constants=found.constants,
         types=tuple(TYPE_NAMES),
         units=tuple(u for u in DURATIONS if not u.startswith("w")),
-        functions=(*sorted(FUNCTIONS), *aggregates_of("logic")),
+        functions=tuple(calls),
+        calls=calls,
         operators=found.signs,
+        statement_end=";",
         snippets=SNIPPETS[language],
         meanings=MEANINGS,
     )
+
+
+def pieces(text: str) -> Iterable[Piece]:
+    """The definitions of a text, with blanks for comments and signs for SELECTs."""
+    return parser.pieces(parser.without_comments(text), Text(text, None))
+
+
+def begun(text: str) -> Begun | None:
+    """What may stand behind ``text``, the beginning of a definition."""
+    return vocabulary.begun(PACKAGE, WORD_END, text)
+
+
+def bound(tokens: Sequence[Token], schemas: Mapping[str, Schema]) -> Iterator[Binding]:
+    """The variables of a trigger, `for each x in` and `[x <- ..]`."""
+    for i, token in enumerate(tokens[:-1]):
+        if token.text.lower() == "each":
+            opened = tokens[i + 1].text == "("
+            end = closing(tokens, i + 1) if opened else i + 2
+            names = (t for t in tokens[i + 1 : end] if t.named)
+            yield from (Binding(t.name, "variable", None, t) for t in names)
+        elif token.text in ("<-", "←", ":=") and i > 1 and tokens[i - 1].named and tokens[i - 2].text == "[":
+            yield Binding(tokens[i - 1].name, "variable", None, tokens[i - 1])
 
 
 _DECLARED = (

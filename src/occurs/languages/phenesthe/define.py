@@ -16,7 +16,10 @@ from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
 from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon
 from occurs.languages.phenesthe.compile import compile_all
+from occurs.languages.phenesthe.editing import begun as begun
+from occurs.languages.phenesthe.editing import bound as bound
 from occurs.languages.phenesthe.editing import outline as outline
+from occurs.languages.phenesthe.editing import pieces as pieces
 from occurs.languages.phenesthe.editing import words as words
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Row, evaluate

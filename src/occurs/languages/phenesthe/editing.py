@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from occurs.languages.kit.editing import Entry, Snippet, Words
-from occurs.languages.kit.vocabulary import DURATIONS, aggregates_of, spellings_of
+from occurs.languages.kit import vocabulary
+from occurs.languages.kit.editing import Begun, Binding, Entry, Snippet, Token, Words
+from occurs.languages.kit.vocabulary import DURATIONS, calls_of, spellings_of
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.functions import FUNCTIONS
-from occurs.model.types import TYPE_NAMES
+from occurs.languages.phenesthe.parser import pieces as pieces
+from occurs.model.types import TYPE_NAMES, Schema
+
+PACKAGE, WORD_END = "occurs.languages.phenesthe", r"\b"
 
 
 def outline(tree: syntax.File) -> Sequence[Entry]:
@@ -31,7 +35,8 @@ def _entries(tree: syntax.File) -> Iterator[Entry]:
 
 def words(language: str) -> Words:
     """How a text looks, and what its words mean."""
-    found = spellings_of("occurs.languages.phenesthe")
+    calls = calls_of("phenesthe", FUNCTIONS)
+    found = spellings_of(PACKAGE, WORD_END)
     relations = (*syntax.RELATIONS, *syntax.INVERSES)
     return Words(
         line_comments=("#", "%", "--"),
@@ -40,11 +45,27 @@ def words(language: str) -> Words:
         constants=found.constants,
         types=tuple(TYPE_NAMES),
         units=DURATIONS,
-        functions=(*sorted(FUNCTIONS), *aggregates_of("phenesthe")),
+        functions=tuple(calls),
+        calls=calls,
         operators=found.signs,
+        access="",
+        statement_end=".",
         snippets=SNIPPETS,
         meanings=MEANINGS,
     )
+
+
+def begun(text: str) -> Begun | None:
+    """What may stand behind ``text``, the beginning of a statement."""
+    return vocabulary.begun(PACKAGE, WORD_END, text)
+
+
+def bound(tokens: Sequence[Token], schemas: Mapping[str, Schema]) -> Iterator[Binding]:
+    """The variables of a statement, whose names begin in upper case."""
+    for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
+        called = behind is not None and behind.text == "("
+        if token.kind == "word" and token.text[0].isupper() and not called:
+            yield Binding(token.text, "variable", None, token)
 
 
 SNIPPETS = (

@@ -16,7 +16,10 @@ from occurs.languages.tesla.checks.catalogue import TIMER
 from occurs.languages.tesla.checks.plain import ZONE
 from occurs.languages.tesla.checks.types import looked_back, types_read
 from occurs.languages.tesla.compile import compile_rule
+from occurs.languages.tesla.editing import begun as begun
+from occurs.languages.tesla.editing import bound as bound
 from occurs.languages.tesla.editing import outline as outline
+from occurs.languages.tesla.editing import pieces as pieces
 from occurs.languages.tesla.editing import words as words
 from occurs.languages.tesla.parser import parse
 from occurs.languages.tesla.semantics import evaluate

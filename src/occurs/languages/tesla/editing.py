@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from occurs.languages.kit.editing import Entry, Snippet, Words
-from occurs.languages.kit.vocabulary import DURATIONS, aggregates_of, spellings_of
+from occurs.languages.kit import vocabulary
+from occurs.languages.kit.editing import Begun, Binding, Entry, Snippet, Token, Words, closing
+from occurs.languages.kit.vocabulary import DURATIONS, calls_of, spellings_of
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.functions import FUNCTIONS
-from occurs.model.types import TYPE_NAMES
+from occurs.languages.tesla.parser import pieces as pieces
+from occurs.model.types import TYPE_NAMES, Schema
+
+PACKAGE, WORD_END = "occurs.languages.tesla", r"\b"
 
 
 def outline(tree: syntax.File) -> Sequence[Entry]:
@@ -31,7 +35,8 @@ def _entries(tree: syntax.File) -> Iterator[Entry]:
 
 def words(language: str) -> Words:
     """How a text looks, and what its words mean."""
-    found = spellings_of("occurs.languages.tesla")
+    calls = calls_of("tesla", FUNCTIONS)
+    found = spellings_of(PACKAGE, WORD_END)
     return Words(
         line_comments=("#", "--"),
         variable_marks="$",
@@ -39,11 +44,40 @@ def words(language: str) -> Words:
         constants=found.constants,
         types=tuple(TYPE_NAMES),
         units=DURATIONS,
-        functions=(*sorted(FUNCTIONS), *aggregates_of("tesla")),
+        functions=tuple(calls),
+        calls=calls,
         operators=found.signs,
         snippets=SNIPPETS,
         meanings=MEANINGS,
     )
+
+
+def begun(text: str) -> Begun | None:
+    """What may stand behind ``text``, the beginning of a statement."""
+    return vocabulary.begun(PACKAGE, WORD_END, text)
+
+
+def bound(tokens: Sequence[Token], schemas: Mapping[str, Schema]) -> Iterator[Binding]:
+    """The names of events, the variables and the attributes that a statement binds."""
+    for i, token in enumerate(tokens):
+        if token.kind == "variable":
+            yield Binding(token.text, "variable", None, token)
+        elif token.text.lower() == "as" and 0 < i < len(tokens) - 1 and tokens[i + 1].named:
+            event = _event_before(tokens, i)
+            if event is not None:
+                yield Binding(tokens[i + 1].name, "tag", event.name, tokens[i + 1])
+        elif token.text.lower() == "define" and i + 2 < len(tokens) and tokens[i + 2].text == "(":
+            for k in range(i + 3, closing(tokens, i + 2)):
+                if tokens[k].named and tokens[k - 1].text in ("(", ","):
+                    yield Binding(tokens[k].name, "attribute", None, tokens[k])
+
+
+def _event_before(tokens: Sequence[Token], i: int) -> Token | None:
+    """The type in `Type(..) as name`, where `as` is token ``i``."""
+    if tokens[i - 1].text == ")":
+        start = next((k for k in range(i - 1, 0, -1) if tokens[k].text == "(" and closing(tokens, k) == i - 1), 0)
+        i = start
+    return tokens[i - 1] if i > 0 and tokens[i - 1].named else None
 
 
 SNIPPETS = (

@@ -27,7 +27,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     source = Text(text, file)
     statements, unread = parse_statements(
         "occurs.languages.epl",
-        _pieces(_without_comments(text, source)),
+        pieces(without_comments(text, source)),
         source,
         lambda p, tree: [Builder(source, p.start).statement(tree)],
         explain,
@@ -55,7 +55,7 @@ _COMMENT = re.compile(
 )
 
 
-def _without_comments(text: str, source: Text) -> str:
+def without_comments(text: str, source: Text) -> str:
     """The text with blanks instead of comments; lines and columns stay where they are."""
 
     def blank(match: re.Match[str]) -> str:
@@ -84,7 +84,7 @@ _STARTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[Piece]:
     """The statements of a text, blanks around them left out; semicolons alone are none."""
     tokens = tokens_of(_TOKEN, text)
     begin: int | None = None

@@ -31,7 +31,7 @@ def parse(
     statements: list[syntax.Statement] = []
     unread: set[str] = set()
     sizes = Sizes()
-    for piece in _pieces(text):
+    for piece in pieces(text):
         before = len(source.problems)
         reader = Reader(piece, source, known)
         try:
@@ -99,7 +99,7 @@ def _names(piece: Sequence[Token]) -> set[str]:
     return {piece[1].word.strip("`")} if piece[1].kind in ("word", "name") else set()
 
 
-def _pieces(text: str) -> Iterator[tuple[Token, ...]]:
+def pieces(text: str) -> Iterator[tuple[Token, ...]]:
     """The tokens of every statement; the last one is the full stop, or of kind ``end`` if there is none."""
     piece: list[Token] = []
     for token in tokens(text):

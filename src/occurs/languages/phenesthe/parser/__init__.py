@@ -27,7 +27,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     source = Text(text, file)
     statements, unread = parse_statements(
         "occurs.languages.phenesthe",
-        _pieces(text),
+        pieces(text),
         source,
         lambda p, tree: Builder(source, p.start).statements(tree, p.words),
         explain,
@@ -54,7 +54,7 @@ _TOKEN = re.compile(
 _STARTS = frozenset((*syntax.SORTS, *(f"{s}_phenomenon" for s in syntax.SORTS), "input", "input_phenomenon", "fact"))
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[Piece]:
     """The statements of a text, blanks and comments around them left out."""
     tokens = tokens_of(_TOKEN, text)
     begin: int | None = None

@@ -24,9 +24,12 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     and (a misspelt aggregate) ``unknown-function``.
     """
     source = Text(text, file)
-    pieces = (Piece(start, text[start:end]) for start, end in _statements(text))
     statements, _ = parse_statements(
-        "occurs.languages.tesla", pieces, source, lambda p, tree: [Builder(source, p.start).statement(tree)], explain
+        "occurs.languages.tesla",
+        pieces(text),
+        source,
+        lambda p, tree: [Builder(source, p.start).statement(tree)],
+        explain,
     )
     return syntax.File(statements, file, text), sorted(source.problems, key=Problem.sort_key)
 
@@ -43,8 +46,13 @@ _OPEN_WORDS = frozenset(
 _STARTS = frozenset(("define", "rule", "event", "subscribe", "assign"))
 
 
+def pieces(text: str) -> Iterator[Piece]:
+    """The statements of a text, blanks and comments around them left out."""
+    return (Piece(start, text[start:end]) for start, end in _statements(text))
+
+
 def _statements(text: str) -> Iterator[tuple[int, int]]:
-    """Where each statement begins and ends, blanks and comments around it left out."""
+    """Where each statement begins and ends."""
     tokens = tokens_of(_TOKEN, text)
     begin: int | None = None
     for i, (kind, word, start, _) in enumerate(tokens):
