@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from occurs.services.checks import check
     from occurs.services.completing import complete, definition, hover, uses
     from occurs.services.formatting import format_text
+    from occurs.services.peeking import peek
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
-__all__ = ["check", "complete", "definition", "format_text", "hover", "plan", "uses", "words"]
+__all__ = ["check", "complete", "definition", "format_text", "hover", "peek", "plan", "uses", "words"]
 
 _WHERE = {
     "check": "checks",
@@ -24,6 +25,7 @@ _WHERE = {
     "definition": "completing",
     "format_text": "formatting",
     "hover": "completing",
+    "peek": "peeking",
     "plan": "planning",
     "uses": "completing",
     "words": "vocabulary",

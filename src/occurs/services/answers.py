@@ -126,3 +126,37 @@ class Plan:
     spark: list[dict[str, Any]] = field(default_factory=list)
     stream: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
+
+
+@dataclass(frozen=True)
+class PeekedType:
+    """A type in the head of some files.  ``schema``: attributes and their types.  ``rows`` and ``last``: None if there
+    is more than was read."""
+
+    name: str
+    schema: dict[str, str]
+    rows: int | None
+    first: str | int | None
+    last: str | int | None
+
+
+@dataclass(frozen=True)
+class PeekedRow:
+    """A row of a file: its number from 1, and its line if rows are lines.  Times are as people see them."""
+
+    type: str
+    time: str | int
+    end: str | int | None
+    values: dict[str, Any]
+    file: str | None
+    line: int | None
+    row: int
+
+
+@dataclass(frozen=True)
+class Peeked:
+    """What the head of some files holds."""
+
+    types: tuple[PeekedType, ...] = ()
+    rows: tuple[PeekedRow, ...] = ()
+    problems: tuple[Problem, ...] = ()

@@ -18,19 +18,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import InputProblem, LimitProblem, OccursError, Problem, UsageProblem, did_you_mean
+from occurs.errors import InputProblem, LimitProblem, OccursError, Problem
 
 if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
     from occurs.model.source import InputOptions, Source
     from occurs.progress import Progress
+    from occurs.services.events import RunOptions
 
 #: seconds between two lines that say how far a job is
 EVERY = 0.2
-#: options that say how text files are read, beside those of `detect`
-TEXT = ("delimiter", "encoding", "format")
-#: options of `detect` that a job does not take: it always tells why, and has no stream and no Spark
-NOT_HERE = ("because", "with_label", "progress", "provisional", "timeouts")
 
 Tell = Callable[[Mapping[str, Any]], None]
 
@@ -97,10 +94,11 @@ def _done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     os.chdir(given["root"])
     from occurs.loading import language_of
     from occurs.program import Program
+    from occurs.services.events import RunOptions
 
     texts = [(text.removeprefix("\ufeff"), path, language_of(path)) for path, text in given["texts"].items()]
     program = Program(texts, folders={path: Path(path).parent.absolute() for path in given["texts"]})
-    options = _Options(given["options"])
+    options = RunOptions(given["options"])
     sources, lines = _events(program.declared, given, options.input)
     rows = sum(len(s.table) for s in sources)
     if rows > given["most_rows"]:
@@ -109,7 +107,7 @@ def _done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     tell({"progress": {"done": 0, "total": rows, "at": None, "ticks": None, "found": 0}})
     checked = program.checked.adjusted(**options.plan)
     if given["kind"] == "verify":
-        result = program.verify(sources, **options.given_to_verify())
+        result = program.verify(sources, **options.to_verify())
         return {"done": {"equal": result.equal, "report": result.report}, "problems": _shown(program.problems)}
     return _run(checked, sources, lines, options, given, tell)
 
@@ -118,63 +116,15 @@ def _shown(problems: Sequence[Problem]) -> list[dict[str, Any]]:
     return [as_data(p) for p in problems]
 
 
-class _Options:
-    """The options of a job, as `detect` takes them.  Raises UsageProblem for one that is not known."""
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        from occurs.model.source import InputOptions
-        from occurs.options import OPTIONS, among
-
-        known = [o.name for o in OPTIONS if o.of != "spark" and o.name not in NOT_HERE] + [*TEXT]
-        for name in given:
-            if name not in known:
-                hint = did_you_mean(name, known, "options")
-                raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
-        self._given = given
-        text = {n: given[n] for n in TEXT if n in given}
-        self.input: InputOptions = InputOptions(**among(given, "input"), **text)
-        self.plan = among(given, "rules", "run")
-        if self.plan.get("facts"):
-            self.plan["facts"] = {name: self._facts(path) for name, path in self.plan["facts"].items()}
-        self.ended = bool(given.get("ended", True))
-        self.only: list[str] | None = given.get("only")
-
-    def _facts(self, path: str) -> Any:
-        import pyarrow as pa
-
-        from occurs.connect.files import read_places
-        from occurs.connect.places import places
-
-        files = places([path], self.input.format)
-        inside(files)
-        tables = [s.table for s in read_places(files, schemas={}, options=self.input)]
-        return pa.concat_tables(tables, promote_options="permissive")
-
-    def given_to_verify(self) -> dict[str, Any]:
-        """The options that describe the input or change the plan."""
-        from occurs.options import among
-
-        return {**among(self._given, "input"), **among(self.plan, "rules")}
-
-
-def inside(files: Sequence[Any]) -> None:
-    """Raise InputProblem for a file outside of the project, links followed."""
-    root = Path.cwd().resolve()
-    for place in files:
-        if not place.path.resolve().is_relative_to(root):
-            raise InputProblem.of("forbidden-path", "events must be files of the project", file=str(place.path))
-
-
 def _events(
     declared: Mapping[str, Any], given: Mapping[str, Any], options: InputOptions
 ) -> tuple[list[Source], list[Any]]:
     """The tables of the files, and for each the lines on which its rows stand (None: they are no lines)."""
     from occurs.connect.files import read_place
     from occurs.connect.lines import line_numbers
-    from occurs.connect.places import places
+    from occurs.services.events import files_of
 
-    files = places(given["events"], options.format)
-    inside(files)
+    files = files_of(given["events"], options)
     size = sum(place.size for place in files)
     if size > given["most_bytes"]:
         text = f"the events have {size:,} bytes, and a job reads at most {given['most_bytes']:,}"
@@ -196,7 +146,7 @@ def _events(
 
 
 def _run(
-    program: CheckedProgram, sources: list[Source], lines: list[Any], options: _Options, given: Mapping[str, Any],
+    program: CheckedProgram, sources: list[Source], lines: list[Any], options: RunOptions, given: Mapping[str, Any],
     tell: Tell,
 ) -> dict[str, Any]:  # fmt: skip
     from occurs.hosts.local import detect

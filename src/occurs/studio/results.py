@@ -224,8 +224,8 @@ class Results:
     ) -> dict[str, Any]:  # fmt: skip
         """Some rows of some types, in an order: ``{columns, rows, total}``; a row is the list of its columns' values.
 
-        First are the columns ``ALWAYS``: ``row`` is the number of the row in its type, ``ticks`` and ``end_ticks`` are the
-        times as numbers, ``open`` is true of what has no end yet.
+        First are the columns ``ALWAYS``: ``row`` is the number of the row in its type, ``ticks`` and ``end_ticks`` are
+        the times as numbers, ``open`` is true of what has no end yet.
 
         ``begin``, ``stop``: ticks; ``text``: what the type, a value or a time contains, in any case of letters;
         ``sort``: a column, behind ``-`` the greatest first.  Raises UnknownNameError.
@@ -301,7 +301,8 @@ class Results:
         import pyarrow as pa
 
         column = pa.array(ticks, mask=ticks == OPEN)
-        return pa.chunked_array([column.cast(pa.timestamp("us", tz="UTC")) if self.told["time"]["timestamp"] else column])
+        stamped = self.told["time"]["timestamp"]
+        return pa.chunked_array([column.cast(pa.timestamp("us", tz="UTC")) if stamped else column])
 
     def shown(self, one: Rows, at: np.ndarray, cut: int | None = None) -> list[dict[str, Any]]:
         """Rows of a type as the interface shows them; ``cut``: characters of a value."""

@@ -1,0 +1,80 @@
+"""Events as an editor names them: files of the working directory, and options as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.connect.files import read_places
+from occurs.connect.places import Place, places, split_type
+from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.model.source import InputOptions
+from occurs.options import OPTIONS, among
+
+#: options that say how text files are read, beside those of `detect`
+TEXT = ("delimiter", "encoding", "format")
+#: options of `detect` that are not for editors: they always ask why, and have no stream and no Spark
+_NOT_HERE = ("because", "with_label", "progress", "provisional", "timeouts")
+#: what an option may be, as data
+KNOWN = tuple(o.name for o in OPTIONS if o.of != "spark" and o.name not in _NOT_HERE) + TEXT
+
+
+class RunOptions:
+    """Options of `detect` and of text files, as data: ``facts`` are names with paths.
+
+    ``input``: how the events are read; ``plan``: what changes the plan or the run.  Raises UsageProblem for an option
+    that is not known.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        for name in given:
+            if name not in KNOWN:
+                hint = did_you_mean(name, KNOWN, "options")
+                raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
+        self._given = dict(given)
+        self.input = InputOptions(**among(given, "input"), **{n: given[n] for n in TEXT if n in given})
+        self.plan = among(given, "rules", "run")
+        if isinstance(facts := self.plan.get("facts"), Mapping):
+            self.plan["facts"] = {name: self._facts(str(path)) for name, path in facts.items()}
+        self.ended = bool(given.get("ended", True))
+        self.only: list[str] | None = given.get("only")
+
+    def to_verify(self) -> dict[str, Any]:
+        """The keywords of :meth:`occurs.Program.verify`."""
+        return {**among(self._given, "input"), **among(self.plan, "rules")}
+
+    def _facts(self, path: str) -> pa.Table:
+        files = files_of([path], self.input)
+        tables = [s.table for s in read_places(files, schemas={}, options=self.input)]
+        return pa.concat_tables(tables, promote_options="permissive")
+
+
+def files_of(events: Sequence[str], options: InputOptions) -> list[Place]:
+    """The files that ``PATH`` and ``TYPE=PATH`` name, as on the command line.
+
+    Raises InputProblem for one outside of the working directory, links followed, and for standard input.
+    """
+    root = Path.cwd().resolve()
+    for text in events:
+        path = split_type(text)[1]
+        if path == "-" or not _inside(Path(path), root):  # before anything is said about what is there
+            raise _forbidden(path)
+    files = places(events, options.format)
+    for place in files:
+        if not _inside(place.path, root):
+            raise _forbidden(str(place.path))
+    return files
+
+
+def _inside(path: Path, root: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no file can have
+        return False
+
+
+def _forbidden(path: str) -> InputProblem:
+    return InputProblem.of("forbidden-path", f"{path} is not a file of the project", file=path)
