@@ -246,6 +246,7 @@ export const texts = {
     in: (time: string) => `in ${time}`,
     failed: "The run failed",
     failedText: "The events or the rules could not be run.",
+    skipHint: "Bad rows can be skipped and counted: Options, Bad rows.",
     cancelled: "The run was cancelled",
     cancelledText: "It left no detections.",
     refused: "The run did not start",

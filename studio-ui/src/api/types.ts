@@ -180,40 +180,61 @@ export type Ticks = number | string;
 export interface Lane {
   name: string;
   type: string;
+  input: boolean;
   count: number;
   counts?: number[];
+  /** start, end (null: open; of an instant its start), which row of its type */
   marks?: [Ticks, Ticks | null, number][];
 }
 
+/** `total`, `count` and `exact` are of detections, not of input events; `more` lanes are left out. */
 export interface TimelineAnswer {
   total: number;
   count: number;
   exact: boolean;
+  from: Ticks;
+  to: Ticks;
   lanes: Lane[];
-  [more: string]: unknown;
+  more: number;
+}
+
+export interface Row {
+  row: number | null;
+  type: string;
+  time: string | number | null;
+  ticks: Ticks;
+  end: string | number | null;
+  end_ticks: Ticks | null;
+  open: boolean;
+  label: string | null;
+  values: Record<string, unknown>;
 }
 
 export interface RowsAnswer {
-  columns: string[];
-  rows: unknown[][];
+  columns: { name: string; type: string }[];
+  rows: Row[];
   total: number;
 }
 
-export interface Constituent {
+export interface Source {
+  file: string | null;
+  line: number | null;
+  row: number | null;
+}
+
+/** `ticks` is null of what has no time; `more` constituents are left out. */
+export interface Constituent extends Omit<Row, "ticks"> {
   role: string | null;
-  type: string;
-  time: string;
-  ticks?: Ticks;
-  end: string | null;
-  label: string | null;
-  values: Record<string, unknown>;
-  source: { file: string | null; line: number | null } | null;
+  ticks: Ticks | null;
+  source: Source | null;
   constituents: Constituent[];
+  more: number;
 }
 
 export interface WhyAnswer {
-  detection: Constituent;
+  detection: Row & { source: Source | null };
   constituents: Constituent[];
+  more: number;
 }
 
 export interface PeekAnswer {

@@ -1,6 +1,305 @@
+/** Running the rules on events: the choice of events, progress, and what was found. */
+import { CircleAlert, CircleCheck, CircleSlash, History, PanelLeftClose, PanelLeftOpen, Play, Square } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { Job, Problem } from "../api/types";
+import { Button, IconButton } from "../parts/Button";
 import { Empty } from "../parts/Empty";
+import { Splitter } from "../parts/Splitter";
+import { useStudio } from "../state/store";
 import { texts } from "../texts";
+import { cancelRun, showProblems, snapshot, startRun } from "./actions";
+import { differs } from "./changed";
+import { DetectionsTable } from "./DetectionsTable";
+import { Events, Options } from "./Events";
+import { entriesOf } from "./events";
+import { Bad, Peek } from "./Peek";
+import { setRun, useRun } from "./state";
+import { Timeline } from "./Timeline";
+import { elapsedText } from "./time";
+import "./run.css";
+
+const t = texts.run;
+const SIDE = 220;
 
 export default function RunView() {
-  return <Empty title={texts.run.title} text="" />;
+  const side = useRun((state) => state.side);
+  const width = useRun((state) => state.sideWidth);
+  return (
+    <div className="run">
+      <Toolbar />
+      <div className="run-body">
+        {side ? (
+          <>
+            <aside className="run-side" style={{ width }} aria-label={t.side}>
+              <Events />
+              <Options />
+            </aside>
+            <Splitter
+              name={t.side}
+              direction="x"
+              size={width}
+              initial={SIDE}
+              min={160}
+              max={420}
+              onSize={(sideWidth) => setRun({ sideWidth })}
+            />
+          </>
+        ) : null}
+        <Main />
+      </div>
+    </div>
+  );
 }
+
+type Shown = "idle" | "running" | "done" | "failed" | "cancelled";
+
+function shownState(job: Job | null, starting: boolean): Shown {
+  if (starting) return "running";
+  if (!job || job.kind !== "run") return "idle";
+  return job.state === "queued" ? "running" : job.state;
+}
+
+function Toolbar() {
+  const job = useStudio((state) => (state.job?.kind === "run" ? state.job : null));
+  const starting = useRun((state) => state.starting);
+  const side = useRun((state) => state.side);
+  const result = useRun((state) => state.result);
+  const state = shownState(job, starting);
+  const running = state === "running";
+  const found = state === "done" ? (result?.total ?? 0) : (job?.progress?.found ?? 0);
+  return (
+    <div className="view-bar run-bar">
+      <IconButton name={t.side} pressed={side} onPress={() => setRun({ side: !side })}>
+        {side ? <PanelLeftClose size={14} /> : <PanelLeftOpen size={14} />}
+      </IconButton>
+      <Button kind="main" isDisabled={running} onPress={() => void startRun()}>
+        <Play size={13} aria-hidden />
+        {t.run}
+      </Button>
+      <Button kind="plain" isDisabled={!running || starting} onPress={() => void cancelRun()}>
+        <Square size={11} aria-hidden />
+        {t.cancel}
+      </Button>
+      {running ? <Progress job={starting ? null : job} /> : null}
+      <div className={`run-state run-${state}`} data-testid="run-state" data-state={state} data-found={found}>
+        <StateText state={state} job={starting ? null : job} />
+      </div>
+      <span className="spring" />
+      <Changed />
+    </div>
+  );
+}
+
+function Progress({ job }: { job: Job | null }) {
+  const done = job?.progress?.done ?? 0;
+  const total = job?.progress?.total ?? null;
+  const share = total ? Math.min(100, (100 * done) / total) : null;
+  return (
+    <div
+      className={share === null ? "progress is-open" : "progress"}
+      role="progressbar"
+      aria-label={t.title}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={share === null ? undefined : Math.round(share)}
+    >
+      <i style={{ width: `${share ?? 30}%` }} />
+    </div>
+  );
+}
+
+/** The time since a run began, which goes on while it runs. */
+function useElapsed(running: boolean): string {
+  const began = useRun((state) => state.began);
+  const ended = useRun((state) => state.ended);
+  const own = useRun((state) => (running ? null : (state.result?.milliseconds ?? null)));
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!running) return;
+    const timer = setInterval(() => setNow(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, [running]);
+  if (own !== null) return elapsedText(own);
+  if (began === null) return "";
+  return elapsedText(Math.max(0, (running ? Math.max(now, began) : (ended ?? began)) - began));
+}
+
+function StateText({ state, job }: { state: Shown; job: Job | null }) {
+  const result = useRun((one) => one.result);
+  const elapsed = useElapsed(state === "running");
+  const progress = job?.progress;
+  if (state === "idle") return <span className="dim">{t.idle}</span>;
+  if (state === "running") {
+    if (!job) return <span className="dim">{t.starting}</span>;
+    if (job.state === "queued") return <span className="dim">{t.queued}</span>;
+    return (
+      <>
+        <span className="mono">{elapsed}</span>
+        {progress ? (
+          <>
+            <span>{t.rows(progress.done, progress.total)}</span>
+            {progress.found ? <b>{t.found(progress.found)}</b> : null}
+            {progress.at ? <span className="dim run-at">{t.at(progress.at)}</span> : null}
+          </>
+        ) : null}
+      </>
+    );
+  }
+  if (state === "failed")
+    return (
+      <span className="is-error">
+        <CircleAlert size={14} aria-hidden /> {t.failed}
+      </span>
+    );
+  if (state === "cancelled")
+    return (
+      <span className="dim">
+        <CircleSlash size={14} aria-hidden /> {t.cancelled}
+      </span>
+    );
+  return (
+    <>
+      <CircleCheck size={14} className="is-good" aria-hidden />
+      <b>{t.found(result?.total ?? 0)}</b>
+      {elapsed ? <span className="dim">{t.in(elapsed)}</span> : null}
+    </>
+  );
+}
+
+/** Says so if the rules are no longer those that were run. */
+function Changed() {
+  const then = useRun((state) => state.snapshot);
+  const result = useRun((state) => state.result);
+  const files = useStudio((state) => state.files);
+  const buffers = useStudio((state) => state.buffers);
+  const project = useStudio((state) => state.project);
+  const changed = useMemo(() => {
+    void [files, buffers, project];
+    return then !== null && result !== null && differs(then, snapshot());
+  }, [then, result, files, buffers, project]);
+  if (!changed) return null;
+  return (
+    <span className="run-changed" role="note">
+      <History size={14} aria-hidden /> {t.changed}
+    </span>
+  );
+}
+
+function Main() {
+  const job = useStudio((state) => (state.job?.kind === "run" ? state.job : null));
+  const project = useStudio((state) => state.project);
+  const starting = useRun((state) => state.starting);
+  const refused = useRun((state) => state.refused);
+  const result = useRun((state) => state.result);
+  const peek = useRun((state) => state.peek);
+  const state = shownState(job, starting);
+  const entries = entriesOf(project);
+  const first = entries[0]?.path;
+  const trouble = refused ? (
+    <Trouble title={refused.title} text={refused.text} hint={refused.hint} problems={refused.problems} older={result !== null} />
+  ) : state === "failed" && job ? (
+    <Failed problems={job.problems} />
+  ) : null;
+  return (
+    <div className="run-main">
+      {trouble}
+      {peek ? (
+        <Peek path={peek} closable />
+      ) : result && (state === "done" || refused) ? (
+        <Found />
+      ) : state === "cancelled" ? (
+        <Empty title={t.cancelled} text={t.cancelledText}>
+          <Button kind="main" onPress={() => void startRun()}>
+            {texts.errors.again}
+          </Button>
+        </Empty>
+      ) : state === "idle" && !trouble ? (
+        first ? (
+          <Peek path={first} closable={false} />
+        ) : (
+          <Empty title={t.chooseTitle} text={t.chooseText} />
+        )
+      ) : state === "running" ? (
+        <Waiting job={job} />
+      ) : null}
+    </div>
+  );
+}
+
+function Waiting({ job }: { job: Job | null }) {
+  const result = useRun((state) => state.result);
+  const found = job?.progress?.found ?? 0;
+  if (result) return <Found waiting />;
+  return <Empty title={found ? t.found(found) : t.running} text={t.idleText} />;
+}
+
+/** The timeline above the table, with a line between them that moves. */
+function Found({ waiting = false }: { waiting?: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const lanes = useRun((state) => state.picture?.lanes);
+  const wanted = useRun((state) => state.timelineHeight);
+  const [room, setRoom] = useState(0);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  // as much as the lanes need, but no more than half
+  const need = (lanes ?? []).reduce((sum, lane) => sum + (lane.input ? 24 : 44), 0) + 68;
+  const most = Math.max(120, room - 140);
+  const initial = Math.round(Math.min(Math.max(need, 140), Math.max(140, room * 0.5)));
+  const height = Math.min(wanted || initial, most);
+  return (
+    <div className={waiting ? "found is-waiting" : "found"} ref={box} inert={waiting}>
+      <div className="found-timeline" style={{ height }}>
+        <Timeline />
+      </div>
+      <Splitter
+        name={t.detections}
+        direction="y"
+        size={height}
+        initial={initial}
+        min={120}
+        max={most}
+        onSize={(timelineHeight) => setRun({ timelineHeight })}
+      />
+      <DetectionsTable />
+    </div>
+  );
+}
+
+function Trouble(props: { title: string; text: string; hint: string | null; problems: boolean; older: boolean }) {
+  const { title, text, hint, problems, older } = props;
+  return (
+    <div className="run-trouble" role="alert">
+      <CircleAlert size={16} aria-hidden />
+      <div>
+        <b>{title}</b>
+        <p>
+          {text} {older ? t.older : null}
+        </p>
+        {hint ? <p className="dim">{hint}</p> : null}
+      </div>
+      {problems ? <Button onPress={showProblems}>{t.problems}</Button> : null}
+    </div>
+  );
+}
+
+/** Why a run ended without a result: the file, the row, and what to do. */
+function Failed({ problems }: { problems: Problem[] }) {
+  const errors = problems.filter((one) => one.severity === "error");
+  const skip = errors.some((one) => one.row !== null);
+  return (
+    <div className="run-trouble" role="alert">
+      <CircleAlert size={16} aria-hidden />
+      <div>
+        <b>{t.failed}</b>
+        {errors.length ? <Bad problems={errors} /> : <p>{t.failedText}</p>}
+        {skip ? <p className="dim">{t.skipHint}</p> : null}
+      </div>
+    </div>
+  );
+}
+

@@ -2,12 +2,13 @@
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Job, Project } from "../api/types";
 import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
-import { get, set, useStudio } from "../state/store";
+import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
+import type { Snapshot } from "./changed";
 import { entriesOf, formatEntry } from "./events";
-import { type Picture, pictureOf } from "./lanes";
+import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
-import { getRun, type Marked, resultOf, type Snapshot, setRun, useRun, viewOf } from "./state";
+import { getRun, type Marked, resultOf, setRun, useRun, viewOf } from "./state";
 import type { Range } from "./time";
 import { same, showing, within } from "./view";
 
@@ -15,30 +16,19 @@ const ENDED = new Set(["done", "failed", "cancelled"]);
 
 // -- the texts that are run --------------------------------------------------------------------------
 
-/** What the program's rules are now: edited texts, and the ETags of those on disk. */
-export function snapshot(): Snapshot {
-  const { files, buffers, project } = get();
+/** What the program's rules are now. */
+export function snapshot(state: Studio = get()): Snapshot {
+  const { files, buffers, project } = state;
   const chosen = project.program?.rules;
   const out: Snapshot = {};
   for (const file of files) {
     if (file.kind !== "rules" || !(chosen ? chosen.includes(file.path) : file.in_program)) continue;
     const buffer = buffers[file.path];
-    out[file.path] = { text: buffer ? buffer.text : null, etag: buffer?.etag ?? file.etag };
+    out[file.path] = buffer
+      ? { text: buffer.text, etag: buffer.etag ?? "", dirty: buffer.dirty }
+      : { text: null, etag: file.etag };
   }
   return out;
-}
-
-/** Whether the rules are no longer those that were run. */
-export function differs(then: Snapshot, now: Snapshot): boolean {
-  const paths = new Set([...Object.keys(then), ...Object.keys(now)]);
-  for (const path of paths) {
-    const a = then[path];
-    const b = now[path];
-    if (!a || !b) return true;
-    const alike = a.text !== null && b.text !== null ? a.text === b.text : a.etag === b.etag;
-    if (!alike) return true;
-  }
-  return false;
 }
 
 // -- runs ----------------------------------------------------------------------------------------------
@@ -151,7 +141,7 @@ const timeline = new Latest<Question, Picture>(
     if (!clock || !result) throw new Error("there is no run");
     const query = { from: clock.ticks(Math.floor(range.from)), to: clock.ticks(Math.ceil(range.to)), width };
     const answer = await api.timeline(job, { ...query, ...(by && { by }) }, signal);
-    return pictureOf(answer, clock, range, new Set(result.inputs));
+    return pictureOf(answer, clock, range);
   },
   (picture, { job }) => {
     if (getRun().job === job) setRun({ picture, pictureError: null });
@@ -214,6 +204,19 @@ export function choose(marked: Marked | null) {
   const { job } = getRun();
   setRun({ chosen: marked, constituents: [], pointed: null });
   select(marked?.label && job ? { job, label: marked.label, type: marked.type } : null);
+}
+
+/** A mark of the timeline is chosen: its row has the label that Why asks for. */
+export async function chooseMark(type: string, mark: Mark, input: boolean): Promise<void> {
+  const { job, clock } = getRun();
+  if (!job || !clock || input) return;
+  try {
+    const { rows } = await api.rows(job, { type, sort: "time", offset: mark.row, limit: 1 });
+    const row = rows[0];
+    if (row) choose({ type, start: row.ticks, end: row.end_ticks, label: row.label });
+  } catch (error) {
+    tell(error);
+  }
 }
 
 /** Changes the project, at once here and then on disk. */

@@ -18,10 +18,14 @@ const answer: TimelineAnswer = {
   total: 5,
   count: 5,
   exact: true,
+  from: 10,
+  to: 70,
+  more: 0,
   lanes: [
     {
       name: "A",
       type: "A",
+      input: true,
       count: 2,
       marks: [
         [20, 20, 0],
@@ -31,6 +35,7 @@ const answer: TimelineAnswer = {
     {
       name: "B",
       type: "B",
+      input: false,
       count: 3,
       marks: [
         [10, 40, 0],
@@ -54,7 +59,7 @@ test("many bars at once take four rows at most", () => {
 
 test("the mark under the pointer is found, and nothing where there is none", () => {
   const range = { from: 0, to: 100 };
-  const picture = pictureOf(answer, clock, range, new Set(["A"]));
+  const picture = pictureOf(answer, clock, range);
   const at = strips(
     picture.lanes.map((lane) => lane.input),
     300,

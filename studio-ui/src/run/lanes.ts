@@ -42,14 +42,13 @@ export function pictureOf(
   answer: TimelineAnswer,
   clock: Clock,
   range: Range,
-  inputs: ReadonlySet<string>,
 ): Picture {
-  const lanes = answer.lanes.map((lane) => drawnLane(lane, clock, inputs.has(lane.type)));
+  const lanes = answer.lanes.map((lane) => drawnLane(lane, clock));
   return { range, exact: answer.exact, total: answer.total, count: answer.count, lanes };
 }
 
-function drawnLane(lane: Lane, clock: Clock, input: boolean): DrawnLane {
-  const { name, type, count } = lane;
+function drawnLane(lane: Lane, clock: Clock): DrawnLane {
+  const { name, type, count, input } = lane;
   const marks = (lane.marks ?? []).map(([start, end, row]): Mark => {
     const at = clock.offset(start);
     const stop = end === null ? at : clock.offset(end);

@@ -1,6 +1,7 @@
 /** The state of the Run view: which events, the run that is shown, what of it is in view, what is marked. */
 import { create } from "zustand";
-import type { Constituent, Job, Ticks } from "../api/types";
+import type { Job, Row, Ticks } from "../api/types";
+import type { Snapshot } from "./changed";
 import type { Picture } from "./lanes";
 import { Clock, exact, type Range, type TimeKind } from "./time";
 import { limitsOf } from "./view";
@@ -15,9 +16,6 @@ export interface Result {
   total: number;
   milliseconds: number | null;
 }
-
-/** Texts as they were when a run began: what was edited, and the ETags of the others. */
-export type Snapshot = Record<string, { text: string | null; etag: string }>;
 
 /** A time that is marked: the chosen detection, or one of its constituents. */
 export interface Marked {
@@ -92,7 +90,10 @@ type Loose = Record<string, unknown>;
 
 function counts(found: unknown): { type: string; count: number }[] {
   if (Array.isArray(found))
-    return found.map((one: Loose) => ({ type: String(one.type ?? one.name), count: Number(one.count ?? one.rows) }));
+    return found.map((one: Loose) => ({
+      type: String(one.type ?? one.name),
+      count: Number(one.count ?? one.rows),
+    }));
   if (found && typeof found === "object")
     return Object.entries(found).map(([type, count]) => ({ type, count: Number(count) }));
   return [];
@@ -104,7 +105,8 @@ export function resultOf(job: Job): Result | null {
   if (!given || typeof given !== "object") return null;
   const found = counts(given.types ?? given.found);
   const kind = (given.time ?? given.kind) as Partial<TimeKind> | undefined;
-  const total = typeof given.total === "number" ? given.total : found.reduce((sum, one) => sum + one.count, 0);
+  const total =
+    typeof given.total === "number" ? given.total : found.reduce((sum, one) => sum + one.count, 0);
   return {
     kind: { timestamp: kind?.timestamp ?? true, unit: kind?.unit ?? null },
     first: (given.first ?? 0) as Ticks,
@@ -123,7 +125,8 @@ export function viewOf(result: Result, zone: string): Pick<RunState, "clock" | "
   return { clock, limits, range: limits };
 }
 
-export function markedOf(one: Constituent): Marked | null {
-  if (one.ticks === undefined || one.ticks === null) return null;
-  return { type: one.type, start: one.ticks, end: null, label: one.label };
+/** A row as it is marked on the timeline, if it has a time. */
+export function markedOf(one: Omit<Row, "ticks"> & { ticks: Ticks | null }): Marked | null {
+  if (one.ticks === null) return null;
+  return { type: one.type, start: one.ticks, end: one.end_ticks, label: one.label };
 }

@@ -1,0 +1,475 @@
+/** The detections as a table: virtual rows, read by pages, sorted, filtered by type, text and the range in view. */
+import { ArrowDown, ArrowUp } from "lucide-react";
+import {
+  type KeyboardEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { api, ConnectionLost } from "../api/client";
+import type { Row, RowsAnswer } from "../api/types";
+import { Button } from "../parts/Button";
+import { typeColour } from "../parts/colours";
+import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { MenuButton } from "../parts/MenuButton";
+import { download } from "../state/exports";
+import { typeOrder, useStudio } from "../state/store";
+import { texts } from "../texts";
+import { choose, showTime } from "./actions";
+import { valueText } from "./rows";
+import { setRun, useRun } from "./state";
+import type { Clock, Range } from "./time";
+import { same } from "./view";
+import { PAGE, pagesOf, scrollTo, windowOf } from "./window";
+
+const t = texts.run;
+const HEIGHT = 28;
+
+interface Query {
+  job: string;
+  type: string;
+  from?: string;
+  to?: string;
+  text: string;
+  sort: string;
+}
+
+interface Data {
+  query: Query;
+  total: number;
+  columns: RowsAnswer["columns"];
+  pages: Map<number, Row[]>;
+}
+
+/** The rows of a query; those of the query before stay until the first page of the new one is there. */
+function useRows(query: Query | null) {
+  const [data, setData] = useState<Data | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const now = useRef<Query | null>(null);
+  const asked = useRef(new Set<number>());
+  const key = query ? JSON.stringify(query) : "";
+
+  const ask = useCallback(async (wanted: Query, page: number) => {
+    if (asked.current.has(page)) return;
+    asked.current.add(page);
+    const { job, ...rest } = wanted;
+    try {
+      const answer = await api.rows(job, { ...rest, offset: page * PAGE, limit: PAGE });
+      if (now.current !== wanted) return;
+      setError(null);
+      setData((old) => {
+        const pages = old?.query === wanted ? new Map(old.pages) : new Map<number, Row[]>();
+        const { total, columns, rows } = answer;
+        return { query: wanted, total, columns, pages: pages.set(page, rows) };
+      });
+    } catch (problem) {
+      if (now.current !== wanted) return;
+      asked.current.delete(page);
+      if (!(problem instanceof ConnectionLost))
+        setError(problem instanceof Error ? problem.message : String(problem));
+    }
+  }, []);
+
+  useEffect(() => {
+    const wanted = key ? (JSON.parse(key) as Query) : null;
+    now.current = wanted;
+    asked.current = new Set();
+    if (!wanted) setData(null);
+    else void ask(wanted, 0);
+  }, [key, ask]);
+
+  const need = useCallback(
+    (first: number, count: number) => {
+      const wanted = now.current;
+      if (wanted) for (const page of pagesOf(first, count)) void ask(wanted, page);
+    },
+    [ask],
+  );
+  return { data, error, need };
+}
+
+/** A value that follows another one after it has rested for a while. */
+function useRested<T>(value: T, delay: number): T {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), delay);
+    return () => clearTimeout(timer);
+  }, [value, delay]);
+  return rested;
+}
+
+export function DetectionsTable() {
+  const job = useRun((state) => state.job);
+  const result = useRun((state) => state.result);
+  const clock = useRun((state) => state.clock);
+  const types = useRun((state) => state.types);
+  const filter = useRun((state) => state.filter);
+  const sort = useRun((state) => state.sort);
+  const range = useRun((state) => state.range);
+  const limits = useRun((state) => state.limits);
+  const brush = useRun((state) => state.brush);
+  const [inView, setInView] = useState(true);
+  const seen: Range | null = brush ?? (inView && !same(range, limits) ? range : null);
+  const rested = useRested(seen, 120);
+  const text = useRested(filter, 150);
+  const query = useMemo((): Query | null => {
+    if (!job || !clock || !result) return null;
+    const span = rested
+      ? { from: clock.ticks(Math.floor(rested.from)), to: clock.ticks(Math.ceil(rested.to)) }
+      : {};
+    return { job, type: types.join(","), ...span, text: text.trim(), sort };
+  }, [job, clock, result, types, rested, text, sort]);
+  const { data, error, need } = useRows(query);
+  if (!result || !clock) return null;
+
+  const single =
+    types.length === 1 ? types[0] : result.found.length === 1 ? result.found[0]?.type : undefined;
+  const filtered = Boolean(filter || types.length || seen);
+  return (
+    <section className="detections" aria-label={t.detections}>
+      <div className="view-bar">
+        <h2 className="view-title">{t.detections}</h2>
+        <span className="count mono">{data ? t.ofAll(data.total, result.total) : ""}</span>
+        <input
+          className="field filter"
+          type="search"
+          aria-label={t.filter}
+          placeholder={t.filter}
+          value={filter}
+          onChange={(event) => setRun({ filter: event.target.value })}
+        />
+        <label className="check">
+          <input type="checkbox" checked={inView} onChange={(event) => setInView(event.target.checked)} />
+          {t.inView}
+        </label>
+        {types.map((type) => (
+          <Button
+            key={type}
+            kind="quiet"
+            onPress={() => setRun({ types: types.filter((one) => one !== type) })}
+          >
+            {type} ×
+          </Button>
+        ))}
+        <span className="spring" />
+        <MenuButton
+          name={t.download}
+          items={[
+            { id: "csv", label: t.csv },
+            { id: "jsonl", label: t.jsonl },
+            { id: "parquet", label: t.parquet },
+          ]}
+          onAct={(format) => {
+            if (job)
+              download(
+                `${single ?? "detections"}.${format}`,
+                api.exportUrl(job, single ?? "", format as "csv"),
+              );
+          }}
+        />
+      </div>
+      {error && !data ? <ErrorBox text={error} /> : null}
+      {data ? (
+        <Rows data={data} clock={clock} single={single} sort={sort} need={need}>
+          {data.total === 0 ? (
+            result.total === 0 ? (
+              <Empty title={t.noneFound} text={t.noneFoundText} />
+            ) : (
+              <Empty title={t.nothing} text={t.nothingText}>
+                {filtered ? (
+                  <Button onPress={() => setRun({ filter: "", types: [], brush: null, range: limits })}>
+                    {t.clearFilter}
+                  </Button>
+                ) : null}
+              </Empty>
+            )
+          ) : null}
+        </Rows>
+      ) : error ? null : (
+        <Skeleton rows={6} />
+      )}
+    </section>
+  );
+}
+
+interface Column {
+  name: string;
+  title: string;
+  sort: string | null;
+  numeric: boolean;
+}
+
+const SPECIAL = new Set(["type", "time", "end", "label"]);
+const NUMBERS = new Set(["int", "float"]);
+
+/** One type's attributes have columns of their own, those of several types one for all. */
+function columnsOf(columns: RowsAnswer["columns"], single: boolean): Column[] {
+  const out: Column[] = [{ name: "type", title: t.type, sort: "type", numeric: false }];
+  out.push({ name: "time", title: t.time, sort: "time", numeric: true });
+  if (columns.some((column) => column.name === "end"))
+    out.push({ name: "end", title: t.end, sort: "end", numeric: true });
+  if (!single) return [...out, { name: "values", title: t.values, sort: null, numeric: false }];
+  for (const { name, type } of columns)
+    if (!SPECIAL.has(name))
+      out.push({ name: `.${name}`, title: name, sort: name, numeric: NUMBERS.has(type) });
+  return out;
+}
+
+const WIDTHS: Record<string, string> = {
+  type: "minmax(120px, 0.8fr)",
+  time: "minmax(150px, 0.8fr)",
+  end: "minmax(150px, 0.8fr)",
+  values: "minmax(240px, 3fr)",
+};
+
+function Rows({
+  data,
+  clock,
+  single,
+  sort,
+  need,
+  children,
+}: {
+  data: Data;
+  clock: Clock;
+  single: string | undefined;
+  sort: string;
+  need: (first: number, count: number) => void;
+  children: React.ReactNode;
+}) {
+  const chosen = useRun((state) => state.chosen);
+  const outline = useStudio((state) => state.check.outline);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
+  const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+  const box = useRef<HTMLDivElement>(null);
+  const [scroll, setScroll] = useState(0);
+  const [room, setRoom] = useState(300);
+  const [active, setActive] = useState(0);
+  const wantsFocus = useRef(false);
+  const seen = windowOf(data.total, HEIGHT, scroll, room, 8);
+  const rowAt = (i: number): Row | undefined => data.pages.get(Math.floor(i / PAGE))?.[i % PAGE];
+  const columns = useMemo(() => columnsOf(data.columns, single !== undefined), [data.columns, single]);
+  const template = columns.map((column) => WIDTHS[column.name] ?? "minmax(96px, 1fr)").join(" ");
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const measure = () => setRoom(Math.max(HEIGHT, element.clientHeight - HEIGHT));
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => need(seen.first, seen.count), [need, seen.first, seen.count]);
+
+  // a new query begins at its top
+  const asked = data.query;
+  useEffect(() => {
+    void asked;
+    box.current?.scrollTo({ top: 0 });
+    setActive(0);
+  }, [asked]);
+
+  useEffect(() => {
+    if (!wantsFocus.current) return;
+    const row = box.current?.querySelector<HTMLElement>(`[data-index="${active}"]`);
+    if (row) {
+      wantsFocus.current = false;
+      row.focus({ preventScroll: true });
+    }
+  });
+
+  const pick = (i: number) => {
+    const row = rowAt(i);
+    setActive(i);
+    if (!row) return;
+    const marked = { type: row.type, start: row.ticks, end: row.end_ticks, label: row.label };
+    choose(marked);
+    showTime(marked);
+  };
+
+  const go = (i: number) => {
+    const to = Math.max(0, Math.min(data.total - 1, i));
+    const top = scrollTo(to, data.total, HEIGHT, scroll, room);
+    if (top !== scroll) box.current?.scrollTo({ top });
+    wantsFocus.current = true;
+    setActive(to);
+  };
+
+  const keys = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor(room / HEIGHT) - 1);
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (steps[event.key]) go(active + (steps[event.key] ?? 0));
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(data.total - 1);
+    else if (event.key === "Enter" || event.key === " ") pick(active);
+    else return;
+    event.preventDefault();
+  };
+
+  const shown: number[] = [];
+  for (let i = seen.first; i < seen.first + seen.count; i++) shown.push(i);
+  const focusable = shown.includes(active) ? active : seen.first;
+  return (
+    <div className="rows" ref={box} onScroll={(event) => setScroll(event.currentTarget.scrollTop)}>
+      {/* biome-ignore lint/a11y/useSemanticElements: rows of a real table cannot be virtual and keep their widths */}
+      <div role="table" aria-label={t.detections} aria-rowcount={data.total + 1} className="table">
+        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+        <div
+          role="row"
+          aria-rowindex={1}
+          className="table-head"
+          style={{ gridTemplateColumns: template }}
+          tabIndex={-1}
+        >
+          {columns.map((column) => (
+            <Head key={column.name} column={column} sort={sort} />
+          ))}
+        </div>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move the focus from row to row */}
+        <div role="rowgroup" style={{ height: seen.height }} className="table-body" onKeyDown={keys}>
+          {shown.map((i, n) => {
+            const row = rowAt(i);
+            return (
+              <TableRow
+                key={i}
+                index={i}
+                top={seen.top + n * HEIGHT}
+                row={row}
+                columns={columns}
+                template={template}
+                clock={clock}
+                colour={row ? typeColour(row.type, order) : ""}
+                chosen={
+                  row !== undefined && chosen !== null && isSame(row, chosen.label, chosen.type, chosen.start)
+                }
+                tab={i === focusable}
+                onPick={pick}
+              />
+            );
+          })}
+        </div>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+function isSame(row: Row, label: string | null, type: string, ticks: unknown): boolean {
+  return row.label !== null ? row.label === label : row.type === type && row.ticks === ticks;
+}
+
+function Head({ column, sort }: { column: Column; sort: string }) {
+  const up = sort === column.sort;
+  const down = sort === `-${column.sort}`;
+  const className = column.numeric ? "cell is-number" : "cell";
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: see Rows
+    <div
+      role="columnheader"
+      tabIndex={-1}
+      className={className}
+      aria-sort={up ? "ascending" : down ? "descending" : column.sort ? "none" : undefined}
+    >
+      {column.sort ? (
+        <button
+          type="button"
+          className="head-button"
+          title={t.sort(column.title)}
+          onClick={() => setRun({ sort: up ? `-${column.sort}` : (column.sort ?? "time") })}
+        >
+          {column.title}
+          {up ? <ArrowUp size={12} aria-hidden /> : down ? <ArrowDown size={12} aria-hidden /> : null}
+        </button>
+      ) : (
+        column.title
+      )}
+    </div>
+  );
+}
+
+const TableRow = memo(function TableRow({
+  index,
+  top,
+  row,
+  columns,
+  template,
+  clock,
+  colour,
+  chosen,
+  tab,
+  onPick,
+}: {
+  index: number;
+  top: number;
+  row: Row | undefined;
+  columns: Column[];
+  template: string;
+  clock: Clock;
+  colour: string;
+  chosen: boolean;
+  tab: boolean;
+  onPick: (i: number) => void;
+}) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: keys are taken by the body of the table
+    // biome-ignore lint/a11y/useSemanticElements: see Rows
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-current={chosen || undefined}
+      data-index={index}
+      {...(row && { "data-testid": "detection", "data-type": row.type, "data-ticks": row.ticks })}
+      className={chosen ? "table-row is-chosen" : "table-row"}
+      style={{ top, gridTemplateColumns: template }}
+      tabIndex={tab ? 0 : -1}
+      onClick={() => onPick(index)}
+    >
+      {columns.map((column) => (
+        // biome-ignore lint/a11y/useSemanticElements: see Rows
+        // biome-ignore lint/a11y/useFocusableInteractive: its row takes the focus
+        <div role="cell" key={column.name} className={column.numeric ? "cell is-number mono" : "cell"}>
+          {row ? (
+            <Cell row={row} name={column.name} clock={clock} colour={colour} />
+          ) : (
+            <i className="cell-wait" />
+          )}
+        </div>
+      ))}
+    </div>
+  );
+});
+
+function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clock; colour: string }) {
+  if (name === "type")
+    return (
+      <>
+        <i className="swatch" style={{ background: colour }} />
+        {row.type}
+      </>
+    );
+  if (name === "time") return <span title={clock.full(row.ticks)}>{clock.text(row.ticks)}</span>;
+  if (name === "end") {
+    if (row.end_ticks === null) return <span className="dim">{row.open ? t.open : ""}</span>;
+    return <span title={clock.full(row.end_ticks)}>{clock.text(row.end_ticks)}</span>;
+  }
+  if (name === "values")
+    return Object.entries(row.values).map(([key, value]) => (
+      <span key={key} className="pair">
+        <span className="dim">{key}</span> <span className="mono">{valueText(value, key)}</span>
+      </span>
+    ));
+  const value = row.values[name.slice(1)];
+  const text = valueText(value, name.slice(1));
+  return (
+    <span className="mono" title={text}>
+      {text}
+    </span>
+  );
+}

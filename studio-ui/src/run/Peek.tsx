@@ -1,0 +1,163 @@
+/** What is in a file of events: its types with their attributes, its first rows, its bad ones. */
+import { X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { ApiError, api } from "../api/client";
+import type { PeekAnswer, Problem } from "../api/types";
+import { IconButton } from "../parts/Button";
+import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { useStudio } from "../state/store";
+import { texts } from "../texts";
+import { entriesOf, formatEntry, typeByName } from "./events";
+import { valueText } from "./rows";
+import { setRun } from "./state";
+
+const t = texts.run;
+const ROWS = 100;
+
+type Answer = { path: string; answer: PeekAnswer } | { path: string; error: ApiError | Error };
+
+export function Peek({ path, closable }: { path: string; closable: boolean }) {
+  const project = useStudio((state) => state.project);
+  const outline = useStudio((state) => state.check.outline);
+  const etag = useStudio((state) => state.files.find((file) => file.path === path)?.etag);
+  const [got, setGot] = useState<Answer | null>(null);
+  const entry = entriesOf(project).find((one) => one.path === path) ?? {
+    path,
+    type: typeByName(path, outline),
+  };
+  const asked = formatEntry(entry);
+  const options = JSON.stringify(project.program?.options ?? {});
+  useEffect(() => {
+    void etag;
+    const control = new AbortController();
+    api
+      .peek([asked], JSON.parse(options), ROWS, control.signal)
+      .then((answer) => setGot({ path: asked, answer }))
+      .catch((error: Error) => {
+        if (!control.signal.aborted) setGot({ path: asked, error });
+      });
+    return () => control.abort();
+  }, [asked, options, etag]);
+  return (
+    <section className="peek" aria-label={t.peek}>
+      <div className="view-bar">
+        <h2 className="view-title">{t.peek}</h2>
+        <span className="dim mono">{path}</span>
+        <span className="spring" />
+        {closable ? (
+          <IconButton name={t.peekClose} onPress={() => setRun({ peek: null })}>
+            <X size={14} />
+          </IconButton>
+        ) : null}
+      </div>
+      {got === null || got.path !== asked ? (
+        <Skeleton rows={8} />
+      ) : "error" in got ? (
+        <ErrorBox text={got.error.message} hint={got.error instanceof ApiError ? got.error.hint : null} />
+      ) : (
+        <Content answer={got.answer} />
+      )}
+    </section>
+  );
+}
+
+function schemaOf(given: PeekAnswer["types"][number]["schema"]): [string, string][] {
+  if (Array.isArray(given))
+    return given.map((one) =>
+      Array.isArray(one)
+        ? one
+        : [String((one as { name: string }).name), String((one as { type: string }).type)],
+    );
+  return Object.entries(given ?? {});
+}
+
+function Content({ answer }: { answer: PeekAnswer }) {
+  const rows = answer.rows as Record<string, unknown>[];
+  const columns = new Set<string>();
+  for (const row of rows)
+    for (const [name, value] of Object.entries(flat(row))) if (value !== null) columns.add(name);
+  const names = [...columns].filter((name) => !HIDDEN.has(name));
+  const numeric = new Set(names.filter((name) => rows.every((row) => isNumeric(flat(row)[name]))));
+  return (
+    <div className="peek-body">
+      {answer.problems.length ? <Bad problems={answer.problems} /> : null}
+      <dl className="peek-types">
+        {answer.types.map((type) => (
+          <div key={type.name}>
+            <dt>{type.name}</dt>
+            <dd>
+              {type.rows !== null ? <span>{texts.why.count(type.rows)}</span> : null}
+              {type.first !== null && type.last !== null ? (
+                <span className="mono">{t.range(String(type.first), String(type.last))}</span>
+              ) : null}
+              {schemaOf(type.schema).map(([name, kind]) => (
+                <span key={name}>
+                  {name} <i className="dim">{kind}</i>
+                </span>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {rows.length === 0 ? (
+        <Empty title={t.peekNone} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+        <section className="peek-rows" tabIndex={0} aria-label={t.peek}>
+          <table>
+            <thead>
+              <tr>
+                {names.map((name) => (
+                  <th key={name} scope="col" className={numeric.has(name) ? "is-number" : undefined}>
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
+                <tr key={i}>
+                  {names.map((name) => (
+                    <td key={name} className={numeric.has(name) ? "is-number mono" : "mono"}>
+                      {valueText(flat(row)[name], "id")}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </div>
+  );
+}
+
+const HIDDEN = new Set(["row", "ticks", "end_ticks", "open", "label", "source", "constituents", "more"]);
+
+/** A row with its attributes beside its time. */
+function flat(row: Record<string, unknown>): Record<string, unknown> {
+  const { values, ...rest } = row;
+  return values && typeof values === "object" ? { ...rest, ...(values as Record<string, unknown>) } : row;
+}
+
+function isNumeric(value: unknown): boolean {
+  return value === null || value === undefined || typeof value === "number";
+}
+
+export function Bad({ problems }: { problems: readonly Problem[] }) {
+  return (
+    <ul className="bad-rows">
+      {problems.slice(0, 20).map((one, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: problems have no other name
+        <li key={i} className={`is-${one.severity}`}>
+          {[one.file, one.row === null ? null : t.row(one.row)].filter(Boolean).join(", ")}
+          {one.file ? ": " : ""}
+          {one.message}
+          {one.hint ? <span className="dim"> {one.hint}</span> : null}
+        </li>
+      ))}
+      {problems.length > 20 ? <li className="dim">{texts.problems.more(problems.length - 20)}</li> : null}
+    </ul>
+  );
+}

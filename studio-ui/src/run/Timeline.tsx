@@ -1,0 +1,532 @@
+/** Detections in time: lanes on a canvas; wheel and pinch zoom, drag moves, Shift and drag selects, keys do it all. */
+import { select as d3select } from "d3-selection";
+import { type D3ZoomEvent, zoom as d3zoom, type ZoomBehavior, zoomIdentity } from "d3-zoom";
+import { Maximize, Minus, Plus } from "lucide-react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { Button, IconButton } from "../parts/Button";
+import { typeColour } from "../parts/colours";
+import { Skeleton } from "../parts/Empty";
+import { say } from "../state/actions";
+import { typeOrder, useStudio } from "../state/store";
+import { grouped, texts } from "../texts";
+import { chooseMark, fit, setRange, setWidth, showBrush } from "./actions";
+import { draw, type Spot, type Theme } from "./draw";
+import { type Hit, hit, type Mark, nearest, nextMark, offsetAt, type Picture, pixel, strips } from "./lanes";
+import { getRun, type Marked, setRun, useRun } from "./state";
+import type { Clock, Range } from "./time";
+import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
+
+const t = texts.run;
+const LABELS = 168;
+
+function themeOf(element: Element): Theme {
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    grid: colour("line"),
+    strong: colour("line-strong"),
+    ink: colour("ink"),
+    edge: colour("mark-edge"),
+    accent: colour("accent"),
+    soft: colour("accent-soft"),
+    input: colour("input"),
+  };
+}
+
+/** The width and height of an element, as they change. */
+function useSize(ref: React.RefObject<HTMLElement | null>): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [ref]);
+  return size;
+}
+
+export function Timeline() {
+  const result = useRun((state) => state.result);
+  const clock = useRun((state) => state.clock);
+  const picture = useRun((state) => state.picture);
+  const failed = useRun((state) => state.pictureError);
+  if (!result || !clock) return null;
+  return (
+    <section className="timeline" aria-label={t.timeline(t.found(result.total), "", "").split(",")[0]}>
+      <Bar clock={clock} />
+      {failed && !picture ? <p className="timeline-error">{failed}</p> : null}
+      <Lanes clock={clock} picture={picture} />
+    </section>
+  );
+}
+
+function Bar({ clock }: { clock: Clock }) {
+  const range = useRun((state) => state.range);
+  const limits = useRun((state) => state.limits);
+  const brush = useRun((state) => state.brush);
+  const exact = useRun((state) => state.picture?.exact ?? true);
+  return (
+    <div className="view-bar timeline-bar">
+      <span className="dim mono timeline-day">{clock.day(Math.max(0, range.from))}</span>
+      <span className="spring" />
+      {brush ? (
+        <>
+          <span className="dim">{t.selection(clock.duration(Math.round(length(brush))))}</span>
+          <Button kind="quiet" onPress={showBrush}>
+            {t.showSelection}
+          </Button>
+          <Button kind="quiet" onPress={() => setRun({ brush: null })}>
+            {t.clearSelection}
+          </Button>
+        </>
+      ) : exact ? null : (
+        <span className="dim">{t.counts}</span>
+      )}
+      <IconButton name={t.zoomOut} keys="-" onPress={() => setRange(zoomed(range, limits, 0.5))}>
+        <Minus size={14} />
+      </IconButton>
+      <IconButton name={t.zoomIn} keys="+" onPress={() => setRange(zoomed(range, limits, 2))}>
+        <Plus size={14} />
+      </IconButton>
+      <Button kind="quiet" onPress={fit}>
+        <Maximize size={14} aria-hidden />
+        {t.fit}
+      </Button>
+    </div>
+  );
+}
+
+interface Focus {
+  lane: number;
+  mark: Mark | null;
+}
+
+function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
+  const result = useRun((state) => state.result);
+  const range = useRun((state) => state.range);
+  const brush = useRun((state) => state.brush);
+  const types = useRun((state) => state.types);
+  const chosen = useRun((state) => state.chosen);
+  const constituents = useRun((state) => state.constituents);
+  const pointed = useRun((state) => state.pointed);
+  const dark = useStudio((state) => state.dark);
+  const outline = useStudio((state) => state.check.outline);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
+  const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+
+  const scroller = useRef<HTMLDivElement>(null);
+  const stage = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const behaviour = useRef<ZoomBehavior<HTMLDivElement, unknown> | null>(null);
+  const size = useSize(scroller);
+  const width = Math.max(0, size.width - LABELS);
+  const height = size.height;
+  const [scroll, setScroll] = useState(0);
+  const [over, setOver] = useState<{ x: number; y: number; hit: Hit | null; lane: number } | null>(null);
+  const [focus, setFocus] = useState<Focus | null>(null);
+  const brushFrom = useRef<number | null>(null);
+
+  const places = useMemo(
+    () => strips(picture?.lanes.map((lane) => lane.input) ?? [], height),
+    [picture, height],
+  );
+  const whole = places.reduce((sum, strip) => sum + strip.height, 0);
+  const colours = useMemo(
+    () => picture?.lanes.map((lane) => (lane.input ? "" : typeColour(lane.type, order))) ?? [],
+    [picture, order],
+  );
+  const ticks = useMemo(() => (width ? clock.axis(range, width) : []), [clock, range, width]);
+  const spots = useMemo(
+    () =>
+      picture
+        ? spotsOf(picture, clock, { chosen, constituents, pointed, focus, over: over?.hit ?? null })
+        : [],
+    [picture, clock, chosen, constituents, pointed, focus, over],
+  );
+
+  useEffect(() => setWidth(width), [width]);
+
+  // the canvas is redrawn once per frame, whatever has changed
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || !picture || !width || !height) return;
+    const frame = requestAnimationFrame(() => {
+      const scale = devicePixelRatio || 1;
+      if (element.width !== Math.round(width * scale) || element.height !== Math.round(height * scale)) {
+        element.width = Math.round(width * scale);
+        element.height = Math.round(height * scale);
+      }
+      const context = element.getContext("2d");
+      if (!context) return;
+      context.setTransform(scale, 0, 0, scale, 0, 0);
+      const theme = themeOf(element);
+      const dimmed = picture.lanes.map(
+        (lane) => types.length > 0 && !lane.input && !types.includes(lane.type),
+      );
+      const own = colours.map((colour) => colour || theme.input);
+      draw(context, {
+        width,
+        height,
+        scroll,
+        range,
+        picture,
+        strips: places,
+        colours: own,
+        dimmed,
+        ticks,
+        spots,
+        brush,
+        theme,
+      });
+      void dark;
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [picture, width, height, scroll, range, places, colours, types, ticks, spots, brush, dark]);
+
+  // d3-zoom turns wheel, pinch and drag into a transform, and that is a range
+  useEffect(() => {
+    const element = stage.current;
+    if (!element || !width) return;
+    const made = d3zoom<HTMLDivElement, unknown>()
+      .filter((event) => {
+        if (event.type === "wheel") return event.ctrlKey || Math.abs(event.deltaY) >= Math.abs(event.deltaX);
+        return !event.shiftKey && !event.ctrlKey && !event.button && event.type !== "dblclick";
+      })
+      .clickDistance(4)
+      .on("zoom", (event: D3ZoomEvent<HTMLDivElement, unknown>) => {
+        if (!event.sourceEvent) return;
+        setRange(rangeOf(event.transform, getRun().limits, width));
+      });
+    behaviour.current = made;
+    d3select(element).call(made).on("dblclick.zoom", null);
+    const sideways = (event: WheelEvent) => {
+      if (event.ctrlKey || Math.abs(event.deltaY) >= Math.abs(event.deltaX)) return;
+      event.preventDefault();
+      const { range, limits } = getRun();
+      setRange(moved(range, limits, event.deltaX / width));
+    };
+    element.addEventListener("wheel", sideways, { passive: false });
+    return () => {
+      element.removeEventListener("wheel", sideways);
+      d3select(element).on(".zoom", null);
+    };
+  }, [width]);
+
+  // a range that was set otherwise is told to d3-zoom
+  useEffect(() => {
+    const element = stage.current;
+    const made = behaviour.current;
+    if (!element || !made || !width) return;
+    const { limits } = getRun();
+    made.scaleExtent([1, mostZoom(limits)]).extent([
+      [0, 0],
+      [width, 1],
+    ]);
+    made.translateExtent([
+      [0, -Infinity],
+      [width, Infinity],
+    ]);
+    const { k, x } = transformOf(range, limits, width);
+    d3select(element).property("__zoom", zoomIdentity.translate(x, 0).scale(k));
+  }, [range, width]);
+
+  const at = (event: { clientX: number; clientY: number }) => {
+    const box = stage.current?.getBoundingClientRect();
+    return { x: event.clientX - (box?.left ?? 0), y: event.clientY - (box?.top ?? 0) };
+  };
+  const laneAt = (y: number) =>
+    places.findIndex((strip) => y + scroll >= strip.top && y + scroll < strip.top + strip.height);
+
+  const pointer = {
+    onPointerDown(event: PointerEvent<HTMLDivElement>) {
+      if (!event.shiftKey || event.button) return;
+      event.currentTarget.setPointerCapture(event.pointerId);
+      brushFrom.current = offsetAt(range, width, at(event).x);
+    },
+    onPointerMove(event: PointerEvent<HTMLDivElement>) {
+      const { x, y } = at(event);
+      if (brushFrom.current !== null) {
+        const to = offsetAt(range, width, Math.max(0, Math.min(width, x)));
+        setRun({ brush: { from: Math.min(brushFrom.current, to), to: Math.max(brushFrom.current, to) } });
+        return;
+      }
+      if (event.buttons || !picture) return setOver(null);
+      setOver({ x, y, hit: hit(picture, places, range, width, x, y + scroll), lane: laneAt(y) });
+    },
+    onPointerUp() {
+      const { brush, clock } = getRun();
+      // a click with Shift is no selection
+      if (
+        brushFrom.current !== null &&
+        brush &&
+        clock &&
+        pixel(range, width, brush.to) - pixel(range, width, brush.from) < 3
+      )
+        setRun({ brush: null });
+      brushFrom.current = null;
+    },
+    onPointerLeave: () => setOver(null),
+    onClick(event: React.MouseEvent) {
+      if (!picture || event.shiftKey) return;
+      const { x, y } = at(event);
+      const found = hit(picture, places, range, width, x, y + scroll);
+      if (found) {
+        setFocus(found);
+        act(found);
+      } else if (getRun().brush) setRun({ brush: null });
+    },
+    onDoubleClick(event: React.MouseEvent) {
+      setRange(zoomed(range, getRun().limits, 4, at(event).x / width));
+    },
+  };
+
+  const act = ({ lane, mark }: { lane: number; mark: Mark | null }) => {
+    const drawn = picture?.lanes[lane];
+    if (!drawn || !mark) return;
+    void chooseMark(drawn.type, mark, drawn.input);
+  };
+
+  const keys = (event: KeyboardEvent) => {
+    const { limits } = getRun();
+    const step = event.shiftKey ? 0.5 : 0.2;
+    const lanes = picture?.lanes ?? [];
+    const done = () => {
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "+" || event.key === "=") setRange(zoomed(range, limits, 2, focusShare()));
+    else if (event.key === "-" || event.key === "_") setRange(zoomed(range, limits, 0.5, focusShare()));
+    else if (event.key === "0") fit();
+    else if (event.key === "PageDown") setRange(moved(range, limits, step * 2));
+    else if (event.key === "PageUp") setRange(moved(range, limits, -step * 2));
+    else if (event.key === "Escape" && (brush || focus)) {
+      setRun({ brush: null });
+      setFocus(null);
+    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      const direction = event.key === "ArrowRight" ? 1 : -1;
+      const lane =
+        focus?.lane ??
+        Math.max(
+          0,
+          lanes.findIndex((one) => !one.input && one.count > 0),
+        );
+      const drawn = lanes[lane];
+      if (!drawn || event.shiftKey || drawn.counts) setRange(moved(range, limits, direction * step));
+      else move(lane, nextMark(drawn.marks, focus?.mark ?? null, direction, range));
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      const lane = (focus?.lane ?? -1) + (event.key === "ArrowDown" ? 1 : -1);
+      const drawn = lanes[Math.max(0, Math.min(lanes.length - 1, lane))];
+      if (!drawn) return;
+      const middle = focus?.mark?.start ?? (range.from + range.to) / 2;
+      move(lanes.indexOf(drawn), nearest(drawn.marks, middle));
+    } else if (event.key === "Home") setRange(moved(range, limits, -1e9));
+    else if (event.key === "End") setRange(moved(range, limits, 1e9));
+    else if (event.key === "Enter" || event.key === " ") {
+      if (focus?.mark) act(focus);
+      else setRange(zoomed(range, limits, 4));
+    } else return;
+    done();
+  };
+
+  const focusShare = () => {
+    const mark = focus?.mark;
+    return mark && mark.start >= range.from && mark.start <= range.to
+      ? (mark.start - range.from) / length(range)
+      : 0.5;
+  };
+
+  const move = (lane: number, mark: Mark | null) => {
+    const drawn = picture?.lanes[lane];
+    const strip = places[lane];
+    if (!drawn || !strip) return;
+    if (strip.top < scroll || strip.top + strip.height > scroll + height)
+      scroller.current?.scrollTo({ top: strip.top });
+    if (!mark) {
+      if (focus?.lane !== lane) {
+        setFocus({ lane, mark: null });
+        say(`${drawn.name}: ${t.found(drawn.count)}`);
+      }
+      return;
+    }
+    setFocus({ lane, mark });
+    if (mark.start < range.from || mark.start > range.to) {
+      const span = length(range);
+      setRange({ from: mark.start - span / 2, to: mark.start + span / 2 });
+    }
+    say(`${drawn.name}, ${clock.text(clock.ticks(mark.start))}`);
+  };
+
+  const limits = getRun().limits;
+  const count = picture?.count ?? result?.total ?? 0;
+  const shown = {
+    from: clock.text(clock.ticks(Math.max(range.from, limits.from))),
+    to: clock.text(clock.ticks(range.to)),
+  };
+  return (
+    <>
+      <div className="timeline-axis" aria-hidden="true">
+        {ticks.map((tick) => (
+          <span
+            key={tick.at}
+            className={tick.major ? "axis-label axis-major" : "axis-label"}
+            style={{ left: LABELS + pixel(range, width, tick.at) }}
+          >
+            {tick.label}
+          </span>
+        ))}
+      </div>
+      <div
+        className="timeline-scroll"
+        ref={scroller}
+        onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+      >
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a picture that is moved and read by keys */}
+        <div
+          ref={stage}
+          className="timeline-stage"
+          data-testid="timeline"
+          data-total={result?.total ?? 0}
+          data-count={count}
+          data-exact={picture?.exact ?? true}
+          data-from={clock.ticks(Math.floor(range.from))}
+          data-to={clock.ticks(Math.ceil(range.to))}
+          role="application"
+          aria-label={t.timeline(t.found(count), shown.from, shown.to)}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the focus
+          tabIndex={0}
+          style={{ left: LABELS, width, height }}
+          onKeyDown={keys}
+          {...pointer}
+        >
+          <canvas ref={canvas} style={{ width, height }} />
+          {over && picture ? (
+            <Tip over={over} picture={picture} clock={clock} range={range} width={width} />
+          ) : null}
+        </div>
+        <ul className="lanes" style={{ height: Math.max(whole, 1) }} aria-label={t.type}>
+          {picture?.lanes.map((lane, i) => (
+            <li
+              key={lane.name}
+              className={lane.input ? "lane lane-input" : "lane"}
+              data-testid={`lane-${lane.name}`}
+              data-count={lane.count}
+              style={{ height: places[i]?.height }}
+            >
+              <button
+                type="button"
+                disabled={lane.input}
+                aria-pressed={lane.input ? undefined : types.includes(lane.type)}
+                title={lane.input ? lane.name : t.onlyType(lane.name)}
+                onClick={() => toggleType(lane.type)}
+              >
+                <i className="swatch" style={{ background: colours[i] || "var(--input)" }} />
+                <span className="lane-name">{lane.name}</span>
+                <span className="lane-count">{grouped(lane.count)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {picture ? null : <Skeleton rows={4} />}
+      </div>
+    </>
+  );
+}
+
+function toggleType(type: string) {
+  setRun(({ types }) => ({
+    types: types.includes(type) ? types.filter((one) => one !== type) : [...types, type],
+  }));
+}
+
+interface Marks {
+  chosen: Marked | null;
+  constituents: Marked[];
+  pointed: Marked | null;
+  focus: Focus | null;
+  over: Hit | null;
+}
+
+function spotsOf(picture: Picture, clock: Clock, marks: Marks): Spot[] {
+  const out: Spot[] = [];
+  const put = (one: Marked, kind: Spot["kind"]) => {
+    const lane = picture.lanes.findIndex((drawn) => drawn.type === one.type);
+    if (lane < 0) return;
+    const start = clock.offset(one.start);
+    out.push({ lane, start, end: one.end === null ? start : clock.offset(one.end), kind });
+  };
+  for (const one of marks.constituents) put(one, "constituent");
+  if (marks.chosen) put(marks.chosen, "chosen");
+  if (marks.pointed) put(marks.pointed, "pointed");
+  if (marks.focus?.mark) {
+    const { start, end, lasting } = marks.focus.mark;
+    out.push({ lane: marks.focus.lane, start, end: lasting ? end : start, kind: "focused" });
+  }
+  if (marks.over) {
+    const { start, end, lasting } = marks.over.mark;
+    out.push({ lane: marks.over.lane, start, end: lasting ? end : start, kind: "pointed" });
+  }
+  return out;
+}
+
+function Tip({
+  over,
+  picture,
+  clock,
+  range,
+  width,
+}: {
+  over: { x: number; y: number; hit: Hit | null; lane: number };
+  picture: Picture;
+  clock: Clock;
+  range: Range;
+  width: number;
+}) {
+  const lane = picture.lanes[over.lane];
+  if (!lane) return null;
+  const lines: string[] = [];
+  if (over.hit) {
+    const { mark } = over.hit;
+    lines.push(clock.text(clock.ticks(mark.start)));
+    if (mark.lasting) lines.push(mark.open ? t.open : clock.duration(mark.end - mark.start));
+  } else if (lane.counts) {
+    const time = offsetAt(range, width, over.x);
+    const each = length(picture.range) / lane.counts.length;
+    const bin = Math.floor((time - picture.range.from) / each);
+    const count = lane.counts[bin];
+    if (!count) return null;
+    lines.push(clock.text(clock.ticks(picture.range.from + bin * each)), t.bin(count));
+  } else return null;
+  const left = over.x > width - 200;
+  return (
+    <div
+      className="timeline-tip"
+      style={{
+        top: Math.max(0, over.y - 8),
+        ...(left ? { right: width - over.x + 14 } : { left: over.x + 14 }),
+      }}
+      aria-hidden="true"
+    >
+      <b>{lane.name}</b>
+      {lines.map((text) => (
+        <span key={text} className="mono">
+          {text}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,200 @@
+/** Draws the lanes of a timeline on a canvas. */
+import { barPlace, type DrawnLane, type Mark, type Picture, pixel, type Strip } from "./lanes";
+import type { AxisTick, Range } from "./time";
+
+export interface Theme {
+  grid: string;
+  strong: string;
+  ink: string;
+  edge: string;
+  accent: string;
+  soft: string;
+  input: string;
+}
+
+/** Marks of one type that stand out: the chosen detection, its constituents, what is pointed at. */
+export interface Spot {
+  lane: number;
+  start: number;
+  end: number;
+  kind: "chosen" | "constituent" | "pointed" | "focused";
+}
+
+export interface Scene {
+  width: number;
+  height: number;
+  scroll: number;
+  range: Range;
+  picture: Picture;
+  strips: readonly Strip[];
+  colours: readonly string[];
+  dimmed: readonly boolean[];
+  ticks: readonly AxisTick[];
+  spots: readonly Spot[];
+  brush: Range | null;
+  theme: Theme;
+}
+
+export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { width, height, scroll, range, picture, strips, theme } = scene;
+  context.clearRect(0, 0, width, height);
+  context.save();
+  context.translate(0, -scroll);
+  const bottom = scroll + height;
+  context.lineWidth = 1;
+  for (const tick of scene.ticks) {
+    const x = Math.round(pixel(range, width, tick.at)) + 0.5;
+    context.strokeStyle = tick.major ? theme.strong : theme.grid;
+    line(context, x, scroll, x, bottom);
+  }
+  picture.lanes.forEach((lane, i) => {
+    const strip = strips[i];
+    if (!strip || strip.top > bottom || strip.top + strip.height < scroll) return;
+    context.strokeStyle = theme.grid;
+    const under = strip.top + strip.height - 0.5;
+    line(context, 0, under, width, under);
+    context.globalAlpha = scene.dimmed[i] ? 0.25 : 1;
+    const colour = scene.colours[i] ?? theme.input;
+    if (lane.counts) drawCounts(context, scene, lane, lane.counts, strip, colour);
+    else drawMarks(context, scene, lane, strip, colour);
+    context.globalAlpha = 1;
+  });
+  drawSpots(context, scene);
+  if (scene.brush) {
+    const from = pixel(range, width, scene.brush.from);
+    const to = pixel(range, width, scene.brush.to);
+    context.fillStyle = theme.accent;
+    context.globalAlpha = 0.14;
+    context.fillRect(from, scroll, to - from, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.accent;
+    line(context, Math.round(from) + 0.5, scroll, Math.round(from) + 0.5, bottom);
+    line(context, Math.round(to) - 0.5, scroll, Math.round(to) - 0.5, bottom);
+  }
+  context.restore();
+}
+
+function line(context: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number) {
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x2, y2);
+  context.stroke();
+}
+
+/** Bars from the lane's bottom; heights by the square root, so that single events are seen beside thousands. */
+function drawCounts(
+  context: CanvasRenderingContext2D,
+  { width, range, picture }: Scene,
+  lane: DrawnLane,
+  counts: readonly number[],
+  strip: Strip,
+  colour: string,
+) {
+  const room = strip.height - 5;
+  const bottom = strip.top + strip.height - 1;
+  const from = pixel(range, width, picture.range.from);
+  const each = (pixel(range, width, picture.range.to) - from) / counts.length;
+  const first = Math.max(0, Math.floor(-from / each));
+  const last = Math.min(counts.length, Math.ceil((width - from) / each));
+  context.fillStyle = colour;
+  context.beginPath();
+  for (let i = first; i < last; i++) {
+    const count = counts[i] ?? 0;
+    if (!count) continue;
+    const high = Math.max(3, Math.sqrt(count / lane.most) * room);
+    context.rect(from + i * each, bottom - high, Math.max(each, 1), high);
+  }
+  context.fill();
+}
+
+function drawMarks(
+  context: CanvasRenderingContext2D,
+  { width, range, theme }: Scene,
+  lane: DrawnLane,
+  strip: Strip,
+  colour: string,
+) {
+  const middle = strip.top + strip.height / 2;
+  context.fillStyle = colour;
+  context.strokeStyle = theme.edge;
+  context.lineWidth = 1;
+  if (lane.input) {
+    context.beginPath();
+    for (const mark of lane.marks) {
+      if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
+      else {
+        const x = pixel(range, width, mark.start);
+        if (x > -2 && x < width + 2) context.rect(x - 0.75, strip.top + 6, 1.5, strip.height - 12);
+      }
+    }
+    context.fill();
+    return;
+  }
+  context.globalAlpha *= 0.9;
+  context.beginPath();
+  for (const mark of lane.marks)
+    if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
+  context.fill();
+  context.globalAlpha /= 0.9;
+  const radius = lane.marks.length > 400 ? 3 : 4.5;
+  context.beginPath();
+  for (const mark of lane.marks) {
+    if (mark.lasting) continue;
+    const x = pixel(range, width, mark.start);
+    if (x < -radius || x > width + radius) continue;
+    context.moveTo(x + radius, middle);
+    context.arc(x, middle, radius, 0, 2 * Math.PI);
+  }
+  context.fill();
+  context.globalAlpha *= lane.marks.length > 400 ? 0.35 : 0.7;
+  context.stroke();
+}
+
+function bar(context: CanvasRenderingContext2D, mark: Mark, range: Range, width: number, place: Strip) {
+  const from = Math.max(-4, pixel(range, width, mark.start));
+  const to = mark.open ? width + 4 : Math.min(width + 4, pixel(range, width, mark.end));
+  if (to < 0 || from > width) return;
+  context.roundRect(from, place.top, Math.max(2, to - from), place.height, 2);
+}
+
+/** What stands out, and lines from the constituents to the chosen detection. */
+function drawSpots(context: CanvasRenderingContext2D, scene: Scene) {
+  const { width, range, strips, theme } = scene;
+  const place = (spot: Spot) => {
+    const strip = strips[spot.lane];
+    const start = pixel(range, width, spot.start);
+    const end = Math.max(start, Math.min(width, pixel(range, width, spot.end)));
+    return strip ? { x: start, end, y: strip.top + strip.height / 2, strip } : null;
+  };
+  const chosen = scene.spots.find((spot) => spot.kind === "chosen");
+  const target = chosen && place(chosen);
+  if (target) {
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.55;
+    context.setLineDash([3, 3]);
+    line(context, Math.round(target.x) + 0.5, 0, Math.round(target.x) + 0.5, scene.scroll + scene.height);
+    context.setLineDash([]);
+    for (const spot of scene.spots) {
+      const from = spot.kind === "constituent" ? place(spot) : null;
+      if (!from || from.y === target.y) continue;
+      const bend = (from.y + target.y) / 2;
+      context.beginPath();
+      context.moveTo(from.x, from.y);
+      context.bezierCurveTo(from.x, bend, target.x, bend, target.x, target.y);
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+  for (const spot of scene.spots) {
+    const at = place(spot);
+    if (!at) continue;
+    context.strokeStyle = spot.kind === "pointed" ? theme.ink : theme.accent;
+    context.lineWidth = spot.kind === "constituent" ? 1.5 : 2;
+    const radius = spot.kind === "constituent" ? 6 : 7.5;
+    const half = Math.min(radius, at.strip.height / 2 - 1);
+    context.beginPath();
+    context.roundRect(at.x - radius, at.y - half, at.end - at.x + 2 * radius, 2 * half, half);
+    context.stroke();
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { differs } from "./changed";
+import { entriesOf, parseEntry, typeByName, withEntry, withOption } from "./events";
+import { valueText } from "./rows";
+
+test("numbers are in groups, identities and texts are not, long texts are cut", () => {
+  expect(valueText(1234567, "delay")).toBe("1\u202f234\u202f567");
+  expect(valueText(1234567, "vesselId")).toBe("1234567");
+  expect(valueText("1234567")).toBe("1234567");
+  expect(valueText([1, { a: 2 }])).toBe('[1,{"a":2}]');
+  expect(valueText("x".repeat(3000)).length).toBe(2001);
+});
+
+test("events are chosen as on the command line", () => {
+  expect(parseEntry("A=x/y.csv")).toEqual({ type: "A", path: "x/y.csv" });
+  const project = { version: 1, program: { events: ["A=a.csv", "b.csv"] }, icons: {} };
+  expect(withEntry(project, { type: "", path: "c.csv" }, true).program?.events).toEqual([
+    "A=a.csv",
+    "b.csv",
+    "c.csv",
+  ]);
+  expect(withEntry(project, { type: "", path: "a.csv" }, false).program?.events).toEqual(["b.csv"]);
+  expect(withEntry(project, { type: "T", path: "b.csv" }, true).program?.events).toEqual([
+    "A=a.csv",
+    "T=b.csv",
+  ]);
+  expect(entriesOf({})).toEqual([]);
+  expect(withEntry(project, { type: "", path: "a.csv" }, false).icons).toEqual({});
+});
+
+test("a file named as an input type holds its rows", () => {
+  const outline = [
+    { file: "r", name: "Late", kind: "rule", output: "Late", reads: ["Departure"], span: null },
+  ];
+  expect(typeByName("data/Departure.csv", outline)).toBe("Departure");
+  expect(typeByName("rows.csv", outline)).toBe("");
+});
+
+test("options that are empty are left out, whole numbers are numbers", () => {
+  const project = withOption({ program: { options: { zone: "UTC" } } }, "start", "12");
+  expect(project.program?.options).toEqual({ zone: "UTC", start: 12 });
+  expect(withOption(project, "zone", "").program?.options).toEqual({ start: 12 });
+});
+
+test("the text differs from the one that was run", () => {
+  const then = { "a.epl": { text: null, etag: "1" }, "b.epl": { text: "x", etag: "2" } };
+  expect(differs(then, then)).toBe(false);
+  // opened since, saved since with the text that was run
+  expect(differs(then, { "a.epl": { text: "aa", etag: "1" }, "b.epl": { text: "x", etag: "3" } })).toBe(
+    false,
+  );
+  expect(
+    differs(then, { "a.epl": { text: "ab", etag: "1", dirty: true }, "b.epl": { text: "x", etag: "2" } }),
+  ).toBe(true);
+  expect(differs(then, { "a.epl": { text: null, etag: "1" } })).toBe(true);
+});
