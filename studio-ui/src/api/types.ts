@@ -174,6 +174,18 @@ export interface Job {
   problems: Problem[];
 }
 
+/** The result of a run that is done; `first` and `last` are null if there were no rows. */
+export interface RunResult {
+  time: { timestamp: boolean; unit: string | null };
+  first: Ticks | null;
+  last: Ticks | null;
+  counts: Record<string, number>;
+  inputs: { name: string; count: number }[];
+  types: { name: string; count: number }[];
+  total: number;
+  milliseconds: number;
+}
+
 /** Ticks beyond 2^53 - 1 are texts. */
 export type Ticks = number | string;
 

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/a11y/useSemanticElements: rows of a real table cannot be virtual and keep their widths
+// biome-ignore-all lint/a11y/useFocusableInteractive: rows take the focus, not their cells
 /** The detections as a table: virtual rows, read by pages, sorted, filtered by type, text and the range in view. */
 import { ArrowDown, ArrowUp } from "lucide-react";
 import {
@@ -12,6 +14,7 @@ import {
 } from "react";
 import { api, ConnectionLost } from "../api/client";
 import type { Row, RowsAnswer } from "../api/types";
+import { Swatch } from "../frame/Outline";
 import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
@@ -135,7 +138,7 @@ export function DetectionsTable() {
         <h2 className="view-title">{t.detections}</h2>
         <span className="count mono">{data ? t.ofAll(data.total, result.total) : ""}</span>
         <input
-          className="field filter"
+          className="run-field filter"
           type="search"
           aria-label={t.filter}
           placeholder={t.filter}
@@ -163,7 +166,7 @@ export function DetectionsTable() {
             { id: "jsonl", label: t.jsonl },
             { id: "parquet", label: t.parquet },
           ]}
-          onAct={(format) => {
+          onAct={(format: string) => {
             if (job)
               download(
                 `${single ?? "detections"}.${format}`,
@@ -318,9 +321,7 @@ function Rows({
   const focusable = shown.includes(active) ? active : seen.first;
   return (
     <div className="rows" ref={box} onScroll={(event) => setScroll(event.currentTarget.scrollTop)}>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows of a real table cannot be virtual and keep their widths */}
       <div role="table" aria-label={t.detections} aria-rowcount={data.total + 1} className="table">
-        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
         <div
           role="row"
           aria-rowindex={1}
@@ -332,7 +333,6 @@ function Rows({
             <Head key={column.name} column={column} sort={sort} />
           ))}
         </div>
-        {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move the focus from row to row */}
         <div role="rowgroup" style={{ height: seen.height }} className="table-body" onKeyDown={keys}>
           {shown.map((i, n) => {
             const row = rowAt(i);
@@ -370,7 +370,6 @@ function Head({ column, sort }: { column: Column; sort: string }) {
   const down = sort === `-${column.sort}`;
   const className = column.numeric ? "cell is-number" : "cell";
   return (
-    // biome-ignore lint/a11y/useSemanticElements: see Rows
     <div
       role="columnheader"
       tabIndex={-1}
@@ -419,7 +418,6 @@ const TableRow = memo(function TableRow({
 }) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are taken by the body of the table
-    // biome-ignore lint/a11y/useSemanticElements: see Rows
     <div
       role="row"
       aria-rowindex={index + 2}
@@ -432,8 +430,6 @@ const TableRow = memo(function TableRow({
       onClick={() => onPick(index)}
     >
       {columns.map((column) => (
-        // biome-ignore lint/a11y/useSemanticElements: see Rows
-        // biome-ignore lint/a11y/useFocusableInteractive: its row takes the focus
         <div role="cell" key={column.name} className={column.numeric ? "cell is-number mono" : "cell"}>
           {row ? (
             <Cell row={row} name={column.name} clock={clock} colour={colour} />
@@ -450,7 +446,7 @@ function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clo
   if (name === "type")
     return (
       <>
-        <i className="swatch" style={{ background: colour }} />
+        <Swatch colour={colour} />
         {row.type}
       </>
     );

@@ -81,7 +81,7 @@ function TypeField({ path, type, onType }: { path: string; type: string; onType:
   };
   return (
     <input
-      className="field event-type"
+      className="run-field event-type"
       aria-label={t.typeOf(path)}
       title={t.typeHint}
       placeholder={t.typeColumn}
@@ -107,7 +107,7 @@ export function Options() {
         <label>
           <span>{t.timeUnit}</span>
           <select
-            className="field"
+            className="run-field"
             value={value("time_unit")}
             onChange={(e) => change("time_unit")(e.target.value)}
           >
@@ -123,7 +123,7 @@ export function Options() {
         <label>
           <span>{t.badRows}</span>
           <select
-            className="field"
+            className="run-field"
             value={value("bad_rows") || "error"}
             onChange={(e) => change("bad_rows")(e.target.value === "error" ? "" : e.target.value)}
           >
@@ -148,7 +148,7 @@ function Field(props: { name: string; hint: string; value: string; onValue: (val
     <label>
       <span>{name}</span>
       <input
-        className="field"
+        className="run-field"
         placeholder={hint}
         value={text ?? value}
         onChange={(event) => setText(event.target.value)}

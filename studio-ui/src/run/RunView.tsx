@@ -1,5 +1,14 @@
 /** Running the rules on events: the choice of events, progress, and what was found. */
-import { CircleAlert, CircleCheck, CircleSlash, History, PanelLeftClose, PanelLeftOpen, Play, Square } from "lucide-react";
+import {
+  CircleAlert,
+  CircleCheck,
+  CircleSlash,
+  History,
+  PanelLeftClose,
+  PanelLeftOpen,
+  Play,
+  Square,
+} from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Job, Problem } from "../api/types";
 import { Button, IconButton } from "../parts/Button";
@@ -55,7 +64,7 @@ type Shown = "idle" | "running" | "done" | "failed" | "cancelled";
 
 function shownState(job: Job | null, starting: boolean): Shown {
   if (starting) return "running";
-  if (!job || job.kind !== "run") return "idle";
+  if (job?.kind !== "run") return "idle";
   return job.state === "queued" ? "running" : job.state;
 }
 
@@ -196,7 +205,13 @@ function Main() {
   const entries = entriesOf(project);
   const first = entries[0]?.path;
   const trouble = refused ? (
-    <Trouble title={refused.title} text={refused.text} hint={refused.hint} problems={refused.problems} older={result !== null} />
+    <Trouble
+      title={refused.title}
+      text={refused.text}
+      hint={refused.hint}
+      problems={refused.problems}
+      older={result !== null}
+    />
   ) : state === "failed" && job ? (
     <Failed problems={job.problems} />
   ) : null;
@@ -270,7 +285,13 @@ function Found({ waiting = false }: { waiting?: boolean }) {
   );
 }
 
-function Trouble(props: { title: string; text: string; hint: string | null; problems: boolean; older: boolean }) {
+function Trouble(props: {
+  title: string;
+  text: string;
+  hint: string | null;
+  problems: boolean;
+  older: boolean;
+}) {
   const { title, text, hint, problems, older } = props;
   return (
     <div className="run-trouble" role="alert">
@@ -302,4 +323,3 @@ function Failed({ problems }: { problems: Problem[] }) {
     </div>
   );
 }
-

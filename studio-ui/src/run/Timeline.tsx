@@ -11,13 +11,14 @@ import {
   useRef,
   useState,
 } from "react";
+import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { INPUT, typeColour } from "../parts/colours";
 import { Skeleton } from "../parts/Empty";
 import { say } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
-import { chooseMark, fit, setRange, setWidth, showBrush } from "./actions";
+import { chooseMark, setRange, setWidth, showAll, showBrush } from "./actions";
 import { draw, type Spot, type Theme } from "./draw";
 import { type Hit, hit, type Mark, nearest, nextMark, offsetAt, type Picture, pixel, strips } from "./lanes";
 import { getRun, type Marked, setRun, useRun } from "./state";
@@ -102,7 +103,7 @@ function Bar({ clock }: { clock: Clock }) {
       <IconButton name={t.zoomIn} keys="+" onPress={() => setRange(zoomed(range, limits, 2))}>
         <Plus size={14} />
       </IconButton>
-      <Button kind="quiet" onPress={fit}>
+      <Button kind="quiet" onPress={showAll}>
         <Maximize size={14} aria-hidden />
         {t.fit}
       </Button>
@@ -311,7 +312,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "+" || event.key === "=") setRange(zoomed(range, limits, 2, focusShare()));
     else if (event.key === "-" || event.key === "_") setRange(zoomed(range, limits, 0.5, focusShare()));
-    else if (event.key === "0") fit();
+    else if (event.key === "0") showAll();
     else if (event.key === "PageDown") setRange(moved(range, limits, step * 2));
     else if (event.key === "PageUp") setRange(moved(range, limits, -step * 2));
     else if (event.key === "Escape" && (brush || focus)) {
@@ -395,7 +396,6 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
         ref={scroller}
         onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
       >
-        {/* biome-ignore lint/a11y/noStaticElementInteractions: a picture that is moved and read by keys */}
         <div
           ref={stage}
           className="timeline-stage"
@@ -434,7 +434,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
                 title={lane.input ? lane.name : t.onlyType(lane.name)}
                 onClick={() => toggleType(lane.type)}
               >
-                <i className="swatch" style={{ background: colours[i] || "var(--input)" }} />
+                <Swatch colour={colours[i] || INPUT} />
                 <span className="lane-name">{lane.name}</span>
                 <span className="lane-count">{grouped(lane.count)}</span>
               </button>

@@ -3,6 +3,7 @@ import { ChevronDown, ChevronRight, Copy, FileText } from "lucide-react";
 import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Constituent, Row, Source, WhyAnswer } from "../api/types";
+import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
@@ -33,7 +34,12 @@ export default function WhyPanel() {
   const outline = useStudio((state) => state.check.outline);
   const clock = useRun((state) => state.clock);
   const [got, setGot] = useState<{ label: string; answer: WhyAnswer } | null>(null);
-  const [error, setError] = useState<{ label: string; gone: boolean; text: string; hint: string | null } | null>(null);
+  const [error, setError] = useState<{
+    label: string;
+    gone: boolean;
+    text: string;
+    hint: string | null;
+  } | null>(null);
   const [again, setAgain] = useState(0);
   const shared = useMemo(
     () => ({
@@ -85,7 +91,11 @@ export default function WhyPanel() {
       <div className="why" aria-busy={got.label !== label}>
         <Top row={detection} />
         <h3 className="why-head">{t.constituents}</h3>
-        {constituents.length ? <List of={constituents} more={more} /> : <p className="dim why-none">{t.nothing}</p>}
+        {constituents.length ? (
+          <List of={constituents} more={more} />
+        ) : (
+          <p className="dim why-none">{t.nothing}</p>
+        )}
       </div>
     </Context.Provider>
   );
@@ -116,9 +126,9 @@ function useShared(): Shared {
   return shared;
 }
 
-function Swatch({ type }: { type: string }) {
+function TypeSwatch({ type }: { type: string }) {
   const { order } = useShared();
-  return <i className="swatch" style={{ background: typeColour(type, order) }} />;
+  return <Swatch colour={typeColour(type, order)} />;
 }
 
 function Top({ row }: { row: Row & { source: Source | null } }) {
@@ -133,7 +143,7 @@ function Top({ row }: { row: Row & { source: Source | null } }) {
   return (
     <div className="why-top">
       <div className="why-type">
-        <Swatch type={row.type} />
+        <TypeSwatch type={row.type} />
         <b>{row.type}</b>
         <span className="spring" />
         {definitions.has(row.type) ? (
@@ -253,13 +263,20 @@ function Item({ one }: { one: Constituent }) {
         )}
         <button type="button" className="constituent-main" onClick={show} disabled={one.ticks === null}>
           <span className="constituent-title">
-            <Swatch type={one.type} />
+            <TypeSwatch type={one.type} />
             <b>{one.type}</b>
             {one.role && one.role !== one.type ? <span className="dim">{one.role}</span> : null}
           </span>
-          <span className="constituent-time mono" title={one.ticks === null ? undefined : clock.full(one.ticks)}>
+          <span
+            className="constituent-time mono"
+            title={one.ticks === null ? undefined : clock.full(one.ticks)}
+          >
             {one.ticks === null ? "" : clock.text(one.ticks)}
-            {one.open ? ` – ${texts.run.open}` : one.end_ticks !== null ? ` – ${clock.text(one.end_ticks)}` : ""}
+            {one.open
+              ? ` – ${texts.run.open}`
+              : one.end_ticks !== null
+                ? ` – ${clock.text(one.end_ticks)}`
+                : ""}
           </span>
           <span className="constituent-values">
             {Object.entries(one.values).map(([key, value]) => (

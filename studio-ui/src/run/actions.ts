@@ -94,7 +94,7 @@ let asking: ReturnType<typeof setInterval> | undefined;
 
 /** Takes what has become of the run; without a word of updates for a while it asks. */
 function follow(job: Job | null, before: Job | null) {
-  if (!job || job.kind !== "run") return;
+  if (job?.kind !== "run") return;
   const running = !ENDED.has(job.state);
   clearInterval(asking);
   if (running) asking = setInterval(() => void refresh(job.id), 2000);
@@ -171,7 +171,8 @@ export function setRange(range: Range) {
   askTimeline();
 }
 
-export function fit() {
+/** Shows all of the run. */
+export function showAll() {
   setRun({ brush: null });
   setRange(getRun().limits);
 }

@@ -38,11 +38,7 @@ export interface Picture {
 /** More bars than these are not told apart in a lane. */
 const MOST_DEPTHS = 4;
 
-export function pictureOf(
-  answer: TimelineAnswer,
-  clock: Clock,
-  range: Range,
-): Picture {
+export function pictureOf(answer: TimelineAnswer, clock: Clock, range: Range): Picture {
   const lanes = answer.lanes.map((lane) => drawnLane(lane, clock));
   return { range, exact: answer.exact, total: answer.total, count: answer.count, lanes };
 }

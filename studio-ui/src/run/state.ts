@@ -1,6 +1,6 @@
 /** The state of the Run view: which events, the run that is shown, what of it is in view, what is marked. */
 import { create } from "zustand";
-import type { Job, Row, Ticks } from "../api/types";
+import type { Job, Row, RunResult, Ticks } from "../api/types";
 import type { Snapshot } from "./changed";
 import type { Picture } from "./lanes";
 import { Clock, exact, type Range, type TimeKind } from "./time";
@@ -14,7 +14,7 @@ export interface Result {
   found: { type: string; count: number }[];
   inputs: string[];
   total: number;
-  milliseconds: number | null;
+  milliseconds: number;
 }
 
 /** A time that is marked: the chosen detection, or one of its constituents. */
@@ -86,35 +86,19 @@ export const useRun = create<RunState>()(() => ({
 export const getRun = useRun.getState;
 export const setRun = useRun.setState;
 
-type Loose = Record<string, unknown>;
-
-function counts(found: unknown): { type: string; count: number }[] {
-  if (Array.isArray(found))
-    return found.map((one: Loose) => ({
-      type: String(one.type ?? one.name),
-      count: Number(one.count ?? one.rows),
-    }));
-  if (found && typeof found === "object")
-    return Object.entries(found).map(([type, count]) => ({ type, count: Number(count) }));
-  return [];
-}
-
 /** The result of a run that is done, from the job's answer. */
 export function resultOf(job: Job): Result | null {
-  const given = job.result as Loose | null;
-  if (!given || typeof given !== "object") return null;
-  const found = counts(given.types ?? given.found);
-  const kind = (given.time ?? given.kind) as Partial<TimeKind> | undefined;
-  const total =
-    typeof given.total === "number" ? given.total : found.reduce((sum, one) => sum + one.count, 0);
+  const given = job.result as RunResult | null;
+  if (!given || job.state !== "done") return null;
+  const first = given.first ?? 0;
   return {
-    kind: { timestamp: kind?.timestamp ?? true, unit: kind?.unit ?? null },
-    first: (given.first ?? 0) as Ticks,
-    last: (given.last ?? given.first ?? 0) as Ticks,
-    found,
-    inputs: counts(given.inputs).map((one) => one.type),
-    total,
-    milliseconds: typeof given.milliseconds === "number" ? given.milliseconds : null,
+    kind: given.time,
+    first,
+    last: given.last ?? first,
+    found: given.types.map(({ name, count }) => ({ type: name, count })),
+    inputs: given.inputs.map(({ name }) => name),
+    total: given.total,
+    milliseconds: given.milliseconds,
   };
 }
 
