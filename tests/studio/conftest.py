@@ -28,7 +28,7 @@ def server_command(folder: Path, *arguments: str) -> list[str]:
 
 
 class Started:
-    """A running studio.  ``url``: of the server; ``api``: a client of ``/api/v1`` with the token; ``folder``: its DIR."""
+    """A running studio on ``folder``.  ``url``: of the server; ``api``: a client of ``/api/v1`` with the token."""
 
     def __init__(self, folder: Path, pages: Path, *arguments: str, **environment: str):
         self.folder = folder

@@ -79,6 +79,15 @@ def peek(events: Sequence[str], options: Mapping[str, Any] | None = None, rows: 
     return Peeked(types, tuple(shown[:rows]), tuple(told(replace(p, value=None) for p in problems)))
 
 
+def heads(events: Sequence[str], options: Mapping[str, Any] | None = None) -> list[Source]:
+    """The first megabyte of files of events, read: enough to know their columns.
+
+    Raises InputProblem and UsageProblem.
+    """
+    given = RunOptions(options or {}).input
+    return [head.source for place in files_of(events, given)[:FILES] for head in _heads(place, given)]
+
+
 class _Head:
     """The beginning of a file, read; ``whole``: it is all of the file."""
 

@@ -34,7 +34,7 @@ from occurs.studio.http import Refused, answer, body, call, need_json, problems_
 from occurs.studio.languages import Languages
 from occurs.studio.limits import LIMITS, listed
 from occurs.studio.openapi import described
-from occurs.studio.project import Project, Settings, Sidecar
+from occurs.studio.project import Options, Project, Settings, Sidecar, split_events
 from occurs.studio.security import IMAGE_POLICY, PAGE_POLICY, Guard
 from occurs.studio.shapes import Problem
 from occurs.studio.updates import Updates
@@ -57,7 +57,7 @@ class Studio:
         self.folder = Folder(root)
         self.project = Project(self.folder)
         self.updates = Updates()
-        self.languages = Languages(self.updates)
+        self.languages = Languages(self.folder.root, self.updates)
         self.watcher = Watcher(self.folder, self.updates)
 
     def program(self, texts: Mapping[str, str]) -> tuple[dict[str, str], list[Problem], Settings]:
@@ -82,6 +82,32 @@ class Studio:
                     raise Refused(413, "too-large", f"{path}: a file of rules has at most {LIMITS.rule_text >> 20} MB")
                 out[path] = text.removeprefix("\ufeff")
         return dict(sorted(out.items())), problems, settings
+
+
+    def events(self, given: Sequence[str], optional: bool = False) -> list[str]:
+        """Events as ``PATH`` or ``TYPE=PATH``, all of them of the project.
+
+        Refuses others (403) and what is not there (404); ``optional``: leaves out what is not there.
+        """
+        out = []
+        for text in given:
+            try:
+                self.folder.event_path(split_events(text)[1])
+            except Refused as error:
+                if not optional or error.status != 404:
+                    raise
+            else:
+                out.append(text)
+        return out
+
+
+def options_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Options of a request, checked.  Refuses unknown ones and wrong values (400)."""
+    try:
+        msgspec.convert(given, Options)
+    except msgspec.ValidationError as error:
+        raise Refused(400, "bad-request", f"the options do not fit: {error}") from None
+    return given
 
 
 class _Anything(Convertor[str]):
@@ -249,6 +275,33 @@ async def format(request: Request) -> Response:
     return answer({**found, "text": mark + found["text"]})
 
 
+@call(body=shapes.PlanOf, answer=shapes.Plan)
+async def plan(request: Request) -> Response:
+    """The plan of the program, with the columns of the events where they can be read."""
+    studio = studio_of(request)
+    asked = await body(request, shapes.PlanOf)
+    texts, problems, settings = await in_thread(studio.program, asked.texts)
+    if problems:
+        raise problems_refused(problems)
+    optional = asked.events is None
+    events = await in_thread(studio.events, settings.events if asked.events is None else asked.events, optional)
+    options = settings.options
+    found = await studio.languages.ask("plan", texts, texts=texts, events=events, options=options, optional=optional)
+    return answer(found)
+
+
+@call(body=shapes.Peek, answer=shapes.Peeked)
+async def peek(request: Request) -> Response:
+    """The types, the first rows and the problems of events."""
+    studio = studio_of(request)
+    asked = await body(request, shapes.Peek)
+    settings = await in_thread(studio.project.settings)
+    given = settings.events if asked.events is None else asked.events
+    events = await in_thread(studio.events, given, asked.events is None)
+    options = settings.options if asked.options is None else options_of(asked.options)
+    return answer(await studio.languages.ask("peek", {}, events=events, options=options, rows=asked.rows))
+
+
 @call(answer=None, text="text/event-stream")
 async def updates(request: Request) -> Response:
     """The stream of what happens: ``job``, ``file``, ``worker``, ``bye``, ``reload``."""
@@ -369,6 +422,8 @@ def _calls() -> list[BaseRoute]:
         Route("/hover", hover, methods=["POST"]),
         Route("/definition", definition, methods=["POST"]),
         Route("/format", format, methods=["POST"]),
+        Route("/plan", plan, methods=["POST"]),
+        Route("/events/peek", peek, methods=["POST"]),
         Route("/examples", open_example, methods=["POST"]),
         Route("/updates", updates),
         Route("/openapi.json", openapi),

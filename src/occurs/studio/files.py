@@ -175,17 +175,20 @@ class Folder:
             raise missing(path) from None
         except OSError as error:
             raise unreadable(path, error) from None
-        with os.fdopen(handle, "rb") as file:
+        try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
                 raise forbidden(path)
-            if found.st_size > LIMITS.body:
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                data = b"" if found.st_size > LIMITS.body else file.read(LIMITS.body + 1)
+            if max(found.st_size, len(data)) > LIMITS.body:
                 text = f"{path} has {found.st_size:,} bytes; at most {LIMITS.body:,} are shown"
                 raise Refused(413, "too-large", text)
-            try:
-                return file.read(LIMITS.body + 1)[: LIMITS.body]
-            except OSError as error:
-                raise unreadable(path, error) from None
+            return data
+        except OSError as error:
+            raise unreadable(path, error) from None
+        finally:
+            os.close(handle)
 
     # writing
 

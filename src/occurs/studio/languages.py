@@ -11,6 +11,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -58,9 +59,9 @@ class _Asked:
 class Languages:
     """One worker process and the calls that wait for it."""
 
-    def __init__(self, updates: Updates, command: list[str] | None = None):
+    def __init__(self, root: Path, updates: Updates):
+        self._root = root
         self._updates = updates
-        self._command = command or [sys.executable, "-m", "occurs.studio.worker"]
         self._waiting: deque[_Asked] = deque()
         self._now: _Asked | None = None
         self._signal = asyncio.Event()
@@ -162,10 +163,17 @@ class Languages:
 
     async def _start(self) -> None:
         environment = {k: v for k, v in os.environ.items() if k != "OCCURS_STUDIO_TOKEN"}
+        if "PYTHONPATH" in environment:  # the worker starts in another directory
+            paths = filter(None, environment["PYTHONPATH"].split(os.pathsep))
+            environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, paths))
         environment |= {"OCCURS_STUDIO_MEMORY": str(LIMITS.worker_memory)}
         environment |= dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self._process = await asyncio.create_subprocess_exec(
-            *self._command,
+            sys.executable,
+            "-P",  # nothing is imported from the project
+            "-m",
+            "occurs.studio.worker",
+            cwd=self._root,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL,

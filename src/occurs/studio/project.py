@@ -28,7 +28,7 @@ _SPLIT = re.compile(r"^(?:([^/\\=]+)=)?(.+)$", re.S)
 
 
 class Options(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Those options of ``detect`` that a project may set."""
+    """Those options of ``detect`` and of text files that a project may set."""
 
     type: str | None = "type"
     time: str = "time"
@@ -49,8 +49,10 @@ class Options(Struct, forbid_unknown_fields=True, omit_defaults=True):
     require_bounds: bool = False
     window: str | int | None = None
     step: str | int | None = None
-    timeouts: bool = False
     max_instances: int | None = None
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    format: Literal["csv", "jsonl", "json", "parquet"] | None = None
 
 
 class Program(Struct, omit_defaults=True):

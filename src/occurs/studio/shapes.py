@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +12,7 @@ from occurs.services.answers import Checked as Checked
 from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
 from occurs.services.answers import Item, Place, Problem
+from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import Words as Words
 
@@ -83,7 +84,7 @@ class Peek(Struct, forbid_unknown_fields=True):
 
     events: list[str] | None = None
     options: dict[str, Any] | None = None
-    rows: int = 100
+    rows: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 100
 
 
 class Language(Struct):

@@ -21,6 +21,8 @@ from occurs.studio.limits import LIMITS
 from occurs.studio.shapes import Problem
 
 Texts = Mapping[str, str]
+#: the largest integer that JavaScript holds as it is
+_EXACT = 2**53 - 1
 
 
 class Request(msgspec.Struct):
@@ -42,7 +44,7 @@ def main() -> None:
     while True:
         request = msgspec.json.decode(waiting.get(), type=Request)
         try:
-            _write(out, {"id": request.id, "result": calls[request.call](**request.args)})
+            _write(out, {"id": request.id, "result": plain(calls[request.call](**request.args))})
         except MemoryError:
             os._exit(3)
         except Exception as error:
@@ -54,6 +56,9 @@ def main() -> None:
 def _calls() -> dict[str, Callable[..., Any]]:
     """The calls by name; this loads the engine."""
     from occurs import services
+    from occurs.errors import InputProblem
+    from occurs.services.events import RunOptions
+    from occurs.services.peeking import heads
 
     def check(texts: Texts) -> Any:
         found = services.check(texts)
@@ -77,10 +82,35 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def format(path: str, text: str) -> Any:
         return services.format_text(path, text)
 
+    def peek(events: list[str], options: dict[str, Any], rows: int) -> Any:
+        return services.peek(events, options, rows)
+
+    def plan(texts: Texts, events: list[str], options: dict[str, Any], optional: bool) -> Any:
+        sources = None
+        try:
+            sources = heads(events, {**options, "bad_rows": "skip"}) or None
+        except InputProblem:
+            if not optional:
+                raise
+        return services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify())
+
     services.words()
     services.check({})
-    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format]
+    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format, peek, plan]
     return {one.__name__: one for one in made}
+
+
+def plain(value: Any) -> Any:
+    """An answer as plain data for JSON: integers that JavaScript would round are texts."""
+    return _exact(msgspec.to_builtins(value))
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item) for item in value]
+    return str(value) if isinstance(value, int) and abs(value) > _EXACT else value
 
 
 def _too_many(file: str, n: int) -> Problem:
