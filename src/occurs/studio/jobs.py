@@ -80,7 +80,7 @@ class Jobs:
 
     def __init__(self, root: Path, publish: Publish, most: limits.JobLimits | None = None) -> None:
         self._root, self._publish = root, publish
-        self._most = limits.JobLimits() if most is None else most
+        self.most = limits.JobLimits() if most is None else most
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._queue: list[Job] = []
         self._folder: Path | None = None
@@ -88,7 +88,7 @@ class Jobs:
 
     def start(self, request: Request) -> str:
         """Start a job as soon as there is room; returns its id.  Raises BusyError."""
-        if len(self._queue) >= self._most.queued or self._closed:
+        if len(self._queue) >= self.most.queued or self._closed:
             raise BusyError
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="occurs-studio-"))  # for this user alone
@@ -107,15 +107,18 @@ class Jobs:
         """The result of a run that is done, None if there is none.  Raises UnknownJobError."""
         return self._job(id).results
 
-    async def cancel(self, id: str) -> None:
-        """End a job; a result that it has is removed.  Raises UnknownJobError."""
+    async def cancel(self, id: str) -> dict[str, Any]:
+        """End a job, or forget one that is done with its result; returns how it is then.  Raises UnknownJobError."""
         job = self._job(id)
         if job.state == "queued":
             self._queue.remove(job)
         if job.state in ("queued", "running"):
             self._put(job, "cancelled")
+        elif job.state == "done":
+            del self._jobs[id]
         await self._end(job)
         self._next()
+        return job.told()
 
     async def close(self) -> None:
         """End all jobs and remove all files."""
@@ -143,7 +146,7 @@ class Jobs:
     def _next(self) -> None:
         """Start what there is room for."""
         running = sum(job.task is not None and not job.task.done() for job in self._jobs.values())
-        while self._queue and running < self._most.at_once and not self._closed:
+        while self._queue and running < self.most.at_once and not self._closed:
             job = self._queue.pop(0)
             job.state = "running"
             job.task = asyncio.get_running_loop().create_task(self._run(job))
@@ -163,7 +166,7 @@ class Jobs:
         try:
             job.folder.mkdir()
             self._publish("job", job.told())
-            async with asyncio.timeout(self._most.seconds):
+            async with asyncio.timeout(self.most.seconds):
                 line = await self._worked(job)
             if "done" in line:
                 took = round((time.monotonic() - began) * 1000)
@@ -173,7 +176,7 @@ class Jobs:
             else:
                 self._put(job, "failed", line["failed"])
         except TimeoutError:
-            text = f"the job took more than {self._most.seconds / 60:g} minutes"
+            text = f"the job took more than {self.most.seconds / 60:g} minutes"
             self._put(job, "failed", [_problem("too-long", text, "run it on fewer events, or with `occurs run`")])
         except OSError as error:
             self._put(job, "failed", [_problem("cannot-write", f"the job cannot be started: {error}", None)])
@@ -206,7 +209,7 @@ class Jobs:
             await _killed(process)
 
     def _asked(self, job: Job) -> dict[str, Any]:
-        request, most = job.request, self._most
+        request, most = job.request, self.most
         return {
             "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
             "options": dict(request.options), "root": str(self._root), "folder": str(job.folder),
@@ -226,7 +229,7 @@ class Jobs:
         """Forget the oldest results, and jobs without one; start what waits."""
         done = [job for job in self._jobs.values() if job.state == "done"]
         over = [job for job in self._jobs.values() if job.state in ("failed", "cancelled")]
-        for job in (*done[: max(0, len(done) - self._most.kept)], *over[: max(0, len(over) - _REMEMBERED)]):
+        for job in (*done[: max(0, len(done) - self.most.kept)], *over[: max(0, len(over) - _REMEMBERED)]):
             del self._jobs[job.id]
             shutil.rmtree(job.folder, ignore_errors=True)
         self._next()

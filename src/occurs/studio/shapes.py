@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from occurs.errors import Span as Span
 from occurs.services.answers import Checked as Checked
@@ -122,3 +122,192 @@ class Opened(Struct, frozen=True):
     """The files of an example that was copied."""
 
     files: list[str]
+
+
+class JobRequest(Struct, forbid_unknown_fields=True):
+    """A job: unsaved texts, and events and options in the place of those of the project."""
+
+    kind: Literal["run", "verify", "space", "random"]
+    texts: dict[str, str] = {}
+    events: list[str] | None = None
+    options: dict[str, Any] | None = None
+
+
+class JobStarted(Struct, frozen=True):
+    """The id of a job."""
+
+    id: str
+
+
+class Progress(Struct, frozen=True):
+    """How far a job is: rows that are processed, of how many, the time that is reached, detections so far."""
+
+    done: int
+    total: int
+    at: str | int | None
+    ticks: int | str | None
+    found: int
+
+
+class TimeKind(Struct, frozen=True):
+    """What ticks count: microseconds since 1970 UTC if they are timestamps, else the unit, if there is one."""
+
+    timestamp: bool
+    unit: str | None
+
+
+class Count(Struct, frozen=True):
+    """How many rows of a type there are."""
+
+    name: str
+    count: int
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What a run found, or whether a verification found the engine ``equal`` to the meaning of the rules.
+
+    ``first``, ``last``: the clock of a run in ticks; ``counts``: rows read, bad, outside ..; ``report``: counts or
+    differences of a verification as text.
+    """
+
+    milliseconds: int
+    time: TimeKind | UnsetType = UNSET
+    first: int | str | UnsetType | None = UNSET
+    last: int | str | UnsetType | None = UNSET
+    inputs: list[Count] | UnsetType = UNSET
+    types: list[Count] | UnsetType = UNSET
+    total: int | UnsetType = UNSET
+    counts: dict[str, int] | UnsetType = UNSET
+    equal: bool | UnsetType = UNSET
+    report: str | UnsetType = UNSET
+
+
+class Job(Struct, frozen=True):
+    """A job: how it is, and in the end its result or why it failed."""
+
+    id: str
+    kind: Literal["run", "verify", "space", "random"]
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    progress: Progress | None
+    result: Result | None
+    problems: list[Problem]
+
+
+class TimelineQuery(Struct, frozen=True):
+    """A range in ticks, both ends included (default: all), pixels, an attribute to have lanes by, types (`A,B`)."""
+
+    begin: int | None = msgspec.field(default=None, name="from")
+    stop: int | None = msgspec.field(default=None, name="to")
+    width: Annotated[int, Meta(ge=1, le=4000)] = 1000
+    by: str | None = None
+    types: str = ""
+
+
+class Lane(Struct, frozen=True):
+    """A lane: how many rows there are in every pixel, or one by one as [start, end, row].
+
+    The end of what is open is null, that of an instant its start.
+    """
+
+    name: str
+    type: str
+    input: bool
+    count: int
+    counts: list[int] | UnsetType = UNSET
+    marks: list[tuple[int | str, int | str | None, int]] | UnsetType = UNSET
+
+
+class Timeline(Struct, frozen=True):
+    """A range of time.  ``total``, ``count`` (in the range), ``exact`` (one by one): of detections.
+
+    ``more``: lanes that are left out.
+    """
+
+    total: int
+    count: int
+    exact: bool
+    begin: int | str = msgspec.field(name="from")
+    stop: int | str = msgspec.field(name="to")
+    lanes: list[Lane]
+    more: int
+
+
+class RowsQuery(Struct, frozen=True):
+    """Which rows: types (`A,B`; none: all detections), a range of ticks, a text in them; sorted by a column (`-v`: the
+    greatest first)."""
+
+    type: str = ""
+    begin: int | None = msgspec.field(default=None, name="from")
+    stop: int | None = msgspec.field(default=None, name="to")
+    text: str = ""
+    sort: str = "time"
+    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=0, le=1000)] = 200
+
+
+class Column(Struct, frozen=True):
+    """A column of a table."""
+
+    name: str
+    type: str
+
+
+class Rows(Struct, frozen=True):
+    """A page of rows, each the list of its columns' values.  The columns ``row`` (its number in its type), ``type``,
+    ``time``, ``ticks``, ``end``, ``end_ticks``, ``open`` (it has no end yet) and ``label`` are first."""
+
+    columns: list[Column]
+    rows: list[list[Any]]
+    total: int
+
+
+class WhyQuery(Struct, frozen=True):
+    """How many levels of constituents."""
+
+    depth: Annotated[int, Meta(ge=1)] | None = None
+
+
+class InFile(Struct, frozen=True):
+    """A row of a file: its number from 1, and its line if rows are lines."""
+
+    file: str | None
+    line: int | None
+    row: int
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """A detection, or a row of the input, which has a ``source``."""
+
+    row: int | None
+    type: str
+    time: str | int | None
+    ticks: int | str | None
+    end: str | int | None
+    end_ticks: int | str | None
+    open: bool
+    label: str | None
+    values: dict[str, Any]
+    source: InFile | None
+
+
+class Constituent(Event, frozen=True, kw_only=True):
+    """An event that a detection is made of.  ``more``: its constituents that are left out."""
+
+    role: str | None
+    constituents: list[Constituent]
+    more: int
+
+
+class Why(Struct, frozen=True):
+    """A detection and what it is made of.  ``more``: constituents that are left out."""
+
+    detection: Event
+    constituents: list[Constituent]
+    more: int
+
+
+class ExportQuery(Struct, frozen=True):
+    """Which types (`A,B`; none: all detections), and as what."""
+
+    type: str = ""
+    format: Literal["csv", "jsonl", "parquet"] = "csv"

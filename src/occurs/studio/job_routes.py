@@ -1,0 +1,193 @@
+"""The calls of ``/api/v1/jobs``: starting, following and ending jobs, and what a run found."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from anyio import to_thread
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from occurs.errors import UsageProblem
+from occurs.studio import jobs, shapes
+from occurs.studio.http import Refused, answer, body, call, decoded, problems_refused, query
+from occurs.studio.project import Options, split_events
+from occurs.studio.results import Results, UnknownNameError
+from occurs.studio.timeline import timeline as timeline_of
+
+T = TypeVar("T")
+_MEDIA = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+
+
+@call(body=shapes.JobRequest, answer=shapes.JobStarted, status=202)
+async def start(request: Request) -> Response:
+    """Start a run or a verification of the program."""
+    studio, asked = request.app.state.studio, await body(request, shapes.JobRequest)
+    if asked.kind in ("space", "random"):
+        raise Refused(400, "bad-request", f"jobs of kind {asked.kind!r} are not available", "use run or verify")
+    if asked.options is not None:  # unknown ones are refused now, not by the job
+        decoded(msgspec.json.encode(asked.options), Options)
+    texts, problems, settings = await to_thread.run_sync(studio.program, asked.texts)
+    if wrong := [p for p in problems if p.severity == "error"]:
+        raise problems_refused(wrong)
+    if not texts:
+        raise Refused(422, "problems", "the program has no rules", "write a file of rules")
+    events = list(settings.events) if asked.events is None else asked.events
+    options = settings.options if asked.options is None else asked.options
+    most = _jobs(request).most.bytes
+    size = await to_thread.run_sync(_size, [studio.folder.event_path(split_events(e)[1]) for e in events])
+    if size > most:
+        text = f"the events have {size:,} bytes, and a job reads at most {most:,}"
+        raise Refused(409, "too-large", text, "use `occurs run`, which has no such limit")
+    try:
+        id = _jobs(request).start(jobs.Request(asked.kind, texts, events, options))
+    except jobs.BusyError:
+        text = f"{_jobs(request).most.queued} jobs are waiting already"
+        raise Refused(409, "busy", text, "wait for one, or cancel one") from None
+    return answer(shapes.JobStarted(id), 202)
+
+
+@call(answer=shapes.Job)
+async def state(request: Request) -> Response:
+    """How a job is, and in the end its result."""
+    try:
+        return answer(_jobs(request).state(_id(request)))
+    except jobs.UnknownJobError:
+        raise _unknown() from None
+
+
+@call(answer=shapes.Job)
+async def cancel(request: Request) -> Response:
+    """End a job, or forget the result of one that is done."""
+    try:
+        return answer(await _jobs(request).cancel(_id(request)))
+    except jobs.UnknownJobError:
+        raise _unknown() from None
+
+
+@call(query=shapes.TimelineQuery, answer=shapes.Timeline)
+async def timeline(request: Request) -> Response:
+    """The detections and the input events of a range of time, counted by pixel or one by one."""
+    asked = query(request, shapes.TimelineQuery)
+    found = _results(request)
+    if asked.begin is not None and asked.stop is not None and asked.stop < asked.begin:
+        raise Refused(400, "bad-request", "`to` is before `from`")
+    _ticks(asked.begin, asked.stop)
+    types = _types(found, asked.types)
+    return answer(
+        await _read(timeline_of, found, asked.begin, asked.stop, asked.width, asked.by or None, types)
+    )  # fmt: skip
+
+
+@call(query=shapes.RowsQuery, answer=shapes.Rows)
+async def rows(request: Request) -> Response:
+    """A page of rows, filtered and sorted."""
+    asked = query(request, shapes.RowsQuery)
+    found = _results(request)
+    _ticks(asked.begin, asked.stop)
+    types = _types(found, asked.type)
+    return answer(
+        await _read(found.rows, types, asked.begin, asked.stop, asked.text, asked.sort, asked.offset, asked.limit)
+    )
+
+
+@call(query=shapes.WhyQuery, answer=shapes.Why)
+async def why(request: Request) -> Response:
+    """A detection with its constituents, down to rows of files."""
+    asked = query(request, shapes.WhyQuery)
+    return answer(await _read(_results(request).why, request.path_params["label"], asked.depth, status=404))
+
+
+@call(query=shapes.ExportQuery, text="text/csv")
+async def export(request: Request) -> Response:
+    """Rows as a file, as ``occurs run --out`` writes them."""
+    asked = query(request, shapes.ExportQuery)
+    found = _results(request)
+    path = found.folder / f"export-{uuid.uuid4().hex}"
+    try:
+        await _read(found.export, _types(found, asked.type), asked.format, path)
+    except UsageProblem as error:
+        problems = [shapes.Problem(p.kind, p.severity, p.message, p.hint) for p in error.problems]
+        raise problems_refused(problems) from None
+    except OSError as error:
+        raise Refused(409, "busy", f"the file cannot be written: {error.strerror}") from error
+    name = f"{asked.type or 'detections'}.{asked.format}"
+    remove = BackgroundTask(path.unlink, missing_ok=True)
+    return FileResponse(path, media_type=_MEDIA[asked.format], filename=name, background=remove)
+
+
+routes = [
+    Route("/jobs", start, methods=["POST"]),
+    Route("/jobs/{id}", state, methods=["GET"]),
+    Route("/jobs/{id}", cancel, methods=["DELETE"]),
+    Route("/jobs/{id}/timeline", timeline),
+    Route("/jobs/{id}/rows", rows),
+    Route("/jobs/{id}/why/{label}", why),
+    Route("/jobs/{id}/export", export),
+]
+
+
+def _jobs(request: Request) -> jobs.Jobs:
+    found: jobs.Jobs = request.app.state.jobs
+    return found
+
+
+def _id(request: Request) -> str:
+    return str(request.path_params["id"])
+
+
+def _unknown() -> Refused:
+    text = "there is no such job, or its result was given up for newer ones"
+    return Refused(404, "unknown-job", text, "run it again")
+
+
+def _results(request: Request) -> Results:
+    """The result of a run.  Refuses an unknown job, and one that has none."""
+    try:
+        job, found = _jobs(request).state(_id(request)), _jobs(request).results(_id(request))
+    except jobs.UnknownJobError:
+        raise _unknown() from None
+    if found is not None:
+        return found
+    if job["kind"] != "run" and job["state"] == "done":
+        raise Refused(400, "bad-request", "the job is no run and has no rows")
+    if job["state"] == "failed":
+        problems = msgspec.convert(job["problems"], list[shapes.Problem])
+        raise problems_refused(problems)
+    kind = "cancelled" if job["state"] == "cancelled" else "busy"
+    text = {"cancelled": "the job was cancelled", "queued": "the job is waiting", "running": "the job is running"}
+    raise Refused(409, kind, text[job["state"]])
+
+
+def _types(found: Results, given: str) -> Sequence[str]:
+    """Names of types with commas between them; a name may have a comma itself."""
+    if not given or any(t.name == given for t in found.types):
+        return [given] if given else []
+    return given.split(",")
+
+
+def _ticks(*given: int | None) -> None:
+    if any(t is not None and not -(2**63) <= t < 2**63 for t in given):
+        raise Refused(400, "bad-request", "ticks are whole numbers of 64 bits")
+
+
+async def _read(work: Callable[..., T], *arguments: Any, status: int = 400) -> T:
+    """What reads files, in a thread.  Refuses names that the result does not have."""
+    try:
+        return await to_thread.run_sync(lambda: work(*arguments))
+    except UnknownNameError as error:
+        raise Refused(status, "unknown-name", str(error)) from None
+    except FileNotFoundError:
+        raise Refused(404, "unknown-job", "the result of the job was given up for newer ones", "run it again") from None
+
+
+def _size(paths: Sequence[Path]) -> int:
+    """The bytes of files, and of all files in directories."""
+    files = [p for path in paths for p in ([path] if not path.is_dir() else path.rglob("*"))]
+    return sum(p.stat().st_size for p in files if p.is_file())
