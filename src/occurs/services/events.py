@@ -17,7 +17,7 @@ from occurs.options import OPTIONS, among
 #: options that say how text files are read, beside those of `detect`
 TEXT = ("delimiter", "encoding", "format")
 #: options of `detect` that are not for editors: they always ask why, and have no stream and no Spark
-_NOT_HERE = ("because", "with_label", "progress", "provisional")
+_NOT_HERE = ("because", "with_label", "progress", "provisional", "timeouts")
 #: what an option may be, as data
 KNOWN = tuple(o.name for o in OPTIONS if o.of != "spark" and o.name not in _NOT_HERE) + TEXT
 

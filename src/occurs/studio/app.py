@@ -34,7 +34,7 @@ from occurs.studio.http import Refused, answer, body, call, need_json, problems_
 from occurs.studio.languages import Languages
 from occurs.studio.limits import LIMITS, listed
 from occurs.studio.openapi import described
-from occurs.studio.project import Options, Project, Settings, Sidecar, split_events
+from occurs.studio.project import Project, Settings, Sidecar, options_of, split_events
 from occurs.studio.security import IMAGE_POLICY, PAGE_POLICY, Guard
 from occurs.studio.shapes import Problem
 from occurs.studio.updates import Updates
@@ -99,15 +99,6 @@ class Studio:
             else:
                 out.append(text)
         return out
-
-
-def options_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Options of a request, checked.  Refuses unknown ones and wrong values (400)."""
-    try:
-        msgspec.convert(given, Options)
-    except msgspec.ValidationError as error:
-        raise Refused(400, "bad-request", f"the options do not fit: {error}") from None
-    return given
 
 
 class _Anything(Convertor[str]):

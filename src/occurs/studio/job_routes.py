@@ -16,8 +16,8 @@ from starlette.routing import Route
 
 from occurs.errors import UsageProblem
 from occurs.studio import jobs, shapes
-from occurs.studio.http import Refused, answer, body, call, decoded, problems_refused, query
-from occurs.studio.project import Options, split_events
+from occurs.studio.http import Refused, answer, body, call, problems_refused, query
+from occurs.studio.project import options_of, split_events
 from occurs.studio.results import Results, UnknownNameError
 from occurs.studio.timeline import timeline as timeline_of
 
@@ -31,17 +31,16 @@ async def start(request: Request) -> Response:
     studio, asked = request.app.state.studio, await body(request, shapes.JobRequest)
     if asked.kind in ("space", "random"):
         raise Refused(400, "bad-request", f"jobs of kind {asked.kind!r} are not available", "use run or verify")
-    if asked.options is not None:  # unknown ones are refused now, not by the job
-        decoded(msgspec.json.encode(asked.options), Options)
     texts, problems, settings = await to_thread.run_sync(studio.program, asked.texts)
     if wrong := [p for p in problems if p.severity == "error"]:
         raise problems_refused(wrong)
     if not texts:
         raise Refused(422, "problems", "the program has no rules", "write a file of rules")
-    events = list(settings.events) if asked.events is None else asked.events
-    options = settings.options if asked.options is None else asked.options
+    options = settings.options if asked.options is None else options_of(asked.options)
+    given = settings.events if asked.events is None else asked.events
+    events = await to_thread.run_sync(studio.events, given, False)
     most = _jobs(request).most.bytes
-    size = await to_thread.run_sync(_size, [studio.folder.event_path(split_events(e)[1]) for e in events])
+    size = await to_thread.run_sync(_size, [studio.folder.root / split_events(e)[1] for e in events])
     if size > most:
         text = f"the events have {size:,} bytes, and a job reads at most {most:,}"
         raise Refused(409, "too-large", text, "use `occurs run`, which has no such limit")

@@ -157,6 +157,15 @@ class Project:
         return True
 
 
+def options_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Options of a request, checked.  Refuses unknown ones and wrong values (400)."""
+    try:
+        msgspec.convert(given, Options)
+    except msgspec.ValidationError as error:
+        raise Refused(400, "bad-request", f"the options do not fit: {error}") from None
+    return given
+
+
 def split_events(text: str) -> tuple[str | None, str]:
     """``TYPE=PATH`` or ``PATH``."""
     found = _SPLIT.match(text)
