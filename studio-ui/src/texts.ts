@@ -321,6 +321,6 @@ export const texts = {
     title: "Rules over events in time",
     text: "This directory has no rules yet.",
     write: "Write rules",
-    example: (name: string) => `Open ${name}`,
+    example: (name: string) => `Open example ${name}`,
   },
 };

@@ -22,6 +22,8 @@ import type {
 } from "./types";
 
 const ROOT = "./api/v1/";
+/** This page: a newer check of the same page overtakes an older one. */
+const CLIENT = Math.random().toString(36).slice(2);
 
 export class ApiError extends Error {
   constructor(
@@ -90,11 +92,8 @@ async function get<T>(call: string, query: Query = {}, signal?: AbortSignal): Pr
 }
 
 async function post<T>(call: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  const response = await ask("POST", ROOT + call, {
-    body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json" },
-    signal,
-  });
+  const headers = { "Content-Type": "application/json", "Occurs-Client": CLIENT };
+  const response = await ask("POST", ROOT + call, { body: JSON.stringify(body), headers, signal });
   return response.json() as Promise<T>;
 }
 
@@ -175,6 +174,7 @@ export const api = {
       ...(events && { events }),
       ...(options && { options }),
     }),
+  openExample: (name: string) => post<{ files: string[] }>("examples", { name }),
   job: (id: string) => get<Job>(`jobs/${id}`),
   async cancel(id: string): Promise<void> {
     await ask("DELETE", url(`jobs/${id}`));

@@ -69,11 +69,13 @@ export interface Language {
 
 export interface About {
   version: string;
-  directory?: string;
-  project?: string;
+  /** the name of the directory */
+  project: string;
+  /** tells projects of the same name apart */
+  id?: string;
   languages: Language[];
   limits: Record<string, number>;
-  examples?: string[];
+  examples: string[];
 }
 
 export interface FileEntry {
@@ -84,6 +86,8 @@ export interface FileEntry {
   etag: string;
   in_program: boolean;
   writable: boolean;
+  /** why it is read-only */
+  note?: string | null;
 }
 
 export type Options = Record<string, string | number | boolean | null>;

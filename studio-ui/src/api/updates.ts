@@ -2,7 +2,6 @@
 import type { Update } from "./types";
 
 export interface SseEvent {
-  id: string | null;
   event: string;
   data: string;
 }
@@ -11,7 +10,8 @@ export interface SseEvent {
 export class SseParser {
   private rest = "";
   private event = "";
-  private id: string | null = null;
+  /** the last number, also of lines without an event */
+  id: string | null = null;
   private data: string[] = [];
 
   push(chunk: string): SseEvent[] {
@@ -20,8 +20,7 @@ export class SseParser {
     const out: SseEvent[] = [];
     for (const line of lines) {
       if (line === "") {
-        if (this.data.length)
-          out.push({ id: this.id, event: this.event || "message", data: this.data.join("\n") });
+        if (this.data.length) out.push({ event: this.event || "message", data: this.data.join("\n") });
         this.event = "";
         this.data = [];
         continue;
@@ -87,8 +86,9 @@ export function follow({ update, connection }: Handlers): { close(): void; poke(
         const { done, value } = await reader.read();
         if (done) break;
         alive();
-        for (const event of parser.push(value)) {
-          if (event.id !== null) last = event.id;
+        const events = parser.push(value);
+        last = parser.id ?? last;
+        for (const event of events) {
           let data: unknown = null;
           try {
             data = JSON.parse(event.data);

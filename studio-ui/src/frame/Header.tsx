@@ -12,7 +12,7 @@ import {
 } from "lucide-react";
 import { Button, IconButton } from "../parts/Button";
 import { MenuButton } from "../parts/MenuButton";
-import { redo, save, saveAll, undo } from "../state/actions";
+import { openExample, redo, save, saveAll, undo } from "../state/actions";
 import { exportAs, exportItems } from "../state/exports";
 import { get, type Panels, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -52,11 +52,16 @@ export function Header() {
     <header className="header">
       <img src="./icon.svg" alt="" width="18" height="18" />
       <h1>{texts.title}</h1>
-      <span className="header-project" title={about?.directory}>
-        {about?.project ?? ""}
-      </span>
+      <span className="header-project">{about?.project ?? ""}</span>
+      {about?.examples.length ? (
+        <MenuButton
+          name={t.example}
+          items={about.examples.map((name) => ({ id: name, label: name }))}
+          onAct={(name) => void openExample(name)}
+        />
+      ) : null}
       <span className="spring" />
-      <Button kind="quiet" aria-label={t.save} isDisabled={!dirty} onPress={saveNow}>
+      <Button kind="quiet" aria-label={t.save} data-dirty={dirty} onPress={saveNow}>
         <Save size={14} aria-hidden />
         <span className="button-text">{t.save}</span>
       </Button>

@@ -73,7 +73,7 @@ export function unsavedTexts(): Texts {
 
 export function projectKey(): string {
   const about = get().about;
-  return about?.directory ?? about?.project ?? location.host;
+  return about?.id ?? about?.project ?? "";
 }
 
 /** Keeps what is unsaved in the browser, and forgets what is saved. */
@@ -211,6 +211,18 @@ export async function create(path: string, text = ""): Promise<void> {
   await api.write(path, text, null);
   await loadFiles();
   await goTo({ path, line: 1, column: 1 });
+}
+
+/** Copies an example into the directory and shows its first rules. */
+export async function openExample(name: string): Promise<void> {
+  try {
+    const { files } = await api.openExample(name);
+    await loadFiles();
+    const rules = get().files.filter((file) => file.kind === "rules" && files.includes(file.path));
+    if (rules[0]) await openFile(rules[0].path);
+  } catch (error) {
+    tell(error);
+  }
 }
 
 export async function remove(path: string): Promise<void> {

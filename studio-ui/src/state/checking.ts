@@ -7,6 +7,7 @@ import { get, set } from "./store";
 const DELAY = 250;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let latest = 0;
+let failures = 0;
 const touched = new Set<string>();
 
 export function edited(path: string, text: () => string) {
@@ -30,10 +31,12 @@ async function check() {
   try {
     const { problems, outline } = await api.check(unsavedTexts());
     if (now !== latest) return;
+    failures = 0;
     set({ check: { state: "done", problems, outline, error: null } });
   } catch (error) {
     if (now !== latest) return;
     if (error instanceof ApiError && error.kind === "cancelled") return checkSoon();
+    if (error instanceof ApiError && error.status === 503 && failures++ < 3) return checkSoon(500 * failures);
     const lost = error instanceof ConnectionLost;
     set((state) => ({
       check: {

@@ -171,6 +171,7 @@ async function restore() {
 async function load() {
   const [about, files, { project, etag }] = await Promise.all([api.about(), api.files(), api.project()]);
   set({ about, files, project, projectEtag: etag });
+  waitForWords();
 }
 
 function takeUpdate(update: Update) {
@@ -198,6 +199,22 @@ async function rereadProject() {
   } catch (error) {
     tell(error);
   }
+}
+
+/** While the language worker starts there are no words: asked for again until they are there. */
+function waitForWords(tries = 0) {
+  if (tries > 8 || !get().about?.languages.some((one) => !one.words)) return;
+  setTimeout(
+    () =>
+      void api.about().then(
+        (about) => {
+          set({ about });
+          waitForWords(tries + 1);
+        },
+        () => waitForWords(tries + 1),
+      ),
+    1000 * (tries + 1),
+  );
 }
 
 /** After a lost connection: whatever may have changed is read again. */

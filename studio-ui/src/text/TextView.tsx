@@ -5,7 +5,7 @@ import { ApiError, api } from "../api/client";
 import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
 import { Button, IconButton } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
-import { replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
+import { openExample, replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
 import { foundOf } from "../state/found";
 import { get, set, useStudio } from "../state/store";
@@ -100,23 +100,33 @@ function useEditor() {
     editor.current = made;
     made.setDark(get().dark);
 
+    const wordsOf = (path: string) => {
+      const { about, files } = get();
+      const name = files.find((file) => file.path === path)?.language;
+      const suffix = path.slice(path.lastIndexOf("."));
+      return (
+        about?.languages.find((one) => (name ? one.name === name : one.suffixes.includes(suffix)))?.words ??
+        null
+      );
+    };
     const show = () => {
-      const { active, buffers, about, files, check, plan, job } = get();
+      const { active, buffers, check, plan, job } = get();
       const buffer = active ? buffers[active] : undefined;
       if (!active || !buffer || buffer.error) return;
-      const name = files.find((file) => file.path === active)?.language;
-      const suffix = active.slice(active.lastIndexOf("."));
-      const language = about?.languages.find((one) =>
-        name ? one.name === name : one.suffixes.includes(suffix),
-      );
       const other = made.path !== active;
-      made.show(buffer, language?.words ?? null);
+      made.show(buffer, wordsOf(active));
       if (!other) return;
       made.setProblems(check.problems);
       made.setFacts(factsOf(active, check.outline, plan, job));
     };
     const stops = [
       useStudio.subscribe((state) => (state.active ? state.buffers[state.active] : undefined), show),
+      useStudio.subscribe(
+        (state) => state.about,
+        () => {
+          if (made.path !== null) made.setWords(wordsOf(made.path));
+        },
+      ),
       useStudio.subscribe(
         (state) => state.dark,
         (now) => made.setDark(now),
@@ -177,6 +187,7 @@ export default function TextView() {
   const buffer = useStudio((state) => (state.active ? state.buffers[state.active] : undefined));
   const rules = useStudio((state) => state.files.some((file) => file.kind === "rules"));
   const entry = useStudio((state) => state.files.find((file) => file.path === state.active));
+  const examples = useStudio((state) => state.about?.examples) ?? [];
   const shown = Boolean(active && buffer && !buffer.error);
   return (
     <div className="text-view">
@@ -207,6 +218,11 @@ export default function TextView() {
             <Button kind="main" onPress={() => set({ dialog: "new-file" })}>
               {texts.welcome.write}
             </Button>
+            {examples.map((name) => (
+              <Button key={name} onPress={() => void openExample(name)}>
+                {texts.welcome.example(name)}
+              </Button>
+            ))}
           </Empty>
         )
       ) : null}

@@ -64,6 +64,7 @@ interface Kept {
 }
 
 const dark = new Compartment();
+const language = new Compartment();
 
 export function nonce(): string {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]');
@@ -83,7 +84,10 @@ export class Editor {
     parent: HTMLElement,
     private events: Events,
   ) {
-    this.view = new EditorView({ parent, state: EditorState.create({}) });
+    this.view = new EditorView({
+      parent,
+      state: EditorState.create({ extensions: EditorView.cspNonce.of(nonce()) }),
+    });
   }
 
   destroy() {
@@ -153,13 +157,22 @@ export class Editor {
     if (this.path === path) this.path = null;
   }
 
-  private language(words: Words): Extension {
+  private language(words: Words | null): Extension {
+    if (!words) return [];
     let made = this.languages.get(words);
     if (!made) {
       made = highlighter(words);
       this.languages.set(words, made);
     }
     return made;
+  }
+
+  /** The words of a language came later than its text, or anew. */
+  setWords(words: Words | null) {
+    if (words === this.words || this.path === null) return;
+    this.words = words;
+    this.kept.clear();
+    this.view.dispatch({ effects: language.reconfigure(this.language(words)) });
   }
 
   private create(buffer: Buffer, words: Words | null): EditorState {
@@ -204,7 +217,9 @@ export class Editor {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         search({ top: true }),
-        words ? [this.language(words), colours, services(path)] : [],
+        language.of(this.language(words)),
+        colours,
+        services(path),
         keymap.of([
           {
             key: "F12",
