@@ -170,6 +170,9 @@ async function restore() {
 
 async function load() {
   const [about, files, { project, etag }] = await Promise.all([api.about(), api.files(), api.project()]);
+  const known = get().about?.languages;
+  // the same objects, so that editors need not read their texts again
+  if (known && JSON.stringify(known) === JSON.stringify(about.languages)) about.languages = known;
   set({ about, files, project, projectEtag: etag });
   waitForWords();
 }

@@ -110,6 +110,8 @@ export class Editor {
     this.path = buffer.path;
     this.epoch = same ? kept.epoch : buffer.epoch;
     this.view.setState(state);
+    // what has changed since it was left
+    if (same) this.view.dispatch({ effects: language.reconfigure(this.language(words)) });
     this.setDark(this.isDark);
     if (same && kept.epoch !== buffer.epoch) this.replace(buffer);
     const top = same ? kept.top : 0;
@@ -171,7 +173,6 @@ export class Editor {
   setWords(words: Words | null) {
     if (words === this.words || this.path === null) return;
     this.words = words;
-    this.kept.clear();
     this.view.dispatch({ effects: language.reconfigure(this.language(words)) });
   }
 
