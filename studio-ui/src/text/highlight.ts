@@ -12,7 +12,7 @@ interface State {
 const NUMBER = /^(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/;
 
 function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** One pattern that takes the longest of many words. */
@@ -24,13 +24,13 @@ function oneOf(words: readonly string[], flags: string, after = ""): RegExp | nu
 
 export function highlighter(words: Words): StreamLanguage<State> {
   const fold = (word: string) => (words.ignore_case ? word.toLowerCase() : word);
-  const signs = escaped(words.word_signs);
+  const signs = escaped(words.word_signs).replaceAll("-", "\\-");
   const word = new RegExp(`^[\\p{L}_${signs}][\\p{L}\\p{N}_${signs}]*`, "u");
   const isWord = (text: string) => word.exec(text)?.[0] === text;
   const table = new Map<string, string>();
   const kinds = [
     ["function", words.functions],
-    ["builtin", words.types],
+    ["basetype", words.types],
     ["unit", words.units],
     ["constant", words.constants],
     ["keyword", words.keywords],
@@ -93,11 +93,11 @@ export function highlighter(words: Words): StreamLanguage<State> {
         return "name";
       }
       if (compound && stream.match(compound)) return "keyword";
-      if (variable && stream.match(variable)) return "variable";
+      if (variable && stream.match(variable)) return "parameter";
       if (stream.match(/^@[\p{L}_][\p{L}\p{N}_]*/u)) return "annotation";
       if (stream.match(NUMBER)) return "number";
       const found = stream.match(word) as RegExpMatchArray | null;
-      if (found) return table.get(fold(found[0])) ?? (/^\p{Lu}/u.test(found[0]) ? "type" : "name");
+      if (found) return table.get(fold(found[0])) ?? (/^\p{Lu}/u.test(found[0]) ? "typeName" : "name");
       if (operator && stream.match(operator)) return "operator";
       stream.next();
       return "punctuation";
@@ -107,10 +107,10 @@ export function highlighter(words: Words): StreamLanguage<State> {
       function: tags.function(tags.variableName),
       unit: tags.unit,
       constant: tags.bool,
-      builtin: tags.standard(tags.typeName),
-      type: tags.typeName,
+      basetype: tags.standard(tags.typeName),
+      typeName: tags.typeName,
       name: tags.variableName,
-      variable: tags.special(tags.variableName),
+      parameter: tags.special(tags.variableName),
       annotation: tags.meta,
       number: tags.number,
       string: tags.string,
