@@ -1,3 +1,4 @@
+import { AlignLeft, Lock, Search } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Files } from "./frame/Files";
@@ -9,11 +10,11 @@ import { Outline } from "./frame/Outline";
 import { Problems } from "./frame/Problems";
 import { Properties } from "./frame/Properties";
 import { StatusBar } from "./frame/StatusBar";
-import { Button } from "./parts/Button";
+import { Button, IconButton } from "./parts/Button";
 import { Empty, ErrorBox, Skeleton } from "./parts/Empty";
 import { Panel } from "./parts/Panel";
 import { Splitter } from "./parts/Splitter";
-import { showView } from "./state/actions";
+import { showView, withEditor } from "./state/actions";
 import { retry, start } from "./state/start";
 import { type Panels, set, useStudio, VIEWS, type View } from "./state/store";
 import { texts } from "./texts";
@@ -40,6 +41,10 @@ function Views() {
   const active = useStudio((state) => state.active);
   const dirty = useStudio((state) => Boolean(active && state.buffers[active]?.dirty));
   const statement = useStudio((state) => state.statement);
+  const writable = useStudio((state) => Boolean(state.active && state.buffers[state.active]?.writable));
+  const rules = useStudio((state) =>
+    state.files.some((file) => file.path === state.active && file.kind === "rules"),
+  );
   const [seen, setSeen] = useState<ReadonlySet<View>>(new Set([view]));
   useEffect(() => setSeen((before) => (before.has(view) ? before : new Set([...before, view]))), [view]);
   return (
@@ -55,6 +60,11 @@ function Views() {
         <span className="spring" />
         {active ? (
           <span className="crumbs">
+            {writable ? null : (
+              <span className="badge">
+                <Lock size={12} aria-hidden /> {texts.files.readOnly}
+              </span>
+            )}
             <span className="mono">{active}</span>
             {dirty ? <span className="dirty" title={texts.files.unsaved} /> : null}
             {statement ? (
@@ -63,6 +73,26 @@ function Views() {
                 {statement}
               </>
             ) : null}
+          </span>
+        ) : null}
+        {active && view === "Text" ? (
+          <span className="view-tools">
+            {rules && writable ? (
+              <IconButton
+                name={texts.text.format}
+                keys="Shift+Alt+F"
+                onPress={() => withEditor((editor) => editor.format())}
+              >
+                <AlignLeft size={14} />
+              </IconButton>
+            ) : null}
+            <IconButton
+              name={texts.text.search}
+              keys="Ctrl+F"
+              onPress={() => withEditor((editor) => editor.search())}
+            >
+              <Search size={14} />
+            </IconButton>
           </span>
         ) : null}
       </div>

@@ -54,7 +54,9 @@ export function Problems() {
                   onClick={() => goToProblem(problem)}
                 >
                   <Icon size={14} aria-label={problem.severity} className="problem-icon" />
-                  <span className="problem-text">{problem.message}</span>
+                  <span className="problem-text">
+                    <Linked text={problem.message} />
+                  </span>
                   <span className="problem-kind">{problem.kind}</span>
                   <span className="problem-place">
                     {problem.file}

@@ -1,17 +1,23 @@
-/** Addresses in a text, so that they can be shown as links. */
+/** What is more than plain in a text: addresses, and code between back-quotes. */
 export interface Piece {
+  kind: "text" | "link" | "code";
   text: string;
-  link: string | null;
 }
 
 export function pieces(text: string): Piece[] {
   const out: Piece[] = [];
   let last = 0;
-  for (const found of text.matchAll(/https?:\/\/[^\s<>"')\]]+[^\s<>"')\].,;:]/g)) {
-    if (found.index > last) out.push({ text: text.slice(last, found.index), link: null });
-    out.push({ text: found[0], link: found[0] });
-    last = found.index + found[0].length;
+  const plain = (end: number) => {
+    if (end > last) out.push({ kind: "text", text: text.slice(last, end) });
+  };
+  for (const found of text.matchAll(/https?:\/\/[^\s<>"'`)\]]*[^\s<>"'`)\].,;:]|`[^`\n]+`/g)) {
+    plain(found.index);
+    const [piece] = found;
+    out.push(
+      piece.startsWith("`") ? { kind: "code", text: piece.slice(1, -1) } : { kind: "link", text: piece },
+    );
+    last = found.index + piece.length;
   }
-  if (last < text.length) out.push({ text: text.slice(last), link: null });
+  plain(text.length);
   return out;
 }

@@ -11,7 +11,7 @@ export interface EditorHandle {
   redo(): void;
   reveal(place: Place, focus: boolean): void;
   format(): void;
-  focus(): void;
+  search(): void;
 }
 
 let editor: EditorHandle | null = null;

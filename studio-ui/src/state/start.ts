@@ -6,6 +6,7 @@ import { texts } from "../texts";
 import { flush, keepUnsaved, loadFiles, open, projectKey, reread, say, tell, withEditor } from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
+import { followPlan } from "./planning";
 import { get, type Panels, type Studio, set, useStudio, type View } from "./store";
 import { kept } from "./unsaved";
 
@@ -262,6 +263,7 @@ export async function start() {
   followTitle();
   followWidth();
   followAddress();
+  followPlan();
   onLost(() => {
     if (get().connection === "connected") set({ connection: "lost" });
   });

@@ -3,6 +3,7 @@ import { create } from "zustand";
 import { subscribeWithSelector } from "zustand/middleware";
 import type { About, FileEntry, Job, OutlineEntry, PlanAnswer, Problem, Project } from "../api/types";
 import type { Connection } from "../api/updates";
+import { evaluationOrder } from "../parts/order";
 
 export const VIEWS = ["Text", "Plan", "Run"] as const;
 export type View = (typeof VIEWS)[number];
@@ -144,9 +145,7 @@ export const useStudio = create<Studio>()(
 export const get = useStudio.getState;
 export const set = useStudio.setState;
 
-/** The derived types, in the order of the program: the order of their colours. */
+/** The derived types, in the order in which they are evaluated: the order of their colours. */
 export function typeOrder(state: Studio): string[] {
-  const out = new Set<string>();
-  for (const entry of state.check.outline) if (entry.output) out.add(entry.output);
-  return [...out];
+  return evaluationOrder(state.check.outline);
 }

@@ -1,9 +1,8 @@
 /** The text of the open file. */
-import { AlignLeft, Lock, Search } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { ApiError, api } from "../api/client";
 import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
-import { Button, IconButton } from "../parts/Button";
+import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { openExample, replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
@@ -73,7 +72,6 @@ function definitionAt(path: string, line: number): string | null {
 
 function useEditor() {
   const parent = useRef<HTMLDivElement>(null);
-  const editor = useRef<Editor | null>(null);
   useEffect(() => {
     if (!parent.current) return;
     const made = new Editor(parent.current, {
@@ -97,7 +95,6 @@ function useEditor() {
         );
       },
     });
-    editor.current = made;
     made.setDark(get().dark);
 
     const wordsOf = (path: string) => {
@@ -169,7 +166,7 @@ function useEditor() {
         if (focus) requestAnimationFrame(() => made.focus());
       },
       format: () => void format(),
-      focus: () => made.focus(),
+      search: () => made.search(),
     });
     return () => {
       setEditor(null);
@@ -177,38 +174,20 @@ function useEditor() {
       made.destroy();
     };
   }, []);
-  return { parent, editor };
+  return parent;
 }
 
 export default function TextView() {
-  const { parent, editor } = useEditor();
+  const parent = useEditor();
   const ready = useStudio((state) => state.ready);
   const active = useStudio((state) => state.active);
   const buffer = useStudio((state) => (state.active ? state.buffers[state.active] : undefined));
   const rules = useStudio((state) => state.files.some((file) => file.kind === "rules"));
-  const entry = useStudio((state) => state.files.find((file) => file.path === state.active));
   const examples = useStudio((state) => state.about?.examples) ?? [];
   const shown = Boolean(active && buffer && !buffer.error);
   return (
     <div className="text-view">
       <div className="editor" ref={parent} hidden={!shown} />
-      {shown ? (
-        <div className="editor-tools">
-          {buffer?.writable ? null : (
-            <span className="badge">
-              <Lock size={12} aria-hidden /> {texts.files.readOnly}
-            </span>
-          )}
-          {entry?.kind === "rules" && buffer?.writable ? (
-            <IconButton name={texts.text.format} keys="Shift+Alt+F" onPress={() => void format()}>
-              <AlignLeft size={14} />
-            </IconButton>
-          ) : null}
-          <IconButton name={texts.text.search} keys="Ctrl+F" onPress={() => editor.current?.search()}>
-            <Search size={14} />
-          </IconButton>
-        </div>
-      ) : null}
       {buffer?.error ? <ErrorBox title={active ?? ""} text={buffer.error} /> : null}
       {!active && ready ? (
         rules ? (

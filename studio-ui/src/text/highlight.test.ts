@@ -30,7 +30,8 @@ function tokens(text: string, words: Words): string[] {
   const out: string[] = [];
   ensureSyntaxTree(state, text.length)?.iterate({
     enter(node) {
-      if (!node.node.firstChild && node.to > node.from) out.push(`${state.sliceDoc(node.from, node.to)} ${node.name}`);
+      if (!node.node.firstChild && node.to > node.from)
+        out.push(`${state.sliceDoc(node.from, node.to)} ${node.name}`);
     },
   });
   return out;

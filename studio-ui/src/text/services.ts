@@ -37,16 +37,18 @@ function textsWith(path: string) {
 
 function linked(parent: HTMLElement, text: string) {
   for (const piece of pieces(text)) {
-    if (!piece.link) {
+    if (piece.kind === "text") {
       parent.append(piece.text);
       continue;
     }
-    const link = document.createElement("a");
-    link.href = piece.link;
-    link.target = "_blank";
-    link.rel = "noreferrer";
-    link.textContent = piece.text;
-    parent.append(link);
+    const element = document.createElement(piece.kind === "link" ? "a" : "code");
+    element.textContent = piece.text;
+    if (element instanceof HTMLAnchorElement) {
+      element.href = piece.text;
+      element.target = "_blank";
+      element.rel = "noreferrer";
+    }
+    parent.append(element);
   }
 }
 

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { pieces } from "./links";
+
+it("finds addresses and code", () => {
+  expect(pieces("use `a -> b`, see https://a.org/x.html#y.")).toEqual([
+    { kind: "text", text: "use " },
+    { kind: "code", text: "a -> b" },
+    { kind: "text", text: ", see " },
+    { kind: "link", text: "https://a.org/x.html#y" },
+    { kind: "text", text: "." },
+  ]);
+  expect(pieces("javascript:alert(1) a ` b")).toEqual([{ kind: "text", text: "javascript:alert(1) a ` b" }]);
+  expect(pieces("")).toEqual([]);
+});
