@@ -270,7 +270,7 @@ def files(paths: list[Path]) -> list[Path]:
     """``paths``, folders replaced by the files in them."""
     out: list[Path] = []
     for path in paths:
-        inside = sorted(each for each in path.rglob("*") if each.suffix in (".md", ".py")) if path.is_dir() else [path]
+        inside = sorted(each for each in path.rglob("*") if each.suffix in (".md", ".py") and "static" not in each.parts) if path.is_dir() else [path]
         out += inside
     return out
 

@@ -47,7 +47,7 @@ def test_no_source_maps_and_nothing_from_elsewhere(page: str) -> None:
 
 def test_all_shipped_code_has_a_licence_that_allows_it(page: str) -> None:
     """The notices name each package with its licence: a heading `## NAME - VERSION (LICENCE)`."""
-    (notices,) = STATIC.rglob("license.md")
+    (notices,) = STATIC.rglob("licenses.md")
     found = dict(re.findall(r"^## (\S+) - \S+ \(([^)]+)\)$", notices.read_text(), re.MULTILINE))
     assert {"react", "react-dom", "react-aria-components", "@codemirror/state", "zustand"} <= found.keys()
     assert {name: licence for name, licence in found.items() if licence not in LICENCES} == {}
