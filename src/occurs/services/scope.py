@@ -101,7 +101,7 @@ class Scope:
 
     def __init__(self, path: str, texts: Mapping[str, str], offset: int) -> None:
         program = snapshot(texts)
-        self.path, self.text = path, texts[path]
+        self.path, self.text = path, texts.get(path, "")
         self.offset = max(0, min(offset, len(self.text)))
         self.language = next((name for _, p, name in program.texts if p == path), "")
         self.program = program

@@ -15,6 +15,7 @@ from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retent
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
 from occurs.languages.epl.editing import begun as begun
 from occurs.languages.epl.editing import bound as bound
+from occurs.languages.epl.editing import layout as layout
 from occurs.languages.epl.editing import outline as outline
 from occurs.languages.epl.editing import pieces as pieces
 from occurs.languages.epl.editing import words as words

@@ -8,6 +8,7 @@ from occurs.expr.text import Text
 from occurs.languages.epl import parser, syntax
 from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.epl.parser.tree import TYPES
+from occurs.languages.epl.render import clauses
 from occurs.languages.epl.words import UNITS
 from occurs.languages.kit import vocabulary
 from occurs.languages.kit.editing import Begun, Binding, Entry, Snippet, Token, Words, closing, openings
@@ -63,6 +64,12 @@ def words(language: str) -> Words:
 def pieces(text: str) -> Iterable[Piece]:
     """The statements of a text, with blanks for comments."""
     return parser.pieces(parser.without_comments(text, Text(text, None)))
+
+
+def layout(statement: syntax.Statement) -> list[str]:
+    """The lines of a statement in its canonical text."""
+    *lines, last = clauses(statement)
+    return [*lines, f"{last};"]
 
 
 def begun(text: str) -> Begun | None:

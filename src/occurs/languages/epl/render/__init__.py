@@ -24,9 +24,9 @@ def render(node: Node) -> str:
     In a file every clause of a statement has a line, and there is an empty line between two statements.
     """
     if isinstance(node, syntax.File):
-        return "\n".join("\n".join(_clauses(s)) + ";\n" for s in node.statements)
+        return "\n".join("\n".join(clauses(s)) + ";\n" for s in node.statements)
     if isinstance(node, syntax.CreateSchema | syntax.Query):
-        return " ".join(_clauses(node))
+        return " ".join(clauses(node))
     if isinstance(node, Expr):
         return expr_text(node)
     return _pattern(node)[0]
@@ -35,7 +35,8 @@ def render(node: Node) -> str:
 # --- statements -----------------------------------------------------------------------------------------------------
 
 
-def _clauses(node: syntax.Statement) -> list[str]:
+def clauses(node: syntax.Statement) -> list[str]:
+    """The clauses of a statement, its annotations among them, each of which has a line of its own."""
     out = [_annotation(a) for a in node.annotations]
     if isinstance(node, syntax.CreateSchema):
         columns = ", ".join(f"{_name(a.name)} {a.written or _TYPES[a.type]}" for a in node.attributes)
