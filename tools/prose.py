@@ -270,8 +270,9 @@ def files(paths: list[Path]) -> list[Path]:
     """``paths``, folders replaced by the files in them."""
     out: list[Path] = []
     for path in paths:
-        inside = sorted(each for each in path.rglob("*") if each.suffix in (".md", ".py") and "static" not in each.parts) if path.is_dir() else [path]
-        out += inside
+        # `static` is built: what is in it was written elsewhere
+        inside = (p for p in path.rglob("*") if p.suffix in (".md", ".py") and "static" not in p.parts)
+        out += sorted(inside) if path.is_dir() else [path]
     return out
 
 
