@@ -113,7 +113,7 @@ class Languages:
         found: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         return {**found, "problems": [_left_alone(p) for p in sorted(left)] + msgspec.json.decode(found["problems"])}
 
-    async def ask(self, call: str, texts: Mapping[str, str], **args: Any) -> msgspec.Raw:
+    async def ask(self, call: str, texts: Mapping[str, str], /, **args: Any) -> msgspec.Raw:
         """Another call over texts.  Refuses a program that has ended the worker twice (503)."""
         left = sorted(p for p, t in texts.items() if self._harm[_mark(call, p, t)] >= _TIMES)
         if left:
