@@ -1,8 +1,8 @@
-"""The text cases of one language as streams, half of each in a process of its own.
+"""The text cases of all languages as streams, half of each in a process of its own.
 
-``python halves.py LANGUAGE begin|end FOLDER STEP``: ``begin`` runs every case (with STEP 5 every fifth one) as a whole
+``python halves.py begin|end FOLDER STEP``: ``begin`` runs every case (with STEP 5 every fifth one) as a whole
 and again to some point in the middle, and writes what the buckets keep; ``end`` reads that and goes on to the end of
-the history.  Both write ``FOLDER/begin.json`` or ``FOLDER/end.json``: per case the rows of the ``part`` that this
+the history.  Both write ``FOLDER/LANGUAGE/begin.json`` or ``end.json``: per case the rows of the ``part`` that this
 process ran, the ``program`` as a checkpoint describes it, and the ``warnings`` of its buckets; ``begin`` the rows of
 the ``whole``, too.
 """
@@ -132,12 +132,15 @@ def run(number: int, name: str, make: Stream, half: str, folder: Path) -> dict[s
     return out
 
 
-def main(language: str, half: str, folder: Path, step: int) -> None:
-    # cases may have one name
-    cases = {f"{n} {name}": make for n, (name, make) in enumerate(LANGUAGES[language]()) if n % step == 0}
-    found = {name: run(n, name, make, half, folder) for n, (name, make) in enumerate(cases.items())}
-    (folder / f"{half}.json").write_text(json.dumps(found))
+def main(half: str, folder: Path, step: int) -> None:
+    for language, all_cases in LANGUAGES.items():
+        place = folder / language
+        place.mkdir(exist_ok=True)
+        # cases may have one name
+        cases = {f"{n} {name}": make for n, (name, make) in enumerate(all_cases()) if n % step == 0}
+        found = {name: run(n, name, make, half, place) for n, (name, make) in enumerate(cases.items())}
+        (place / f"{half}.json").write_text(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

@@ -8,7 +8,6 @@ every micro-batch, as Spark promises none.
 from __future__ import annotations
 
 import json
-import os
 import random
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -100,13 +99,6 @@ class How:
     skip: bool = False
     apart: bool = True
     seed: int = 0
-
-
-def some_ways(ways: Sequence[How], number: int) -> list[How]:
-    """The ways in which the case of this number becomes a stream: all in CI, else two, so that all have cases."""
-    if os.environ.get("CI"):
-        return list(ways)
-    return [ways[number % len(ways)], ways[(number + 1) % len(ways)]]
 
 
 @dataclass

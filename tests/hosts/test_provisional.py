@@ -10,6 +10,7 @@ import pytest
 from instream import How, InStream
 from test_local_lasting import CASES, input_of, lines_of, program_of
 from test_stream_lasting import options_of
+from tests.amount import first
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import text_of
 from tests.textcases.phenesthe import LastingCase, Line, Loaded, shown
@@ -137,7 +138,7 @@ def _identity(row: Line) -> Any:
     return row[0], row[1], row[-1]
 
 
-@pytest.mark.parametrize("tens", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 10))])
+@pytest.mark.parametrize("tens", first(range(10), 1))
 def test_random_programs(tens: int) -> None:
     for seed in range(10 * tens, 10 * tens + 10):
         check(seed)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hostcases import all_cases, here, keywords, labelled
-from instream import How, as_stream, some_ways
+from instream import How, as_stream
+from tests.amount import one_of
 
 import occurs
 from occurs.model.history import InputOptions
@@ -32,7 +34,7 @@ def delays(case: Case, rng: random.Random) -> int:
     return rng.choice((1, 1 + span // 3, span))
 
 
-def check(case: Case, ways: list[How]) -> None:
+def check(case: Case, ways: Sequence[How]) -> None:
     options = keywords(case)
     tables: Any = case.tables() or {None: NOTHING}
     rng = random.Random(case.name)
@@ -58,7 +60,7 @@ def test_few_ways_meet_everything() -> None:
 
 @pytest.mark.parametrize("case", all_cases(), ids=lambda c: c.name)
 def test_few_ways(case: Case) -> None:
-    check(case, some_ways(FEW, all_cases().index(case)))
+    check(case, one_of(FEW, all_cases().index(case)))
 
 
 def test_a_frontier_before_all_time() -> None:

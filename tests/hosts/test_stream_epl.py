@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import product
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from eplcases import all_cases, program_of, right
 from hostcases import keywords
 from instream import How, InStream
 from test_stream_change import Changing
+from tests.amount import one_of
 from tests.generators.random_epl import random_epl
 from tests.laws.epl import Subject
 from tests.textcases.epl import EplCase
@@ -42,7 +44,7 @@ def bare(events: list[Occurrence]) -> list[Occurrence]:
     return [Occurrence(e.type, e.time, {n: v for n, v in e.attributes.items() if n != "because"}) for e in events]
 
 
-def check(case: EplCase, ways: list[How]) -> None:
+def check(case: EplCase, ways: Sequence[How]) -> None:
     program, options = program_of(case), options_of(case)
     local = program.detect(case.tables() or NOTHING, with_label=True, zone=case.zone, **keywords(case))
     wanted = occurrences_of({t: local.arrow(t) for t in local})
@@ -59,8 +61,8 @@ def check(case: EplCase, ways: list[How]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: EplCase) -> None:
     number = CASES.index(case)
-    # every case in two ways; in all of them with --long
-    check(case, [WAYS[number % len(WAYS)], WAYS[(number + 1) % len(WAYS)]])
+    # every case in one way, in CI in two; in all of them with --long
+    check(case, one_of([WAYS[number % len(WAYS)], WAYS[(number + 1) % len(WAYS)]], 0))
 
 
 @pytest.mark.slow

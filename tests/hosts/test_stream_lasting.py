@@ -8,8 +8,9 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from instream import How, InStream, some_ways
+from instream import How, InStream
 from test_local_lasting import CASES, input_of, instant, lines_of, program_of
+from tests.amount import one_of
 from tests.textcases.phenesthe import LastingCase, Line, Loaded
 
 import occurs
@@ -63,7 +64,7 @@ def test_few_ways_meet_everything() -> None:
 
 @pytest.mark.parametrize("case", BATCH, ids=str)
 def test_a_stream_that_is_closed_gave_what_a_batch_gives(case: LastingCase) -> None:
-    check(case, some_ways(FEW, BATCH.index(case)))
+    check(case, one_of(FEW, BATCH.index(case)))
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.error is not None and c.mode == "batch"], ids=str)

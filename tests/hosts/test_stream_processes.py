@@ -8,30 +8,33 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from halves import LANGUAGES
+from tests.amount import amount
 
-#: every case in CI, every fifth in the fast run
-STEP = 1 if os.environ.get("CI") else 5
+#: every case in CI, every eighth in the fast run
+STEP = amount(8, 1)
 
 
-def half(language: str, which: str, folder: Path, seed: int) -> dict[str, Any]:
-    script = Path(__file__).with_name("halves.py")
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder to which both processes wrote what they found, in all languages."""
+    folder, script = tmp_path_factory.mktemp("halves"), Path(__file__).with_name("halves.py")
     path = os.pathsep.join([str(script.parent), str(script.parents[2]), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, str(script), language, which, str(folder), str(STEP)],
-        env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads((folder / f"{which}.json").read_text())
-    return found
+    for half, seed in (("begin", 0), ("end", 2)):
+        done = subprocess.run(
+            [sys.executable, str(script), half, str(folder), str(STEP)],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return folder
 
 
+@pytest.mark.xdist_group("halves")  # one process runs the two
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_stream_goes_on_in_another_process(language: str, tmp_path: Path) -> None:
-    begun, ended = half(language, "begin", tmp_path, 0), half(language, "end", tmp_path, 2)
+def test_a_stream_goes_on_in_another_process(language: str, halves: Path) -> None:
+    begun, ended = (json.loads((halves / language / f"{half}.json").read_text()) for half in ("begin", "end"))
     assert begun.keys() == ended.keys()
     assert len(begun) > 50 / STEP
     for name, first in begun.items():
