@@ -226,9 +226,10 @@ export interface Row {
   values: Record<string, unknown>;
 }
 
+/** The first columns are those of every row: row, type, time, ticks, end, end_ticks, open, label. */
 export interface RowsAnswer {
   columns: { name: string; type: string }[];
-  rows: Row[];
+  rows: unknown[][];
   total: number;
 }
 
@@ -253,15 +254,26 @@ export interface WhyAnswer {
   more: number;
 }
 
+export interface PeekedRow {
+  type: string;
+  time: string | number;
+  end: string | number | null;
+  values: Record<string, unknown>;
+  file: string | null;
+  line: number | null;
+  row: number;
+}
+
+/** `rows` and `last` of a type are null if there is more than was read. */
 export interface PeekAnswer {
   types: {
     name: string;
-    schema: [string, string][] | Record<string, string>;
+    schema: Record<string, string>;
     rows: number | null;
-    first: string | null;
-    last: string | null;
+    first: string | number | null;
+    last: string | number | null;
   }[];
-  rows: unknown[];
+  rows: PeekedRow[];
   problems: Problem[];
 }
 

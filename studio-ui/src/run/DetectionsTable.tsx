@@ -23,8 +23,8 @@ import { download } from "../state/exports";
 import { typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { choose, showTime } from "./actions";
-import { valueText } from "./rows";
-import { setRun, useRun } from "./state";
+import { attributesOf, rowsOf, valueText } from "./rows";
+import { markedOf, setRun, useRun } from "./state";
 import type { Clock, Range } from "./time";
 import { same } from "./view";
 import { PAGE, pagesOf, scrollTo, windowOf } from "./window";
@@ -44,7 +44,7 @@ interface Query {
 interface Data {
   query: Query;
   total: number;
-  columns: RowsAnswer["columns"];
+  attributes: RowsAnswer["columns"];
   pages: Map<number, Row[]>;
 }
 
@@ -66,8 +66,13 @@ function useRows(query: Query | null) {
       setError(null);
       setData((old) => {
         const pages = old?.query === wanted ? new Map(old.pages) : new Map<number, Row[]>();
-        const { total, columns, rows } = answer;
-        return { query: wanted, total, columns, pages: pages.set(page, rows) };
+        const { total } = answer;
+        return {
+          query: wanted,
+          total,
+          attributes: attributesOf(answer),
+          pages: pages.set(page, rowsOf(answer)),
+        };
       });
     } catch (problem) {
       if (now.current !== wanted) return;
@@ -206,19 +211,17 @@ interface Column {
   numeric: boolean;
 }
 
-const SPECIAL = new Set(["type", "time", "end", "label"]);
 const NUMBERS = new Set(["int", "float"]);
 
 /** One type's attributes have columns of their own, those of several types one for all. */
-function columnsOf(columns: RowsAnswer["columns"], single: boolean): Column[] {
+function columnsOf({ attributes, pages }: Data, single: boolean): Column[] {
   const out: Column[] = [{ name: "type", title: t.type, sort: "type", numeric: false }];
   out.push({ name: "time", title: t.time, sort: "time", numeric: true });
-  if (columns.some((column) => column.name === "end"))
-    out.push({ name: "end", title: t.end, sort: "end", numeric: true });
+  const lasts = [...pages.values()].some((rows) => rows.some((row) => row.open || row.end_ticks !== null));
+  if (lasts) out.push({ name: "end", title: t.end, sort: "end", numeric: true });
   if (!single) return [...out, { name: "values", title: t.values, sort: null, numeric: false }];
-  for (const { name, type } of columns)
-    if (!SPECIAL.has(name))
-      out.push({ name: `.${name}`, title: name, sort: name, numeric: NUMBERS.has(type) });
+  for (const { name, type } of attributes)
+    out.push({ name: `.${name}`, title: name, sort: name, numeric: NUMBERS.has(type) });
   return out;
 }
 
@@ -255,7 +258,7 @@ function Rows({
   const wantsFocus = useRef(false);
   const seen = windowOf(data.total, HEIGHT, scroll, room, 8);
   const rowAt = (i: number): Row | undefined => data.pages.get(Math.floor(i / PAGE))?.[i % PAGE];
-  const columns = useMemo(() => columnsOf(data.columns, single !== undefined), [data.columns, single]);
+  const columns = useMemo(() => columnsOf(data, single !== undefined), [data, single]);
   const template = columns.map((column) => WIDTHS[column.name] ?? "minmax(96px, 1fr)").join(" ");
 
   useLayoutEffect(() => {
@@ -291,9 +294,9 @@ function Rows({
     const row = rowAt(i);
     setActive(i);
     if (!row) return;
-    const marked = { type: row.type, start: row.ticks, end: row.end_ticks, label: row.label };
+    const marked = markedOf(row);
     choose(marked);
-    showTime(marked);
+    if (marked) showTime(marked);
   };
 
   const go = (i: number) => {

@@ -43,15 +43,8 @@ export function Events() {
                   />
                   <span className={there ? "event-path" : "event-path is-missing"}>{path}</span>
                 </label>
-                {entry ? (
-                  <TypeField
-                    key={entry.type}
-                    path={path}
-                    type={entry.type}
-                    onType={(now) =>
-                      void changeProject((given) => withEntry(given, { type: now, path }, true))
-                    }
-                  />
+                {type && !path.split("/").at(-1)?.startsWith(`${type}.`) ? (
+                  <span className="dim">{type}</span>
                 ) : null}
                 <button
                   type="button"
@@ -69,29 +62,6 @@ export function Events() {
         </div>
       )}
     </Panel>
-  );
-}
-
-function TypeField({ path, type, onType }: { path: string; type: string; onType: (type: string) => void }) {
-  const [text, setText] = useState(type);
-  const done = () => {
-    const now = text.trim();
-    if (now !== type && !now.includes("=")) onType(now);
-    else setText(type);
-  };
-  return (
-    <input
-      className="run-field event-type"
-      aria-label={t.typeOf(path)}
-      title={t.typeHint}
-      placeholder={t.typeColumn}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      onBlur={done}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") done();
-      }}
-    />
   );
 }
 

@@ -2,12 +2,13 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { ApiError, api } from "../api/client";
-import type { PeekAnswer, Problem } from "../api/types";
+import type { PeekAnswer, PeekedRow, Problem } from "../api/types";
 import { IconButton } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
-import { entriesOf, formatEntry, typeByName } from "./events";
+import { changeProject } from "./actions";
+import { entriesOf, formatEntry, typeByName, withEntry } from "./events";
 import { valueText } from "./rows";
 import { setRun } from "./state";
 
@@ -21,7 +22,8 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
   const outline = useStudio((state) => state.check.outline);
   const etag = useStudio((state) => state.files.find((file) => file.path === path)?.etag);
   const [got, setGot] = useState<Answer | null>(null);
-  const entry = entriesOf(project).find((one) => one.path === path) ?? {
+  const chosen = entriesOf(project).find((one) => one.path === path);
+  const entry = chosen ?? {
     path,
     type: typeByName(path, outline),
   };
@@ -43,6 +45,14 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
       <div className="view-bar">
         <h2 className="view-title">{t.peek}</h2>
         <span className="dim mono">{path}</span>
+        {chosen ? (
+          <TypeField
+            key={chosen.type}
+            path={path}
+            type={chosen.type}
+            onType={(type) => void changeProject((now) => withEntry(now, { type, path }, true))}
+          />
+        ) : null}
         <span className="spring" />
         {closable ? (
           <IconButton name={t.peekClose} onPress={() => setRun({ peek: null })}>
@@ -61,18 +71,31 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
   );
 }
 
-function schemaOf(given: PeekAnswer["types"][number]["schema"]): [string, string][] {
-  if (Array.isArray(given))
-    return given.map((one) =>
-      Array.isArray(one)
-        ? one
-        : [String((one as { name: string }).name), String((one as { type: string }).type)],
-    );
-  return Object.entries(given ?? {});
+function TypeField({ path, type, onType }: { path: string; type: string; onType: (type: string) => void }) {
+  const [text, setText] = useState(type);
+  const done = () => {
+    const now = text.trim();
+    if (now !== type && !now.includes("=")) onType(now);
+    else setText(type);
+  };
+  return (
+    <input
+      className="run-field event-type"
+      aria-label={t.typeOf(path)}
+      title={t.typeHint}
+      placeholder={t.typeColumn}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={done}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") done();
+      }}
+    />
+  );
 }
 
 function Content({ answer }: { answer: PeekAnswer }) {
-  const rows = answer.rows as Record<string, unknown>[];
+  const { rows } = answer;
   const columns = new Set<string>();
   for (const row of rows)
     for (const [name, value] of Object.entries(flat(row))) if (value !== null) columns.add(name);
@@ -90,9 +113,9 @@ function Content({ answer }: { answer: PeekAnswer }) {
               {type.first !== null && type.last !== null ? (
                 <span className="mono">{t.range(String(type.first), String(type.last))}</span>
               ) : null}
-              {schemaOf(type.schema).map(([name, kind]) => (
+              {Object.entries(type.schema).map(([name, kind]) => (
                 <span key={name}>
-                  {name} <i className="dim">{kind}</i>
+                  {name} <span className="dim">{kind}</span>
                 </span>
               ))}
             </dd>
@@ -133,12 +156,12 @@ function Content({ answer }: { answer: PeekAnswer }) {
   );
 }
 
-const HIDDEN = new Set(["row", "ticks", "end_ticks", "open", "label", "source", "constituents", "more"]);
+/** Where a row is from is said by its line. */
+const HIDDEN = new Set(["file", "row"]);
 
-/** A row with its attributes beside its time. */
-function flat(row: Record<string, unknown>): Record<string, unknown> {
-  const { values, ...rest } = row;
-  return values && typeof values === "object" ? { ...rest, ...(values as Record<string, unknown>) } : row;
+/** A row with its attributes beside its time, its line first. */
+function flat({ values, line, ...rest }: PeekedRow): Record<string, unknown> {
+  return { line, ...rest, ...values };
 }
 
 function isNumeric(value: unknown): boolean {

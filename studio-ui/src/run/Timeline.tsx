@@ -20,7 +20,19 @@ import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { chooseMark, setRange, setWidth, showAll, showBrush } from "./actions";
 import { draw, type Spot, type Theme } from "./draw";
-import { type Hit, hit, type Mark, nearest, nextMark, offsetAt, type Picture, pixel, strips } from "./lanes";
+import {
+  type Hit,
+  hit,
+  type Mark,
+  nearest,
+  nextMark,
+  offMiddle,
+  offsetAt,
+  type Picture,
+  pixel,
+  type Strip,
+  strips,
+} from "./lanes";
 import { getRun, type Marked, setRun, useRun } from "./state";
 import type { Clock, Range } from "./time";
 import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
@@ -154,12 +166,23 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   const spots = useMemo(
     () =>
       picture
-        ? spotsOf(picture, clock, { chosen, constituents, pointed, focus, over: over?.hit ?? null })
+        ? spotsOf(picture, places, clock, { chosen, constituents, pointed, focus, over: over?.hit ?? null })
         : [],
-    [picture, clock, chosen, constituents, pointed, focus, over],
+    [picture, places, clock, chosen, constituents, pointed, focus, over],
   );
 
   useEffect(() => setWidth(width), [width]);
+
+  // the lane of what is chosen comes into view
+  useEffect(() => {
+    const { picture } = getRun();
+    const strip = places[picture?.lanes.findIndex((lane) => lane.type === chosen?.type) ?? -1];
+    const box = scroller.current;
+    if (!strip || !box) return;
+    if (strip.top < box.scrollTop) box.scrollTo({ top: strip.top });
+    else if (strip.top + strip.height > box.scrollTop + box.clientHeight)
+      box.scrollTo({ top: strip.top + strip.height - box.clientHeight });
+  }, [chosen, places]);
 
   // the canvas is redrawn once per frame, whatever has changed
   useEffect(() => {
@@ -385,7 +408,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
           <span
             key={tick.at}
             className={tick.major ? "axis-label axis-major" : "axis-label"}
-            style={{ left: LABELS + pixel(range, width, tick.at) }}
+            style={{ left: LABELS + Math.min(width - 24, pixel(range, width, tick.at)) }}
           >
             {tick.label}
           </span>
@@ -461,25 +484,28 @@ interface Marks {
   over: Hit | null;
 }
 
-function spotsOf(picture: Picture, clock: Clock, marks: Marks): Spot[] {
+function spotsOf(picture: Picture, places: readonly Strip[], clock: Clock, marks: Marks): Spot[] {
   const out: Spot[] = [];
   const put = (one: Marked, kind: Spot["kind"]) => {
     const lane = picture.lanes.findIndex((drawn) => drawn.type === one.type);
     if (lane < 0) return;
     const start = clock.offset(one.start);
-    out.push({ lane, start, end: one.end === null ? start : clock.offset(one.end), kind });
+    const end = one.end === null ? start : clock.offset(one.end);
+    const mark = picture.lanes[lane]?.marks.find((drawn) => drawn.row === one.row);
+    const strip = places[lane];
+    out.push({ lane, start, end, off: mark && strip ? offMiddle(mark, strip) : 0, kind });
   };
   for (const one of marks.constituents) put(one, "constituent");
   if (marks.chosen) put(marks.chosen, "chosen");
   if (marks.pointed) put(marks.pointed, "pointed");
-  if (marks.focus?.mark) {
-    const { start, end, lasting } = marks.focus.mark;
-    out.push({ lane: marks.focus.lane, start, end: lasting ? end : start, kind: "focused" });
-  }
-  if (marks.over) {
-    const { start, end, lasting } = marks.over.mark;
-    out.push({ lane: marks.over.lane, start, end: lasting ? end : start, kind: "pointed" });
-  }
+  const ring = ({ lane, mark }: { lane: number; mark: Mark }, kind: Spot["kind"]) => {
+    const strip = places[lane];
+    const { start, end, lasting } = mark;
+    if (strip) out.push({ lane, start, end: lasting ? end : start, off: offMiddle(mark, strip), kind });
+  };
+  const { focus, over } = marks;
+  if (focus?.mark) ring({ lane: focus.lane, mark: focus.mark }, "focused");
+  if (over) ring(over, "pointed");
   return out;
 }
 

@@ -237,6 +237,8 @@ function Item({ one }: { one: Constituent }) {
     if (source?.file) void goTo({ path: source.file, line: source.line ?? 1, column: 1 });
     else void goToDefinition(definitionOf(one.type));
   };
+  // an atom, which says once more what its type and values say
+  const role = one.role?.startsWith(one.type) ? null : one.role;
   const name = place ? t.source(place) : t.go(one.type);
   return (
     <li
@@ -261,11 +263,17 @@ function Item({ one }: { one: Constituent }) {
         ) : (
           <span className="constituent-toggle" />
         )}
-        <button type="button" className="constituent-main" onClick={show} disabled={one.ticks === null}>
+        <button
+          type="button"
+          className="constituent-main"
+          title={one.role ?? undefined}
+          onClick={show}
+          disabled={one.ticks === null}
+        >
           <span className="constituent-title">
             <TypeSwatch type={one.type} />
             <b>{one.type}</b>
-            {one.role && one.role !== one.type ? <span className="dim">{one.role}</span> : null}
+            {role ? <span className="dim">{role}</span> : null}
           </span>
           <span
             className="constituent-time mono"

@@ -8,7 +8,8 @@ import type { Snapshot } from "./changed";
 import { entriesOf, formatEntry } from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
-import { getRun, type Marked, resultOf, setRun, useRun, viewOf } from "./state";
+import { rowsOf } from "./rows";
+import { getRun, type Marked, markedOf, resultOf, setRun, useRun, viewOf } from "./state";
 import type { Range } from "./time";
 import { same, showing, within } from "./view";
 
@@ -212,9 +213,8 @@ export async function chooseMark(type: string, mark: Mark, input: boolean): Prom
   const { job, clock } = getRun();
   if (!job || !clock || input) return;
   try {
-    const { rows } = await api.rows(job, { type, sort: "time", offset: mark.row, limit: 1 });
-    const row = rows[0];
-    if (row) choose({ type, start: row.ticks, end: row.end_ticks, label: row.label });
+    const [row] = rowsOf(await api.rows(job, { type, sort: "time", offset: mark.row, limit: 1 }));
+    if (row) choose(markedOf(row));
   } catch (error) {
     tell(error);
   }

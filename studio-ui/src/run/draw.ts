@@ -1,6 +1,8 @@
 /** Draws the lanes of a timeline on a canvas. */
-import { barPlace, type DrawnLane, type Mark, type Picture, pixel, type Strip } from "./lanes";
+import { barPlace, type DrawnLane, type Mark, offMiddle, type Picture, pixel, type Strip } from "./lanes";
 import type { AxisTick, Range } from "./time";
+
+const RADIUS = 4.5;
 
 export interface Theme {
   grid: string;
@@ -17,6 +19,8 @@ export interface Spot {
   lane: number;
   start: number;
   end: number;
+  /** from the middle of the lane */
+  off: number;
   kind: "chosen" | "constituent" | "pointed" | "focused";
 }
 
@@ -118,35 +122,34 @@ function drawMarks(
   context.fillStyle = colour;
   context.strokeStyle = theme.edge;
   context.lineWidth = 1;
-  if (lane.input) {
-    context.beginPath();
-    for (const mark of lane.marks) {
-      if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
-      else {
-        const x = pixel(range, width, mark.start);
-        if (x > -2 && x < width + 2) context.rect(x - 0.75, strip.top + 6, 1.5, strip.height - 12);
-      }
-    }
-    context.fill();
-    return;
-  }
   context.globalAlpha *= 0.9;
   context.beginPath();
   for (const mark of lane.marks)
     if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
   context.fill();
   context.globalAlpha /= 0.9;
-  const radius = lane.marks.length > 400 ? 3 : 4.5;
+  // where points would cover each other they are strokes, whose density is seen
+  const shown = lane.marks.filter(
+    (mark) => !mark.lasting && mark.start >= range.from && mark.start <= range.to,
+  );
+  if (lane.input || shown.length > width / 14) {
+    const high = strip.height * (lane.input ? 0.5 : 0.6);
+    context.globalAlpha *= lane.input ? 1 : 0.75;
+    for (const mark of shown) {
+      const x = pixel(range, width, mark.start);
+      context.fillRect(x - 0.75, middle - high / 2, 1.5, high);
+    }
+    return;
+  }
   context.beginPath();
-  for (const mark of lane.marks) {
-    if (mark.lasting) continue;
+  for (const mark of shown) {
     const x = pixel(range, width, mark.start);
-    if (x < -radius || x > width + radius) continue;
-    context.moveTo(x + radius, middle);
-    context.arc(x, middle, radius, 0, 2 * Math.PI);
+    const y = middle + offMiddle(mark, strip);
+    context.moveTo(x + RADIUS, y);
+    context.arc(x, y, RADIUS, 0, 2 * Math.PI);
   }
   context.fill();
-  context.globalAlpha *= lane.marks.length > 400 ? 0.35 : 0.7;
+  context.globalAlpha *= 0.7;
   context.stroke();
 }
 
@@ -164,7 +167,7 @@ function drawSpots(context: CanvasRenderingContext2D, scene: Scene) {
     const strip = strips[spot.lane];
     const start = pixel(range, width, spot.start);
     const end = Math.max(start, Math.min(width, pixel(range, width, spot.end)));
-    return strip ? { x: start, end, y: strip.top + strip.height / 2, strip } : null;
+    return strip ? { x: start, end, y: strip.top + strip.height / 2 + spot.off, strip } : null;
   };
   const chosen = scene.spots.find((spot) => spot.kind === "chosen");
   const target = chosen && place(chosen);

@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import type { TimelineAnswer } from "../api/types";
-import { barPlace, hit, type Mark, nearest, nextMark, pictureOf, stack, strips } from "./lanes";
+import {
+  barPlace,
+  hit,
+  type Mark,
+  nearest,
+  nextMark,
+  offMiddle,
+  pictureOf,
+  pile,
+  stack,
+  strips,
+} from "./lanes";
 import { Clock } from "./time";
 
 const clock = new Clock({ timestamp: false, unit: "min" }, 10n);
@@ -11,6 +22,7 @@ const point = (start: number, row: number): Mark => ({
   lasting: false,
   row,
   depth: 0,
+  among: 1,
 });
 const bar = (start: number, end: number, row: number): Mark => ({ ...point(start, row), end, lasting: true });
 
@@ -74,6 +86,20 @@ test("the mark under the pointer is found, and nothing where there is none", () 
   // an open bar runs on to the end
   expect(hit(picture, at, range, 1000, 990, middle(1))?.mark.row).toBe(2);
   expect(hit(picture, at, range, 1000, 100, 5000)).toBeNull();
+});
+
+test("points at the same time stand above one another", () => {
+  const marks = [point(1, 0), point(1, 1), point(1, 2), bar(1, 4, 3), point(2, 4)];
+  pile(marks);
+  expect(marks.map((mark) => [mark.depth, mark.among])).toEqual([
+    [0, 3],
+    [1, 3],
+    [2, 3],
+    [0, 1],
+    [0, 1],
+  ]);
+  const strip = { top: 0, height: 40 };
+  expect(marks.slice(0, 3).map((mark) => offMiddle(mark, strip))).toEqual([10, 0, -10]);
 });
 
 test("lanes are as high as there is room, those of inputs thin", () => {

@@ -10,8 +10,10 @@ export interface Mark {
   lasting: boolean;
   /** which row of its type it is */
   row: number;
-  /** of bars that overlap, the ones further down */
+  /** of bars that overlap, the ones further down; of points at the same time, the ones further up */
   depth: number;
+  /** how many points are at the same time */
+  among: number;
 }
 
 export interface DrawnLane {
@@ -48,11 +50,41 @@ function drawnLane(lane: Lane, clock: Clock): DrawnLane {
   const marks = (lane.marks ?? []).map(([start, end, row]): Mark => {
     const at = clock.offset(start);
     const stop = end === null ? at : clock.offset(end);
-    return { start: at, end: stop, open: end === null, lasting: end === null || stop > at, row, depth: 0 };
+    return {
+      start: at,
+      end: stop,
+      open: end === null,
+      lasting: end === null || stop > at,
+      row,
+      depth: 0,
+      among: 1,
+    };
   });
+  pile(marks);
   const counts = lane.counts ?? null;
   const most = counts ? counts.reduce((a, b) => Math.max(a, b), 0) : 0;
   return { name, type, count, counts, marks, depths: stack(marks), most, input };
+}
+
+/** Points at the same time stand above one another, so that each of them is seen. */
+export function pile(marks: Mark[]): void {
+  for (let i = 0; i < marks.length; ) {
+    const first = marks[i] as Mark;
+    let end = i + 1;
+    if (!first.lasting) while (marks[end] && !marks[end]?.lasting && marks[end]?.start === first.start) end++;
+    for (let j = i; j < end; j++) {
+      const mark = marks[j] as Mark;
+      if (!mark.lasting) [mark.depth, mark.among] = [j - i, end - i];
+    }
+    i = end;
+  }
+}
+
+/** How far a point stands from the middle of its strip, down if positive. */
+export function offMiddle(mark: Mark, strip: Strip): number {
+  if (mark.among < 2) return 0;
+  const each = Math.min(10, (strip.height - 10) / (mark.among - 1));
+  return ((mark.among - 1) / 2 - mark.depth) * each;
 }
 
 /** Puts bars that overlap below one another; returns how many rows that takes. Marks are in order of their start. */
@@ -127,8 +159,11 @@ export function hit(
   for (const mark of drawn.marks) {
     const start = pixel(range, width, mark.start);
     if (!mark.lasting) {
-      const away = Math.abs(start - x);
-      if (away < least) [best, least] = [mark, away];
+      const middle = strip.top + strip.height / 2 + offMiddle(mark, strip);
+      const across = Math.abs(start - x);
+      // of points above one another the one under the pointer, else the lane is enough
+      const away = across + Math.abs(middle - y) / strip.height;
+      if (across < 8 && away < least) [best, least] = [mark, away];
       continue;
     }
     const end = mark.open ? width : pixel(range, width, mark.end);

@@ -1,7 +1,21 @@
 import { expect, test } from "vitest";
 import { differs } from "./changed";
 import { entriesOf, parseEntry, typeByName, withEntry, withOption } from "./events";
-import { valueText } from "./rows";
+import { attributesOf, rowsOf, valueText } from "./rows";
+
+test("rows have what every row has, and attributes, which may be called the same", () => {
+  const names = ["row", "type", "time", "ticks", "end", "end_ticks", "open", "label", "Origin", "row"];
+  const answer = {
+    columns: names.map((name) => ({ name, type: "string" })),
+    rows: [[7, "Late", "2013", 5, null, null, false, "ab", null, 9]],
+    total: 1,
+  };
+  const [row] = rowsOf(answer);
+  expect(row).toMatchObject({ row: 7, type: "Late", ticks: 5, open: false, label: "ab" });
+  expect(row?.values).toEqual({ row: 9 });
+  expect(attributesOf(answer).map((column) => column.name)).toEqual(["Origin", "row"]);
+  expect(attributesOf({ ...answer, columns: answer.columns.slice(0, 8) })).toEqual([]);
+});
 
 test("numbers are in groups, identities and texts are not, long texts are cut", () => {
   expect(valueText(1234567, "delay")).toBe("1\u202f234\u202f567");

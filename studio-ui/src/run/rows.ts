@@ -1,5 +1,35 @@
 /** Values of detections as the table and Why show them. */
+import type { Row, RowsAnswer } from "../api/types";
 import { grouped } from "../texts";
+
+/** Columns that every row has, before its attributes, which may be called the same. */
+const ALWAYS = new Set(["row", "type", "time", "ticks", "end", "end_ticks", "open", "label"]);
+
+function special(columns: RowsAnswer["columns"]): number {
+  const seen = new Set<string>();
+  return columns.findIndex(({ name }) => !ALWAYS.has(name) || seen.size === seen.add(name).size);
+}
+
+/** The attributes among the columns. */
+export function attributesOf({ columns }: RowsAnswer): RowsAnswer["columns"] {
+  const first = special(columns);
+  return first < 0 ? [] : columns.slice(first);
+}
+
+export function rowsOf(answer: RowsAnswer): Row[] {
+  const own = attributesOf(answer);
+  const first = answer.columns.length - own.length;
+  return answer.rows.map((cells) => {
+    const row: Record<string, unknown> = {};
+    for (let i = 0; i < first; i++) row[answer.columns[i]?.name ?? ""] = cells[i];
+    const values: Record<string, unknown> = {};
+    own.forEach(({ name }, i) => {
+      const value = cells[first + i];
+      if (value !== null && value !== undefined) values[name] = value;
+    });
+    return { ...row, values } as unknown as Row;
+  });
+}
 
 const CUT = 2000;
 /** Whole numbers whose name ends so are identities, which are not read in thousands. */

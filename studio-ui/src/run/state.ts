@@ -23,6 +23,7 @@ export interface Marked {
   start: Ticks;
   end: Ticks | null;
   label: string | null;
+  row: number | null;
 }
 
 export interface RunState {
@@ -112,5 +113,6 @@ export function viewOf(result: Result, zone: string): Pick<RunState, "clock" | "
 /** A row as it is marked on the timeline, if it has a time. */
 export function markedOf(one: Omit<Row, "ticks"> & { ticks: Ticks | null }): Marked | null {
   if (one.ticks === null) return null;
-  return { type: one.type, start: one.ticks, end: one.end_ticks, label: one.label };
+  const { type, end_ticks: end, label, row } = one;
+  return { type, start: one.ticks, end, label, row };
 }
