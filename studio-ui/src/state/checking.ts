@@ -1,6 +1,6 @@
 /** The program is checked 250 ms after the last change, with all unsaved texts; an answer to older texts is dropped. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { Problem } from "../api/types";
+import type { OutlineEntry, Problem } from "../api/types";
 import { flush, keepUnsaved, edited as markEdited, unsavedTexts } from "./actions";
 import { get, set } from "./store";
 
@@ -32,7 +32,7 @@ async function check() {
     const { problems, outline } = await api.check(unsavedTexts());
     if (now !== latest) return;
     failures = 0;
-    set({ check: { state: "done", problems, outline, error: null } });
+    set({ check: { state: "done", problems, outline: outline.filter(says), error: null } });
   } catch (error) {
     if (now !== latest) return;
     if (error instanceof ApiError && error.kind === "cancelled") return checkSoon();
@@ -46,6 +46,11 @@ async function check() {
       },
     }));
   }
+}
+
+/** A statement that only names a type, such as a subscription, is none of the outline. */
+function says(entry: OutlineEntry): boolean {
+  return entry.output !== null || !(entry.reads.length === 1 && entry.reads[0] === entry.name);
 }
 
 const RANK = { error: 0, warning: 1, notice: 2 };

@@ -62,6 +62,10 @@ function factsOf(
   return out;
 }
 
+function typesOf(outline: CheckAnswer["outline"]): Set<string> {
+  return new Set(outline.flatMap((entry) => (entry.output ? [entry.output, ...entry.reads] : entry.reads)));
+}
+
 /** The definition at a line of the file. */
 function definitionAt(path: string, line: number): string | null {
   const inside = get().check.outline.filter(
@@ -96,6 +100,7 @@ function useEditor() {
       },
     });
     made.setDark(get().dark);
+    made.setTypes(typesOf(get().check.outline));
 
     const wordsOf = (path: string) => {
       const { about, files } = get();
@@ -130,9 +135,10 @@ function useEditor() {
       ),
       useStudio.subscribe(
         (state) => state.check,
-        ({ state, problems }) => {
+        ({ state, problems, outline }) => {
           const { cursor } = get();
           if (state !== "done") return;
+          made.setTypes(typesOf(outline));
           made.setProblems(problems);
           if (cursor) showDefinition(definitionAt(cursor.path, cursor.line));
         },

@@ -78,6 +78,7 @@ export class Editor {
   private epoch = -1;
   private isDark = false;
   private words: Words | null = null;
+  private types: ReadonlySet<string> = new Set();
   private languages = new Map<Words, Extension>();
 
   constructor(
@@ -163,7 +164,7 @@ export class Editor {
     if (!words) return [];
     let made = this.languages.get(words);
     if (!made) {
-      made = highlighter(words);
+      made = highlighter(words, this.types);
       this.languages.set(words, made);
     }
     return made;
@@ -174,6 +175,14 @@ export class Editor {
     if (words === this.words || this.path === null) return;
     this.words = words;
     this.view.dispatch({ effects: language.reconfigure(this.language(words)) });
+  }
+
+  /** The names that are types of events, which are highlighted. */
+  setTypes(types: ReadonlySet<string>) {
+    if (types.size === this.types.size && [...types].every((one) => this.types.has(one))) return;
+    this.types = types;
+    this.languages.clear();
+    if (this.path !== null) this.view.dispatch({ effects: language.reconfigure(this.language(this.words)) });
   }
 
   private create(buffer: Buffer, words: Words | null): EditorState {

@@ -25,8 +25,8 @@ const EPL: Words = {
 };
 
 /** The pieces of a text with what they are taken for. */
-function tokens(text: string, words: Words): string[] {
-  const state = EditorState.create({ doc: text, extensions: highlighter(words) });
+function tokens(text: string, words: Words, types: string[] = []): string[] {
+  const state = EditorState.create({ doc: text, extensions: highlighter(words, new Set(types)) });
   const out: string[] = [];
   ensureSyntaxTree(state, text.length)?.iterate({
     enter(node) {
@@ -38,7 +38,7 @@ function tokens(text: string, words: Words): string[] {
 }
 
 it("reads a language from its words", () => {
-  expect(tokens("@Name('D') SELECT abs(a.x) from every-distinct(A) -> B", EPL)).toEqual([
+  expect(tokens("@Name('D') SELECT abs(a.x) from every-distinct(A) -> B", EPL, ["A", "x"])).toEqual([
     "@Name keyword",
     "( punctuation",
     "'D' string",
@@ -56,7 +56,7 @@ it("reads a language from its words", () => {
     "A typeName",
     ") punctuation",
     "-> operator",
-    "B typeName",
+    "B name",
   ]);
 });
 
@@ -75,5 +75,5 @@ it("knows comments, of a line, of the start of a line, of several lines", () => 
 it("ends texts where they end", () => {
   expect(tokens("'a\\'b' c", EPL)).toEqual(["'a\\'b' string", "c name"]);
   const doubled = { ...EPL, escape: "", ignore_case: false, variable_marks: "$", word_signs: "" };
-  expect(tokens("'a''b' $v Select", doubled)).toEqual(["'a''b' string", "$v parameter", "Select typeName"]);
+  expect(tokens("'a''b' $v Select", doubled)).toEqual(["'a''b' string", "$v parameter", "Select name"]);
 });

@@ -22,7 +22,8 @@ function oneOf(words: readonly string[], flags: string, after = ""): RegExp | nu
   return new RegExp(`^(?:${longest.join("|")})${after}`, flags);
 }
 
-export function highlighter(words: Words): StreamLanguage<State> {
+/** `types`: the names that are types of events; all others are names. */
+export function highlighter(words: Words, types: ReadonlySet<string> = new Set()): StreamLanguage<State> {
   const fold = (word: string) => (words.ignore_case ? word.toLowerCase() : word);
   const signs = escaped(words.word_signs).replaceAll("-", "\\-");
   const word = new RegExp(`^[\\p{L}_${signs}][\\p{L}\\p{N}_${signs}]*`, "u");
@@ -90,14 +91,17 @@ export function highlighter(words: Words): StreamLanguage<State> {
       for (const mark of words.strings) if (stream.match(mark)) return string(stream, mark);
       if (words.quoted_names && stream.match(words.quoted_names)) {
         while (!stream.eol() && !stream.match(words.quoted_names)) stream.next();
-        return "name";
+        return types.has(stream.current().slice(1, -1)) ? "typeName" : "name";
       }
       if (compound && stream.match(compound)) return "keyword";
       if (variable && stream.match(variable)) return "parameter";
       if (stream.match(/^@[\p{L}_][\p{L}\p{N}_]*/u)) return "annotation";
       if (stream.match(NUMBER)) return "number";
       const found = stream.match(word) as RegExpMatchArray | null;
-      if (found) return table.get(fold(found[0])) ?? (/^\p{Lu}/u.test(found[0]) ? "typeName" : "name");
+      if (found)
+        return (
+          table.get(fold(found[0])) ?? (types.has(found[0]) && !after(stream, ".") ? "typeName" : "name")
+        );
       if (operator && stream.match(operator)) return "operator";
       stream.next();
       return "punctuation";
@@ -120,6 +124,11 @@ export function highlighter(words: Words): StreamLanguage<State> {
     },
     languageData: { commentTokens: commentTokens(words) },
   });
+}
+
+/** Whether the word that was just read stands after a sign. */
+function after(stream: StringStream, sign: string): boolean {
+  return stream.start > 0 && stream.string[stream.start - 1] === sign;
 }
 
 /** What Ctrl+/ writes. */
