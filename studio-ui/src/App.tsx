@@ -15,7 +15,7 @@ import { Empty, ErrorBox, Skeleton } from "./parts/Empty";
 import { Panel } from "./parts/Panel";
 import { Splitter } from "./parts/Splitter";
 import { showView, withEditor } from "./state/actions";
-import { retry, start } from "./state/start";
+import { again, retry } from "./state/start";
 import { type Panels, set, useStudio, VIEWS, type View } from "./state/store";
 import { texts } from "./texts";
 
@@ -158,7 +158,7 @@ export function App() {
           </>
         ) : null}
         <main className="main">
-          {failed ? <ErrorBox text={failed} again={() => void start()} /> : <Views />}
+          {failed ? <ErrorBox text={failed} again={again} /> : <Views />}
           {panels.bottomOpen ? (
             <Splitter
               name={texts.problems.title}

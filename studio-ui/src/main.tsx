@@ -6,4 +6,4 @@ import { start } from "./state/start";
 
 const root = document.getElementById("root");
 if (root) createRoot(root).render(<App />);
-void start();
+start();

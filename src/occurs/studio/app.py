@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import mimetypes
 import os
@@ -148,7 +149,10 @@ async def files(request: Request) -> Response:
     """The files of the project."""
     studio = studio_of(request)
     settings = await in_thread(studio.project.settings)
-    return answer(await in_thread(studio.folder.listing, settings.paths))
+    found = await in_thread(studio.folder.listing, settings.paths)
+    # tells projects of the same name apart, for what a browser keeps of each
+    mark = hashlib.blake2b(os.fsencode(studio.folder.root), digest_size=8).hexdigest()
+    return answer(found, headers={"Occurs-Project": mark})
 
 
 @call(text="text/plain")

@@ -127,7 +127,14 @@ export interface RowsQuery {
 
 export const api = {
   about: () => get<About>("about"),
-  files: () => get<FileEntry[]>("files"),
+  /** The files, and a mark that tells projects of the same name apart. */
+  async files(): Promise<{ files: FileEntry[]; mark: string }> {
+    const response = await ask("GET", url("files"));
+    return {
+      files: (await response.json()) as FileEntry[],
+      mark: response.headers.get("Occurs-Project") ?? "",
+    };
+  },
   async read(path: string): Promise<FileText> {
     const response = await ask("GET", url(`files/${pathOf(path)}`));
     // decoded here: `text()` would drop a byte order mark

@@ -71,8 +71,6 @@ export interface About {
   version: string;
   /** the name of the directory */
   project: string;
-  /** tells projects of the same name apart */
-  id?: string;
   languages: Language[];
   limits: Record<string, number>;
   examples: string[];

@@ -71,15 +71,10 @@ export function unsavedTexts(): Texts {
   return out;
 }
 
-export function projectKey(): string {
-  const about = get().about;
-  return about?.id ?? about?.project ?? "";
-}
-
 /** Keeps what is unsaved in the browser, and forgets what is saved. */
 export async function keepUnsaved(path: string): Promise<void> {
   const buffer = get().buffers[path];
-  const project = projectKey();
+  const project = get().mark;
   try {
     if (buffer?.dirty)
       await keep({ project, path, text: buffer.text, saved: buffer.saved, etag: buffer.etag });
@@ -129,7 +124,7 @@ export function dismiss(id: number) {
 // -- files -----------------------------------------------------------------------------------------
 
 export async function loadFiles() {
-  set({ files: await api.files() });
+  set(await api.files());
 }
 
 /** Opens a file in a buffer, if it is none yet. */

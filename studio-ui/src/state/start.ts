@@ -3,11 +3,11 @@ import { ApiError, api, onLost } from "../api/client";
 import type { Update } from "../api/types";
 import { follow } from "../api/updates";
 import { texts } from "../texts";
-import { flush, keepUnsaved, loadFiles, open, projectKey, reread, say, tell, withEditor } from "./actions";
+import { flush, keepUnsaved, loadFiles, open, reread, say, tell, withEditor } from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
 import { followPlan } from "./planning";
-import { get, type Panels, type Studio, set, useStudio, type View } from "./store";
+import { get, type Panels, type Studio, set, useStudio } from "./store";
 import { kept } from "./unsaved";
 
 const PANELS = "occurs-panels";
@@ -96,7 +96,7 @@ function followAddress() {
     if (!get().ready || wanted !== null) return;
     const now = parseAddress(location.hash);
     const hash = formatAddress({ path: active, view, statement });
-    store(`${PLACE}:${projectKey()}`, hash);
+    store(`${PLACE}:${get().mark}`, hash);
     if (hash === formatAddress(now)) return;
     const moved = now.path !== active || now.view !== view;
     if (now.path !== null && (moved || !quiet)) history.pushState(null, "", hash);
@@ -135,7 +135,7 @@ function followTitle() {
 }
 
 async function restore() {
-  const unsaved = await kept(projectKey()).catch(() => []);
+  const unsaved = await kept(get().mark).catch(() => []);
   let count = 0;
   for (const one of unsaved) {
     if (!get().files.some((file) => file.path === one.path)) {
@@ -170,12 +170,28 @@ async function restore() {
 }
 
 async function load() {
-  const [about, files, { project, etag }] = await Promise.all([api.about(), api.files(), api.project()]);
-  const known = get().about?.languages;
-  // the same objects, so that editors need not read their texts again
-  if (known && JSON.stringify(known) === JSON.stringify(about.languages)) about.languages = known;
-  set({ about, files, project, projectEtag: etag });
-  waitForWords();
+  const [files, { project, etag }] = await Promise.all([api.files(), api.project()]);
+  set({ ...files, project, projectEtag: etag });
+  void loadAbout();
+}
+
+let asking = false;
+
+/** The languages have words once their worker has started: nothing waits for them. */
+async function loadAbout(tries = 0) {
+  if (asking && !tries) return;
+  asking = true;
+  try {
+    const about = await api.about();
+    const known = get().about?.languages;
+    // the same objects, so that editors need not read their texts again
+    if (known && JSON.stringify(known) === JSON.stringify(about.languages)) about.languages = known;
+    set({ about });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return;
+  }
+  asking = tries < 8 && (get().about?.languages.some((one) => !one.words) ?? true);
+  if (asking) setTimeout(() => void loadAbout(tries + 1), 1000 * (tries + 1));
 }
 
 function takeUpdate(update: Update) {
@@ -205,22 +221,6 @@ async function rereadProject() {
   }
 }
 
-/** While the language worker starts there are no words: asked for again until they are there. */
-function waitForWords(tries = 0) {
-  if (tries > 8 || !get().about?.languages.some((one) => !one.words)) return;
-  setTimeout(
-    () =>
-      void api.about().then(
-        (about) => {
-          set({ about });
-          waitForWords(tries + 1);
-        },
-        () => waitForWords(tries + 1),
-      ),
-    1000 * (tries + 1),
-  );
-}
-
 /** After a lost connection: whatever may have changed is read again. */
 async function catchUp() {
   try {
@@ -236,12 +236,16 @@ async function catchUp() {
   }
 }
 
+let beginning = false;
+
 async function begin() {
+  if (beginning) return;
+  beginning = true;
   try {
     await load();
     await restore();
     if (!parseAddress(location.hash).path) {
-      const last = stored<string>(`${PLACE}:${projectKey()}`);
+      const last = stored<string>(`${PLACE}:${get().mark}`);
       if (last) history.replaceState(null, "", last);
     }
     let shown: string;
@@ -255,9 +259,10 @@ async function begin() {
     if (error instanceof ApiError && error.status === 401) set({ connection: "token" });
     else set({ failed: error instanceof Error ? error.message : String(error) });
   }
+  beginning = false;
 }
 
-export async function start() {
+export function start() {
   followTheme();
   followPanels();
   followTitle();
@@ -267,7 +272,10 @@ export async function start() {
   onLost(() => {
     if (get().connection === "connected") set({ connection: "lost" });
   });
-  await begin();
+  addEventListener("beforeunload", () => {
+    flush();
+    for (const buffer of Object.values(get().buffers)) if (buffer.dirty) void keepUnsaved(buffer.path);
+  });
   const stream = follow({
     update: takeUpdate,
     connection(state, retry) {
@@ -278,15 +286,13 @@ export async function start() {
   });
   retryNow = stream.poke;
   addEventListener("online", stream.poke);
-  addEventListener("beforeunload", (event) => {
-    flush();
-    for (const buffer of Object.values(get().buffers)) if (buffer.dirty) void keepUnsaved(buffer.path);
-    stream.close();
-    void event;
-  });
+  void begin();
 }
 
 let retryNow: () => void = () => {};
 export const retry = () => retryNow();
-
-export type { View };
+/** After the page could not be set up. */
+export const again = () => {
+  set({ failed: null });
+  void begin();
+};

@@ -73,6 +73,8 @@ export interface Studio {
   failed: string | null;
   about: About | null;
   files: FileEntry[];
+  /** tells projects of the same name apart */
+  mark: string;
   project: Project;
   projectEtag: string;
   buffers: Record<string, Buffer>;
@@ -111,6 +113,7 @@ export const useStudio = create<Studio>()(
       failed: null,
       about: null,
       files: [],
+      mark: "",
       project: {},
       projectEtag: "",
       buffers: {},
