@@ -45,8 +45,9 @@ def browser() -> Iterator[Any]:
     if reason is not None:
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=20_000)  # machines may be busy
     root = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=chromium(), args=root)
@@ -138,7 +139,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         sized = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **settings}
         context = context or browser.new_context(**sized)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(20_000)
         page.watched = Watched(page, served.home)
         page.goto(served.url)
         if at:

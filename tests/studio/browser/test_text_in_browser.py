@@ -17,7 +17,7 @@ BROKEN = {
     "flights.tesla": ("\ndefine X(v) from Late() where v = Lat.Delay", "unknown-name"),
     "cancellations.epl": ("\ninsert into X select a.Nothing as n from pattern [a=Cancellation];", "unknown-attribute"),
     "visibility.ftl": ("\ntrigger x: eventually (", "syntax"),
-    "weather.phen": ("\nstate x(O) : Nowhere(O) ~> Late(O, _, _, _).", "unknown-type"),
+    "weather.phen": ("\nstate x(O) : Nowhere(O) ~> Late(O, _, _, _).", "unknown-name"),
     "delays.esql": ("\nDEFINE X AS", "syntax"),
 }
 HEAT = {"heat.tesla": "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"}
@@ -78,7 +78,7 @@ def test_a_problem_behind_characters_of_two_units_is_marked_where_it_is(
     served = serve(name="astral", files={"heat.tesla": f"event Temp(value: int, name: string)\n{line}\n"})
     page = visit(served, "/heat.tesla/text")
     checked(page, 1)
-    assert page.locator(".cm-lintRange-error").all_inner_texts() == ["Tmp"]
+    assert page.locator(".cm-lintRange-error").all_inner_texts() == ["Tmp.value"]
     page.get_by_test_id("problem").first.click()
     expect(page.get_by_text(f"Ln 2, Col {line.index('Tmp') + 1}")).to_be_visible()
 
