@@ -15,7 +15,10 @@ EVERY = 1.0
 
 
 class Watcher:
-    """Looks at the directory while somebody follows the updates, and publishes what differs as ``file``."""
+    """Looks at the directory while somebody follows the updates, and publishes what differs as ``file``.
+
+    The first look is at the start of the server, so that no change is missed that comes before the first reader.
+    """
 
     def __init__(self, folder: Folder, updates: Updates):
         self._folder = folder
@@ -35,7 +38,7 @@ class Watcher:
     async def run(self) -> None:
         """Look again and again."""
         while True:
-            if self._updates.readers:
+            if self._updates.readers or self._seen is None:
                 before = None if self._seen is None else dict(self._seen)
                 found = {f.path: f.etag for f in await to_thread.run_sync(self._look)}
                 self._compare(before, found)
