@@ -8,6 +8,8 @@ const DELAY = 250;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let latest = 0;
 let failures = 0;
+/** Ends a check that a newer one overtakes: the server would refuse it, and the browser log that. */
+let running = new AbortController();
 const touched = new Set<string>();
 
 export function edited(path: string, text: () => string) {
@@ -28,8 +30,10 @@ async function check() {
   for (const path of touched) void keepUnsaved(path);
   touched.clear();
   const now = ++latest;
+  running.abort();
+  running = new AbortController();
   try {
-    const { problems, outline } = await api.check(unsavedTexts());
+    const { problems, outline } = await api.check(unsavedTexts(), running.signal);
     if (now !== latest) return;
     failures = 0;
     set({ check: { state: "done", problems, outline: outline.filter(says), error: null } });
