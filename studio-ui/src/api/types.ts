@@ -135,10 +135,11 @@ export interface DefinitionAnswer {
 }
 
 export interface Retention {
-  type: string;
-  ticks: number | string | null;
+  type: string | null;
+  ticks: Ticks | null;
   text: string;
   unbounded: boolean;
+  hint: string | null;
 }
 
 export interface Definition {
@@ -147,13 +148,15 @@ export interface Definition {
   output: string;
   reads: string[];
   level: number;
-  key: string[];
+  /** the attributes of the key, by type that is read */
+  key: Record<string, string[]>;
   why_no_key: string | null;
   retention: Retention[];
-  state: unknown;
+  state: string;
   notes: string[];
-  costs?: unknown;
-  [more: string]: unknown;
+  file: string | null;
+  line: number | null;
+  span: Span | null;
 }
 
 export interface PlanAnswer {

@@ -1,6 +1,330 @@
-import { Empty } from "../parts/Empty";
+/** How the program runs: its definitions as a graph in levels, and as a table with keys, retention, state and hosts. */
+import { Clock, Infinity as InfinityIcon, KeyRound, TriangleAlert } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { ApiError, api, ConnectionLost } from "../api/client";
+import type { Definition, PlanAnswer } from "../api/types";
+import { Swatch } from "../frame/Outline";
+import { Button } from "../parts/Button";
+import { INPUT, typeColour } from "../parts/colours";
+import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { Splitter } from "../parts/Splitter";
+import { goTo, unsavedTexts } from "../state/actions";
+import { set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
+import { curve, layout } from "./layout";
+import { addresses, boxesOf, isUnbounded, keyOf, keyText, type PlanBox, related } from "./model";
+import "./plan.css";
+
+const t = texts.plan;
+const SIZES = { width: 196, height: 46, across: 64, down: 14 };
+const ROOM = 20;
 
 export default function PlanView() {
-  return <Empty title={texts.plan.title} text={texts.plan.none} />;
+  const fresh = useStudio((state) => state.plan);
+  const check = useStudio((state) => state.check);
+  const [kept, setKept] = useState<PlanAnswer | null>(fresh);
+  const [failed, setFailed] = useState<{ text: string; hint: string | null } | null>(null);
+  const [again, setAgain] = useState(0);
+  const errors = check.problems.some((one) => one.severity === "error");
+
+  useEffect(() => {
+    if (fresh) {
+      setKept(fresh);
+      setFailed(null);
+    }
+  }, [fresh]);
+
+  // the page's own plan is quiet about what is wrong with it; here it is said
+  const missing = fresh === null && check.state === "done" && !errors && check.outline.length > 0;
+  useEffect(() => {
+    void again;
+    if (!missing) return;
+    const control = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const plan = await api.plan(unsavedTexts(), undefined, control.signal);
+        if (!control.signal.aborted) set({ plan });
+      } catch (error) {
+        if (control.signal.aborted || error instanceof ConnectionLost) return;
+        const text = error instanceof Error ? error.message : String(error);
+        setFailed({ text, hint: error instanceof ApiError ? error.hint : null });
+      }
+    }, 600);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [missing, again]);
+
+  const plan = fresh ?? kept;
+  if (check.state === "done" && check.outline.length === 0 && !errors)
+    return <Empty title={t.none} text={t.noneText} />;
+  if (errors && !plan)
+    return (
+      <Empty title={t.failed} text={t.failedText}>
+        <Button onPress={() => set((state) => ({ panels: { ...state.panels, bottomOpen: true } }))}>
+          {t.problems}
+        </Button>
+      </Empty>
+    );
+  if (failed && !fresh)
+    return (
+      <ErrorBox title={t.failed} text={failed.text} hint={failed.hint} again={() => setAgain(again + 1)} />
+    );
+  if (!plan) return <Skeleton rows={6} />;
+  return <Plan plan={plan} stale={fresh === null && errors} />;
+}
+
+function Plan({ plan, stale }: { plan: PlanAnswer; stale: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState(0);
+  const [wanted, setWanted] = useState(0);
+  const [pointed, setPointed] = useState<string | null>(null);
+  const boxes = useMemo(() => boxesOf(plan), [plan]);
+  const drawn = useMemo(() => layout(boxes, SIZES), [boxes]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const most = Math.max(120, room - 120);
+  const initial = Math.round(Math.min(drawn.height + 2 * ROOM, Math.max(160, room * 0.6)));
+  const height = Math.min(wanted || initial, most);
+  return (
+    <div className={stale ? "plan is-stale" : "plan"} ref={box}>
+      {stale ? (
+        <p className="plan-stale">
+          <TriangleAlert size={14} aria-hidden /> {t.stale}
+        </p>
+      ) : null}
+      <div className="plan-graph" style={{ height }}>
+        <Graph boxes={boxes} drawn={drawn} pointed={pointed} onPoint={setPointed} />
+      </div>
+      <Splitter
+        name={t.definitions}
+        direction="y"
+        size={height}
+        initial={initial}
+        min={120}
+        max={most}
+        onSize={setWanted}
+      />
+      <Table plan={plan} pointed={pointed} onPoint={setPointed} />
+    </div>
+  );
+}
+
+interface Pointing {
+  pointed: string | null;
+  onPoint: (id: string | null) => void;
+}
+
+function useOrder(): string[] {
+  const outline = useStudio((state) => state.check.outline);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
+  return useMemo(() => typeOrder(useStudio.getState()), [outline]);
+}
+
+function show(definition: Definition) {
+  const { file, line, span } = definition;
+  if (file) void goTo({ path: file, line: span?.line ?? line ?? 1, column: span?.column ?? 1 });
+}
+
+function Graph({
+  boxes,
+  drawn,
+  pointed,
+  onPoint,
+}: Pointing & { boxes: PlanBox[]; drawn: ReturnType<typeof layout> }) {
+  const order = useOrder();
+  const near = useMemo(() => (pointed ? related(boxes, pointed) : null), [boxes, pointed]);
+  const names = addresses(boxes.flatMap((box) => box.definition ?? []));
+  let at = 0;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    <section className="plan-scroll" tabIndex={0} aria-label={t.graph}>
+      <div
+        className={near ? "plan-canvas is-pointed" : "plan-canvas"}
+        style={{ width: drawn.width + 2 * ROOM, height: drawn.height + 2 * ROOM }}
+      >
+        <svg width={drawn.width + 2 * ROOM} height={drawn.height + 2 * ROOM} aria-hidden="true">
+          <g transform={`translate(${ROOM} ${ROOM})`}>
+            {drawn.links.map((link) => (
+              <path
+                key={`${link.from}>${link.to}`}
+                d={curve(link.points)}
+                className={near?.has(link.from) && near.has(link.to) ? "plan-link is-near" : "plan-link"}
+              />
+            ))}
+          </g>
+        </svg>
+        {boxes.map((box) => {
+          const place = drawn.places.get(box.id) ?? { x: 0, y: 0 };
+          const style = {
+            left: place.x + ROOM,
+            top: place.y + ROOM,
+            width: SIZES.width,
+            height: SIZES.height,
+          };
+          const className = near?.has(box.id) ? "plan-box is-near" : "plan-box";
+          if (!box.definition) return <Input key={box.id} box={box} className={className} style={style} />;
+          const { definition } = box;
+          const name = names[at++] ?? box.name;
+          const key = keyOf(definition);
+          const unbounded = isUnbounded(definition);
+          return (
+            <button
+              key={box.id}
+              type="button"
+              className={`${className} plan-definition`}
+              style={style}
+              data-testid={`plan-${name}`}
+              data-key={key.join(",")}
+              data-unbounded={unbounded}
+              data-level={definition.level}
+              aria-label={labelOf(definition)}
+              title={hintOf(definition)}
+              onClick={() => show(definition)}
+              onMouseEnter={() => onPoint(box.id)}
+              onMouseLeave={() => onPoint(null)}
+              onFocus={() => onPoint(box.id)}
+              onBlur={() => onPoint(null)}
+            >
+              <i className="plan-edge" style={{ background: typeColour(definition.output, order) }} />
+              <span className="plan-name">
+                {definition.name}
+                {definition.name === definition.output ? null : (
+                  <span className="dim"> → {definition.output}</span>
+                )}
+              </span>
+              <span className="plan-facts">
+                <span>{definition.language}</span>
+                {key.length ? (
+                  <span className="plan-key">
+                    <KeyRound size={11} aria-hidden />
+                    {key.join(", ")}
+                  </span>
+                ) : null}
+                {unbounded ? (
+                  <span className="is-warning plan-key">
+                    <InfinityIcon size={12} aria-hidden />
+                    {t.unbounded}
+                  </span>
+                ) : (
+                  <span className="plan-key">{kept(definition)}</span>
+                )}
+              </span>
+            </button>
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+function Input({ box, className, style }: { box: PlanBox; className: string; style: React.CSSProperties }) {
+  return (
+    <div className={`${className} plan-input`} style={style} title={box.name}>
+      {box.kind === "timer" ? <Clock size={13} aria-hidden /> : <Swatch colour={INPUT} />}
+      <span className="plan-name">{box.name}</span>
+    </div>
+  );
+}
+
+/** The longest time that is kept, in short. */
+function kept({ retention }: Definition): string {
+  let most: Definition["retention"][number] | null = null;
+  for (const one of retention)
+    if (one.ticks !== null && Number(one.ticks) > Number(most?.ticks ?? 0)) most = one;
+  return most ? most.text.replace(/^.*?: /, "") : "";
+}
+
+function labelOf(definition: Definition): string {
+  const key = keyText(definition);
+  const parts = [definition.name, definition.language, key ? `${t.key} ${key}` : t.noKey];
+  if (isUnbounded(definition)) parts.push(t.unbounded);
+  return parts.join(", ");
+}
+
+function hintOf(definition: Definition): string {
+  const hints = definition.retention.filter((one) => one.unbounded).map((one) => one.hint ?? one.text);
+  return [t.go(definition.name), ...new Set(hints)].join("\n");
+}
+
+function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
+  const order = useOrder();
+  const names = addresses(plan.definitions);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    <section className="plan-table" tabIndex={0} aria-label={t.definitions}>
+      <table aria-label={t.definitions}>
+        <thead>
+          <tr>
+            {[t.definition, t.language, t.reads, t.key, t.keeps, t.state, t.hosts].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {plan.definitions.map((definition, i) => {
+            const id = `d:${names[i]}`;
+            const key = keyText(definition);
+            return (
+              <tr
+                key={id}
+                className={pointed === id ? "is-near" : undefined}
+                onMouseEnter={() => onPoint(id)}
+                onMouseLeave={() => onPoint(null)}
+              >
+                <th scope="row">
+                  <button
+                    type="button"
+                    className="plan-go"
+                    title={t.go(definition.name)}
+                    onClick={() => show(definition)}
+                  >
+                    <Swatch colour={typeColour(definition.output, order)} />
+                    {definition.name}
+                  </button>
+                </th>
+                <td>{definition.language}</td>
+                <td>{definition.reads.join(", ")}</td>
+                <td>
+                  {key ? (
+                    <span className="mono">{key}</span>
+                  ) : (
+                    <span className="dim">{noKey(definition)}</span>
+                  )}
+                </td>
+                <td>
+                  {definition.retention.length === 0 ? <span className="dim">{t.nothing}</span> : null}
+                  {definition.retention.map((one, n) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: what is kept has no other name
+                    <p key={n} className={one.unbounded ? "is-warning" : undefined}>
+                      {one.unbounded ? <InfinityIcon size={12} aria-hidden /> : null} {one.text}
+                      {one.hint ? <span className="dim plan-hint">{one.hint}</span> : null}
+                    </p>
+                  ))}
+                </td>
+                <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
+                <td className="plan-notes">
+                  {definition.notes.map((note) => (
+                    <p key={note}>{note}</p>
+                  ))}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function noKey(definition: Definition): string {
+  return definition.why_no_key ?? t.noKey;
 }
