@@ -5,6 +5,7 @@ import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
+import { keyText } from "../plan/model";
 import { goToDefinition } from "../state/actions";
 import { foundOf } from "../state/found";
 import { typeOrder, useStudio } from "../state/store";
@@ -70,15 +71,11 @@ export function Properties() {
               {entry.span ? `:${entry.span.line}` : ""}
             </span>
           </Row>
-          {planned ? (
-            <Row name={t.key}>
-              {planned.key?.length ? planned.key.join(", ") : (planned.why_no_key ?? t.no)}
-            </Row>
-          ) : null}
+          {planned ? <Row name={t.key}>{keyText(planned) || (planned.why_no_key ?? t.no)}</Row> : null}
           {planned?.retention?.length ? (
             <Row name={t.retention}>
               {planned.retention.map((one) => (
-                <span key={one.type} className={one.unbounded ? "is-warning" : undefined}>
+                <span key={one.text} className={one.unbounded ? "is-warning" : undefined}>
                   {one.type} {one.unbounded ? t.unbounded : one.text}
                 </span>
               ))}

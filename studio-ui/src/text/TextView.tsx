@@ -4,6 +4,7 @@ import { ApiError, api } from "../api/client";
 import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { keyOf } from "../plan/model";
 import { openExample, replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
 import { foundOf } from "../state/found";
@@ -41,7 +42,7 @@ function factsOf(
     if (entry.file !== path || !entry.span) continue;
     const planned = plan?.definitions.find((one) => one.name === entry.name);
     const found = planned ? foundOf(job, entry.output ?? entry.name) : null;
-    const key = planned?.key ?? [];
+    const key = planned ? keyOf(planned) : [];
     const unbounded = planned?.retention.some((one) => one.unbounded) ?? false;
     if (found === null && !key.length && !unbounded) continue;
     const text = [
