@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,8 @@ class Read:
     texts: Mapping[str, Texts[Any]]
     numbers: Mapping[str, tuple[int, ...]]
     empty: tuple[Problem, ...] = ()
+    #: what was checked last, behind what was known then
+    _checked: list[tuple[Known, Bound]] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def of(cls, texts: Sequence[tuple[str, str | None, str]]) -> Read:
@@ -52,8 +54,13 @@ class Read:
 
         What one language defines the others may read, both ways: so all are checked again until no schema changes.
         """
-        languages: dict[str, tuple[Language, Any]] = {n: (language(n), t) for n, t in self.texts.items()}
         known = known or Known()
+        if not self._checked or self._checked[0][0] != known:
+            self._checked[:] = [(known, self._check(known))]
+        return self._checked[0][1]
+
+    def _check(self, known: Known) -> Bound:
+        languages: dict[str, tuple[Language, Any]] = {n: (language(n), t) for n, t in self.texts.items()}
         parts = {n: one.check(texts, known) for n, (one, texts) in languages.items()}
         # every round settles the types of one more definition of a chain
         rounds = sum(len(p.nodes) for p in parts.values()) + 1 if len(parts) > 1 else 0

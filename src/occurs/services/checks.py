@@ -14,12 +14,17 @@ from occurs.errors import OccursError, UsageProblem
 from occurs.errors import Problem as Found
 from occurs.languages.kit.editing import Entry
 from occurs.languages.kit.language import Known, folder, language
+from occurs.languages.kit.statements import parsed as statements_kept
 from occurs.loading import language_of
 from occurs.model.types import Schema
 from occurs.services.answers import Checked, Outline, Problem, Related
 
 log = logging.getLogger(__name__)
+#: while a person types, all statements but one are those of the call before
+statements_kept.most = 6000
 Done = TypeVar("Done")
+#: programs with more statements are not planned with every check: that takes seconds
+LARGE = 1_500
 
 
 class Snapshot:
@@ -55,7 +60,10 @@ class Snapshot:
         found = [*self._problems]
         if read is not None and bound is not None:
             found += [*read.problems, *(p for p in bound.problems if p.kind != "unknown-order")]
-            if not any(p.severity == "error" for p in found):
+            if self.statements > LARGE:
+                text = f"costs are not checked here, as the program has more than {LARGE:,} statements"
+                found.append(Found("partly-checked", text, "notice", hint="`occurs check` and a run check everything"))
+            elif not any(p.severity == "error" for p in found):
                 found += self._done(lambda: CheckedProgram(read).check()) or ()
                 found += [p for p in self._problems if p not in found]
         return found
@@ -69,6 +77,12 @@ class Snapshot:
         except Exception as error:
             self._problems.append(internal(error))
         return None
+
+    @property
+    def statements(self) -> int:
+        """How many statements could be read."""
+        files = () if self.read is None else (f for texts in self.read.texts.values() for f in texts.files)
+        return sum(len(f.statements) for f in files)
 
     @property
     def schemas(self) -> dict[str, Schema]:
@@ -102,7 +116,7 @@ def outlined(name: str, file: Any) -> Sequence[Entry]:
     return outline(file) if outline is not None else ()
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _snapshot(texts: tuple[tuple[str, str], ...]) -> Snapshot:
     return Snapshot(texts)
 

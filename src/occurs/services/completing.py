@@ -11,7 +11,7 @@ from occurs.expr.text import Text
 from occurs.languages.kit.editing import Begun, Token, openings
 from occurs.languages.kit.language import folder, language
 from occurs.services.answers import Completions, Hover, Item, Place
-from occurs.services.scope import Attribute, Scope, pieces, statements
+from occurs.services.scope import Attribute, Scope, statements
 
 log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -223,10 +223,10 @@ def _begun(scope: Scope, start: int, first: bool) -> Begun | None:
     ask: Callable[[str], Begun | None] | None = getattr(language(folder(scope.language)), "begun", None)
     if ask is None:
         return None
-    last = next(reversed(pieces(scope.language, scope.text[:start])), None)
-    if last is None or scope.ended(last.start + len(last.words)):
+    piece = scope.moved(start).piece
+    if piece is None or piece.start == start:
         return ask("")
-    found = None if last.broken else ask(last.words)
+    found = None if piece.broken else ask(piece.words[: start - piece.start])
     if found is not None and first and not scope.words.statement_end:
         begins = ask("")
         found = Begun(found.words | (begins.words if begins is not None else frozenset()), found.names)

@@ -165,7 +165,7 @@ def _woven(name: str, lines: Sequence[str], words: Sequence[Token], notes: Seque
     """The lines of a statement with its comments."""
     placed = _placed(name, lines, words, notes)
     number = 0
-    for k, line in enumerate(lines):
+    for line in lines:
         here, end = "", 0
         for i, token in enumerate(tokens_of(name, line)):
             glue = line[end : token.start]

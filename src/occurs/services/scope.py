@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -69,16 +70,14 @@ class Types:
 
 def statements(name: str, text: str) -> Iterator[list[Token]]:
     """The tokens of the statements of a text in the language ``name``, without comments."""
-    tokens = [t for t in tokens_of(name, text) if t.kind != "comment"]
-    at = 0
     for piece in pieces(name, text):
-        end = piece.start + len(piece.words)
-        while at < len(tokens) and tokens[at].start < piece.start:
-            at += 1
-        begin = at
-        while at < len(tokens) and tokens[at].start < end:
-            at += 1
-        yield tokens[begin:at]
+        yield words_in(name, text, piece)
+
+
+def words_in(name: str, text: str, piece: Piece) -> list[Token]:
+    """The tokens of a statement, without comments."""
+    end = piece.start + len(piece.words)
+    return [t for t in tokens_of(name, text, piece.start, end) if t.kind != "comment"]
 
 
 def pieces(name: str, text: str) -> Sequence[Piece]:
@@ -110,7 +109,7 @@ class Scope:
         """Another place in the same text."""
         out = copy(self)
         out.offset = offset
-        for name in ("tokens", "hidden", "at", "bound"):
+        for name in ("number", "all_tokens", "tokens", "hidden", "at", "bound"):
             out.__dict__.pop(name, None)
         return out
 
@@ -132,9 +131,27 @@ class Scope:
         return Text(self.text, self.path)
 
     @cached_property
+    def pieces(self) -> Sequence[Piece]:
+        """The statements of the text."""
+        return pieces(self.language, self.text)
+
+    @cached_property
+    def number(self) -> int:
+        """How many statements begin before the place, or at it."""
+        return bisect_right(self.pieces, self.offset, key=lambda p: p.start)
+
+    @property
+    def piece(self) -> Piece | None:
+        """The last statement that begins before the place, or at it, if it has not ended."""
+        found = self.pieces[self.number - 1] if self.number else None
+        return None if found is None or self.ended(found.start + len(found.words)) else found
+
+    @cached_property
     def all_tokens(self) -> list[Token]:
-        """The tokens of the text, comments among them."""
-        return tokens_of(self.language, self.text)
+        """The tokens around the place, comments among them: from the statement before it to the one behind."""
+        first = self.pieces[self.number - 1].start if self.number else 0
+        last = self.pieces[self.number].start if self.number < len(self.pieces) else len(self.text)
+        return tokens_of(self.language, self.text, first, last)
 
     @cached_property
     def hidden(self) -> bool:
@@ -150,13 +167,7 @@ class Scope:
     @cached_property
     def tokens(self) -> list[Token]:
         """Of the statement around the place; of the one before it if that has not ended."""
-        found: list[Token] = []
-        for tokens in statements(self.language, self.text):
-            if tokens and tokens[0].start <= self.offset:
-                found = tokens
-        if found and found[-1].end < self.offset and self.ended(found[-1].end):
-            return []
-        return found
+        return [] if self.piece is None else words_in(self.language, self.text, self.piece)
 
     def ended(self, end: int) -> bool:
         """Whether the sign that ends a statement stands between ``end`` and the place."""
@@ -223,7 +234,7 @@ class Scope:
         return None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def types_of(program: Snapshot) -> Types:
     """The types of a program; the latest ones are kept."""
     return Types(program)

@@ -10,9 +10,12 @@ from occurs.services.answers import Words
 from occurs.services.vocabulary import words_of
 
 
-def tokens_of(language: str, text: str) -> list[Token]:
-    """All tokens of a text, comments among them; a string or comment that is not closed goes on to its last place."""
-    matches = _pattern(language).finditer(text)
+def tokens_of(language: str, text: str, start: int = 0, end: int | None = None) -> list[Token]:
+    """All tokens of a text, or between two places of it, comments among them.
+
+    A string or comment that is not closed goes on to its last place.
+    """
+    matches = _pattern(language).finditer(text, start, len(text) if end is None else end)
     return [Token(m.lastgroup or "", m.group(), m.start(), m.end()) for m in matches if m.lastgroup != "skip"]
 
 
@@ -28,16 +31,17 @@ def _pattern(language: str) -> re.Pattern[str]:
     strings = [f"{mark}{within.format(mark)}{mark}?" for mark in words.strings]
     q = words.quoted_names
     names = [rf"{q}[^{q}\n]+{q}?"] if q else []
-    signs = "".join(f"|{esc(sign)}" for sign in words.word_signs)
+    signs = esc(words.word_signs)
+    letter = rf"(?:[^\W\d]|[{signs}])" if signs else r"[^\W\d]"
     variables = [rf"[{esc(words.variable_marks)}]\w*"] if words.variable_marks else []
     operators = sorted((o for o in words.operators if len(o) > 1), key=len, reverse=True)
     kinds = {
+        "word": [rf"{letter}[\w{signs}]*"],
         "comment": comments,
         "skip": [r"\n|[^\S\n]+|\ufeff"],
         "string": strings,
         "name": names,
         "variable": variables,
-        "word": [rf"(?:[^\W\d]{signs})(?:\w{signs})*"],
         "number": [r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"],
         "sign": [*map(esc, operators), r"."],
     }

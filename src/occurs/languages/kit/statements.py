@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
@@ -37,6 +39,32 @@ def tokens_of(pattern: re.Pattern[str], text: str) -> list[Token]:
     return [(m.lastgroup, m.group(), m.start(), m.end()) for m in pattern.finditer(text) if m.lastgroup != "skip"]
 
 
+class Kept:
+    """The trees of statements that were parsed last, for a process that reads almost the same text again and again.
+
+    ``most``: how many, 0 if none are kept.  A tree says where its parts stand in the statement, not in the text.
+    """
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.trees: OrderedDict[tuple[str, str], Any] = OrderedDict()
+
+    def __call__(self, package: str, lark: Lark, words: str) -> Any:
+        """The tree of a statement.  Raises UnexpectedInput."""
+        tree = self.trees.get((package, words))
+        if tree is None:
+            tree = lark.parse(words)
+        if self.most:
+            self.trees[package, words] = tree
+            self.trees.move_to_end((package, words))
+            if len(self.trees) > self.most:
+                self.trees.popitem(last=False)
+        return tree
+
+
+parsed = Kept()
+
+
 def parse_statements(
     package: str,
     pieces: Iterable[Piece],
@@ -60,7 +88,7 @@ def parse_statements(
         try:
             if piece.broken:
                 raise Refused
-            tree: Any = lark.parse(piece.words)
+            tree = parsed(package, lark, piece.words)
             if not piece.ended:
                 (sign, hint), end = unended, piece.start + len(piece.words)
                 source.report("syntax", f"the statement ends without `{sign}`", source.span(end, end + 1), hint)
