@@ -1,11 +1,12 @@
 """What all tests share: slow ones are left out unless CI=true or --slow; one Spark session per process.
 
 With ``--dist loadgroup`` (pytest-xdist) one process has all tests of streams, another those of Spark in batch, a third
-those with a broker.
+those with a broker; these begin first.  Other tests go to processes by file, so what a module makes once is made once.
 """
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 from collections.abc import Iterator
@@ -17,6 +18,15 @@ from occurs import kernel
 
 #: CI runs the slow tests, and has compiled all kernels
 _CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist there is no such hook
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from scheduling import ByFile
+
+    return ByFile(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,25 +41,46 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 _LIVE = ("tests/cli/test_follow", "tests/hosts/test_stream_")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays: the garbage collector, which would look at it again and again, need not."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if item.nodeid.startswith("tests/kafka/"):
+        if "kafka" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("kafka"))
         elif "spark" in item.keywords:
             live = item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist: groups, which last longest, begin first
+        items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if not config.getoption("--long"):
-        long = pytest.mark.skip(reason="long: --long runs it")
-        for item in items:
-            if "long" in item.keywords:
-                item.add_marker(long)
+        items[:], long = _apart(items, "long")
+        config.hook.pytest_deselected(items=long)
     if config.getoption("--slow") or _CI:
         return
     skip = pytest.mark.skip(reason="slow: --slow or CI=true runs it")
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+def _apart(items: list[pytest.Item], mark: str) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Those without a mark, and those with it."""
+    return [i for i in items if mark not in i.keywords], [i for i in items if mark in i.keywords]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if not config.getoption("--long"):
+        terminalreporter.write_line("Without the tests marked long: --long runs them.")
 
 
 # kernels that were not compiled before are not compiled while few tests run: that takes longer than they do
