@@ -398,8 +398,9 @@ async def _bug(request: Request, error: Exception) -> Response:
 # the application
 
 
-def _calls() -> list[BaseRoute]:
-    jobs: list[BaseRoute] = []
+def _calls() -> list[Route]:
+    """The calls, below ``/api/v1``."""
+    jobs: list[Route] = []
     if find_spec("occurs.studio.job_routes"):
         jobs = import_module("occurs.studio.job_routes").routes
 
@@ -447,7 +448,8 @@ def create(studio: Studio) -> Starlette:
 
     calls = _calls()
     routes: Sequence[BaseRoute] = [
-        Mount("/api/v1", routes=calls),
+        # not a Mount, whose addresses end at a line break
+        *(Route(f"/api/v1{c.path}", c.endpoint, methods=c.methods, name=c.name) for c in calls),
         Route("/", page),
         *([Mount("/", _Pages(directory=studio.pages))] if studio.pages else []),
     ]

@@ -1,0 +1,526 @@
+"""The calls of the studio, answered by the real server with its language worker."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import processes
+from conftest import Started, until
+from occurs.studio.limits import LIMITS, listed
+
+BROKEN = "@Name('Broken') select * frm A;"
+
+
+def etag(studio: Started, path: str) -> str:
+    return studio.api.get(f"files/{path}").headers["etag"]
+
+
+def kind(response: httpx.Response) -> str:
+    """The kind of an error, whose shape is checked."""
+    error = response.json()["error"]
+    assert error.keys() == {"kind", "message", "hint", "problems"}
+    assert "Traceback" not in response.text
+    return error["kind"]
+
+
+def fresh(studio: Started, path: str, text: str | bytes) -> str:
+    """A file that this test has made outside of the studio; returns its ETag."""
+    (studio.folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (studio.folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return etag(studio, path)
+
+
+# about, openapi
+
+
+def test_about_names_languages_with_words_limits_and_examples(studio):
+    found = studio.api.get("about").json()
+    assert [one["name"] for one in found["languages"]] == ["epl", "esql", "ftl", "phenesthe", "ptl", "tesla"]
+    assert all(one["words"]["keywords"] for one in found["languages"])
+    assert found["limits"] == listed()
+    assert found["examples"] == ["flights", "labor", "maritime"]
+    assert found["project"] == "labor"
+
+
+def conforms(value: Any, schema: dict[str, Any], components: dict[str, Any]) -> None:
+    """A value is as a JSON schema says, as far as msgspec writes schemas."""
+    if "$ref" in schema:
+        return conforms(value, components[schema["$ref"].rpartition("/")[2]], components)
+    if "anyOf" in schema:
+        for one in schema["anyOf"]:
+            try:
+                return conforms(value, one, components)
+            except AssertionError:
+                continue
+        raise AssertionError((value, schema))
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "null": type(None)}
+    if "enum" in schema:
+        assert value in schema["enum"]
+    elif "type" in schema:
+        names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        assert isinstance(value, tuple(bool if n == "boolean" else kinds[n] for n in names)), (value, schema)
+    if isinstance(value, dict):
+        missing = set(schema.get("required", [])) - value.keys()
+        assert not missing, missing
+        for name, item in value.items():
+            more = schema.get("additionalProperties", {})
+            conforms(item, schema.get("properties", {}).get(name, more if isinstance(more, dict) else {}), components)
+    if isinstance(value, list):
+        for item in value:
+            conforms(item, schema.get("items") or {}, components)
+    return None
+
+
+AT = {"path": "labor.epl", "offset": 400, "texts": {}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "/about", None), ("get", "/files", None), ("get", "/project", None),
+        ("post", "/check", {"texts": {}}), ("post", "/check", {"texts": {"labor.epl": BROKEN}}),
+        ("post", "/format", {"path": "a.epl", "text": "select  * from pattern [A];"}),
+        ("post", "/complete", AT), ("post", "/hover", AT), ("post", "/definition", AT),
+        ("post", "/plan", {"texts": {}}), ("post", "/events/peek", {"rows": 3}),
+        ("get", "/nothing", None), ("post", "/check", {"texts": 1}),
+    ],
+)  # fmt: skip
+def test_answers_are_as_openapi_says(studio, method, path, body):
+    described = studio.api.get("openapi.json").json()
+    components = described["components"]["schemas"]
+    found = studio.api.request(method.upper(), path[1:], json=body)
+    if f"/api/v1{path}" in described["paths"]:
+        responses = described["paths"][f"/api/v1{path}"][method]["responses"]
+        schema = responses.get(str(found.status_code), responses["default"])["content"]["application/json"]["schema"]
+    else:
+        schema = components["ErrorAnswer"] if "ErrorAnswer" in components else {}
+    assert found.status_code == (200 if body != {"texts": 1} and path != "/nothing" else found.status_code)
+    conforms(found.json(), schema, components)
+
+
+def test_openapi_has_every_call(studio):
+    described = studio.api.get("openapi.json").json()
+    calls = {f"{m.upper()} {path}" for path, of in described["paths"].items() for m in of}
+    expected = """GET about|GET files|GET files/{path}|PUT files/{path}|DELETE files/{path}|GET project|PUT project
+        |POST check|POST complete|POST hover|POST definition|POST format|POST plan|POST events/peek|GET updates"""
+    assert {c.strip().replace(" ", " /api/v1/") for c in expected.split("|")} <= calls
+    references = set(msgspec.json.encode(described).decode().split('"#/components/schemas/')[1:])
+    assert {r.partition('"')[0] for r in references} <= described["components"]["schemas"].keys()
+
+
+# files
+
+
+def test_a_file_is_read_and_saved_with_its_tag(studio):
+    tag = fresh(studio, "saved.tesla", "define A() from B()\r\n")
+    found = studio.api.get("files/saved.tesla")
+    assert found.text == "define A() from B()\r\n"
+    assert studio.api.get("files/saved.tesla", headers={"If-None-Match": tag}).status_code == 304
+    put = studio.api.put("files/saved.tesla", content="ä\r\n", headers={"If-Match": tag})
+    assert (put.status_code, put.headers["etag"]) == (200, etag(studio, "saved.tesla"))
+    assert (studio.folder / "saved.tesla").read_bytes() == "ä\r\n".encode()
+    again = studio.api.put("files/saved.tesla", content="late", headers={"If-Match": tag})
+    assert (again.status_code, kind(again)) == (412, "changed")
+    assert again.headers["etag"] == put.headers["etag"]
+    gone = studio.api.delete("files/saved.tesla", headers={"If-Match": put.headers["etag"]})
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert not (studio.folder / "saved.tesla").exists()
+
+
+def test_of_two_clients_that_save_at_once_one_wins(studio):
+    tag = fresh(studio, "two.epl", "old")
+
+    def save(text: str) -> int:
+        with studio.client() as client:
+            return client.put("files/two.epl", content=text, headers={"If-Match": tag}).status_code
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        statuses = list(pool.map(save, [f"text {i}" for i in range(8)]))
+    assert sorted(statuses) == [200] + [412] * 7
+    assert (studio.folder / "two.epl").read_text() == f"text {statuses.index(200)}"
+    (studio.folder / "two.epl").unlink()
+
+
+def test_a_hostile_address_is_refused_as_it_comes_over_the_wire(studio):
+    for path in ("../labor.epl", "%2e%2e/labor.epl", "..%2flabor.epl", "%2fetc%2fpasswd", "/etc/passwd", "a%00.epl",
+                 "x/../labor.epl", "%5c..%5clabor.epl", ".git/config", "a%0d%0ab.epl"):  # fmt: skip
+        for method in ("GET", "PUT", "DELETE"):
+            with socket.create_connection(("127.0.0.1", studio.port), 10) as wire:
+                wire.sendall(
+                    f"{method} /api/v1/files/{path} HTTP/1.1\r\nHost: 127.0.0.1:{studio.port}\r\nIf-Match: *\r\n"
+                    f"Authorization: Bearer {studio.token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+                )
+                answer = b"".join(iter(lambda w=wire: w.recv(65536), b""))
+            assert answer.startswith(b"HTTP/1.1 403"), (path, answer)
+            assert b"forbidden-path" in answer
+
+
+def test_the_limits_of_bodies(studio):
+    big = b"x" * (LIMITS.body + 1)
+    headers = {"If-None-Match": "*"}
+    found = studio.api.put("files/big.csv", content=big, headers=headers)
+    assert (found.status_code, kind(found)) == (413, "too-large")
+    found = studio.api.put("files/big.csv", content=(big[i : i + 65536] for i in range(0, len(big), 65536)), headers=headers)
+    assert (found.status_code, kind(found)) == (413, "too-large")
+    rules = "x" * (LIMITS.rule_text + 1)
+    found = studio.api.put("files/big.epl", content=rules, headers=headers)
+    assert (found.status_code, kind(found)) == (413, "too-large")
+    found = studio.api.post("check", json={"texts": {"labor.epl": rules}})
+    assert (found.status_code, kind(found)) == (413, "too-large")
+    assert not (studio.folder / "big.csv").exists()
+
+
+@pytest.mark.parametrize("type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+@pytest.mark.parametrize(("method", "call"), [("POST", "check"), ("PUT", "project"), ("POST", "events/peek")])
+def test_json_says_that_it_is_json(studio, method, call, type):
+    found = studio.api.request(method, call, content='{"version": 1}', headers={"Content-Type": type, "If-Match": "*"})
+    assert (found.status_code, kind(found)) == (415, "media-type")
+
+
+def test_an_example_is_copied_into_the_project_once(studio):
+    found = studio.api.post("examples", json={"name": "flights"})
+    assert found.status_code == 201
+    assert "flights/flights.tesla" in found.json()["files"]
+    assert (studio.folder / "flights" / "Weather.csv").exists()
+    assert studio.api.post("examples", json={"name": "flights"}).status_code == 409
+    assert studio.api.post("examples", json={"name": "../labor"}).status_code == 404
+
+
+# project
+
+
+def test_the_project_is_saved_with_its_tag_and_keeps_unknown_members(studio):
+    found = studio.api.get("project")
+    before = found.json()
+    changed = {**before, "icons": {"Patient": {"character": "P", "colour": "teal"}}, "mine": {"a": 1}}
+    put = studio.api.put("project", json=changed, headers={"If-Match": found.headers["etag"]})
+    assert put.json() == studio.api.get("project").json() == changed
+    late = studio.api.put("project", json=before, headers={"If-Match": found.headers["etag"]})
+    assert (late.status_code, kind(late)) == (412, "changed")
+    wrong = {**changed, "program": {"options": {"time_units": "s"}}}
+    found = studio.api.put("project", json=wrong, headers={"If-Match": put.headers["etag"]})
+    assert (found.status_code, kind(found)) == (422, "problems")
+    assert found.json()["error"]["problems"][0]["file"] == "studio.json"
+    as_file = studio.api.put("files/studio.json", json=wrong, headers={"If-Match": put.headers["etag"]})
+    assert as_file.status_code == 422
+    back = studio.api.put("project", json=before, headers={"If-Match": put.headers["etag"]})
+    assert back.status_code == 200
+    assert json.loads((studio.folder / "studio.json").read_text()) == before
+
+
+# languages
+
+
+def test_a_check_sees_the_whole_program_with_unsaved_texts(studio):
+    found = studio.api.post("check", json={"texts": {}}).json()
+    assert [p for p in found["problems"] if p["severity"] == "error"] == []
+    assert [(o["name"], o["output"], o["file"]) for o in found["outline"] if o["kind"] != "schema"] == [
+        ("Duration", "Duration", "labor.epl"), ("TimeOnLabor", "TimeOnLabor", "labor.epl")
+    ]  # fmt: skip
+    rule = "define Long(n) from Duration(last_dely > 2) where n = Duration.patientId"
+    found = studio.api.post("check", json={"texts": {"new.tesla": rule}}).json()
+    problem = next(p for p in found["problems"] if p["severity"] == "error")
+    assert (problem["file"], problem["kind"], problem["span"]["line"]) == ("new.tesla", "unknown-name", 1)
+    assert "last_delay" in problem["hint"]
+    text = (studio.folder / "labor.epl").read_text()
+    broken = studio.api.post("check", json={"texts": {"labor.epl": "\ufeff" + text + BROKEN}}).json()
+    assert [p["file"] for p in broken["problems"] if p["severity"] == "error"] == ["labor.epl"]
+    assert "Duration" in [o["name"] for o in broken["outline"]]
+
+
+def test_files_of_the_program_that_cannot_be_read_are_problems(studio):
+    before = (studio.folder / "studio.json").read_bytes()
+    (studio.folder / "bytes.epl").write_bytes(b"\xff")
+    rules = ["labor.epl", "missing.epl", "bytes.epl"]
+    (studio.folder / "studio.json").write_text(json.dumps({"version": 1, "program": {"rules": rules}}))
+    try:
+        found = studio.api.post("check", json={"texts": {}}).json()["problems"]
+        assert {(p["file"], p["kind"]) for p in found if p["severity"] == "error"} == {
+            ("missing.epl", "missing-file"), ("bytes.epl", "not-utf-8"),
+        }  # fmt: skip
+        (studio.folder / "studio.json").write_text("{")
+        found = studio.api.post("check", json={"texts": {}}).json()["problems"]
+        assert ("studio.json", 1) in [(p["file"], (p["span"] or {}).get("line")) for p in found]
+    finally:
+        (studio.folder / "studio.json").write_bytes(before)
+        (studio.folder / "bytes.epl").unlink()
+
+
+def test_the_calls_of_an_editor(studio):
+    text = "@Name('X') insert into X select * from pattern [a=Patient(a.contrD > 1)];"
+    offset = text.index("contrD") + 6
+    asked = {"path": "x.epl", "texts": {"x.epl": text}, "offset": offset}
+    found = studio.api.post("complete", json=asked).json()
+    assert found["from"] == text.index("contrD")
+    assert "contrDuration" in [item["label"] for item in found["items"]]
+    marked = {**asked, "texts": {"x.epl": "\ufeff" + text}, "offset": offset + 1}
+    assert studio.api.post("complete", json=marked).json()["items"] == found["items"]
+    at_type = {**asked, "offset": text.index("Patient") + 2}
+    assert "contrDuration" in studio.api.post("hover", json=at_type).json()["text"]
+    places = studio.api.post("definition", json=at_type).json()["places"]
+    assert ("labor.epl", 2) in [(p["file"], p["span"]["line"]) for p in places]
+    assert studio.api.post("hover", json={**asked, "offset": 10_000}).status_code == 400
+    assert studio.api.post("hover", json={**asked, "path": "../x.epl"}).status_code == 403
+    assert studio.api.post("hover", json={**asked, "path": "rows.csv"}).status_code == 400
+    assert studio.api.post("hover", json={"path": "none.epl", "offset": 0}).status_code == 404
+
+
+def test_a_text_is_formatted_and_one_with_errors_stays(studio):
+    found = studio.api.post("format", json={"path": "a.epl", "text": "\ufeffselect   * from pattern [ every a=A ]"}).json()
+    assert found["text"].startswith("\ufeffselect *")
+    assert "every a=A]" in found["text"]
+    assert studio.api.post("format", json={"path": "a.epl", "text": BROKEN}).json()["text"] == BROKEN
+
+
+def test_a_plan_has_keys_and_retention_and_wrong_rules_their_problems(studio):
+    found = studio.api.post("plan", json={"texts": {}}).json()
+    assert [d["name"] for d in found["definitions"]] == ["Duration", "TimeOnLabor"]
+    assert {"reads", "level", "key", "why_no_key", "retention", "state"} <= found["definitions"][0].keys()
+    wrong = studio.api.post("plan", json={"texts": {"labor.epl": BROKEN}})
+    assert (wrong.status_code, kind(wrong)) == (422, "problems")
+    assert wrong.json()["error"]["problems"][0]["file"] == "labor.epl"
+    assert studio.api.post("plan", json={"events": ["none.csv"]}).status_code == 404
+
+
+def test_a_plan_takes_types_from_the_events_where_no_rule_declares_them(studio):
+    rule = "define Long(n) from Patient(contrDuration > 2) where n = Patient.name"
+    found = studio.api.post("plan", json={"texts": {"labor.epl": "", "new.tesla": rule}}).json()
+    patient = next(i for i in found["inputs"] if i["type"] == "Patient")
+    assert "contrDuration" in json.dumps(patient)
+
+
+def test_events_are_looked_at(studio):
+    found = studio.api.post("events/peek", json={"rows": 2}).json()
+    assert [(t["name"], t["rows"]) for t in found["types"]] == [("Patient", 12)]
+    assert len(found["rows"]) == 2
+    assert found["problems"] == []
+    for events, status in ((["/etc/passwd"], 403), (["../rows.csv"], 403), (["A=none.csv"], 404), (["labor.epl"], 403)):
+        assert studio.api.post("events/peek", json={"events": events}).status_code == status
+    wrong = studio.api.post("events/peek", json={"options": {"session": "x"}})
+    assert (wrong.status_code, kind(wrong)) == (400, "bad-request")
+    numbers = f"type,time,n\nA,1,{2**60}\nA,2,7\n"
+    fresh(studio, "big.csv", numbers)
+    found = studio.api.post("events/peek", json={"events": ["big.csv"], "options": {"time_unit": "s"}}).json()
+    assert [row["values"]["n"] for row in found["rows"]] == [str(2**60), 7]
+
+
+# any body
+
+
+_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("labor.epl"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+_BODY = st.fixed_dictionaries(
+    {},
+    optional={
+        "texts": st.dictionaries(st.sampled_from(["labor.epl", "a.tesla", "../x", ""]), st.text(max_size=20)) | _VALUE,
+        "path": st.sampled_from(["labor.epl", "..", "\0"]) | _VALUE,
+        "offset": st.integers(-5, 500) | _VALUE,
+        "text": st.text(max_size=30) | _VALUE,
+        "events": st.lists(st.sampled_from(["rows.csv", "A=rows.csv", "..", "="]), max_size=2) | _VALUE,
+        "options": st.dictionaries(st.sampled_from(["time_unit", "zone", "facts", "start"]), _VALUE) | _VALUE,
+        "rows": st.integers(-1, 200) | _VALUE,
+        "name": _VALUE,
+        "version": _VALUE,
+        "program": _VALUE,
+        "icons": _VALUE,
+    },
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["check", "complete", "hover", "definition", "format", "plan", "events/peek", "examples"]),
+    _BODY | _VALUE | st.binary(max_size=20),
+)
+def test_no_body_is_an_error_of_the_server(studio, call, body):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    found = studio.api.post(call, content=content, headers={"Content-Type": "application/json"})
+    assert found.status_code in (200, 400, 403, 404, 413, 422), (found.text, body)
+    if found.status_code != 200:
+        kind(found)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b'{"texts": {"a.epl": "\\ud800"}}', b"\xff", b"nan"])
+def test_what_is_not_json_is_a_bad_request(studio, body):
+    found = studio.api.post("check", content=body, headers={"Content-Type": "application/json"})
+    assert (found.status_code, kind(found)) == (400, "bad-request")
+
+
+# updates
+
+
+def test_changes_are_published_to_all_readers(studio):
+    with studio.client() as other, studio.updates() as mine, studio.updates(other) as theirs:
+        tag = fresh(studio, "seen.epl", "one")
+        began = time.monotonic()
+        for reader in (mine, theirs):
+            assert reader.next("file") == ("file", {"path": "seen.epl", "etag": tag})
+        assert time.monotonic() - began < 3
+        put = studio.api.put("files/seen.epl", content="two", headers={"If-Match": tag})
+        saved = {"path": "seen.epl", "etag": put.headers["etag"]}
+        assert [reader.next("file")[1] for reader in (mine, theirs)] == [saved] * 2
+        (studio.folder / "seen.epl").unlink()
+        assert theirs.next("file")[1] == {"path": "seen.epl", "etag": None}
+        assert theirs.response.headers["content-type"].startswith("text/event-stream")
+
+
+def test_a_reader_that_comes_back_misses_nothing_and_a_stranger_reloads(studio):
+    with studio.updates() as reader:
+        fresh(studio, "missed.epl", "0")
+        reader.next("file")
+        last = reader.last_id
+    tag = etag(studio, "missed.epl")
+    tags = []
+    for text in ("1", "2"):
+        tag = studio.api.put("files/missed.epl", content=text, headers={"If-Match": tag}).headers["etag"]
+        tags.append(tag)
+    with studio.updates(Last_Event_ID=last) as again:
+        assert [again.next("file", "reload")[1].get("etag") for _ in tags] == tags
+    for wrong in ("x", "0000-1", f"{last}9999", "-", ""):
+        with studio.updates(Last_Event_ID=wrong) as late:
+            assert late.next()[0] == "reload"
+
+
+def test_readers_have_a_limit(studio):
+    clients = [studio.client() for _ in range(LIMITS.readers + 1)]
+    opened = [studio.updates(c) for c in clients]
+    try:
+        for reader in opened:
+            reader.__enter__()
+        assert [r.response.status_code for r in opened] == [200] * LIMITS.readers + [409]
+    finally:
+        for client in clients:
+            client.close()
+    until(lambda: _follows(studio))
+
+
+def _follows(studio: Started) -> bool:
+    with studio.updates() as reader:
+        return reader.response.status_code == 200
+
+
+# the language worker
+
+
+def worker(studio: Started) -> int:
+    """The process of the language worker, which is there."""
+    studio.api.post("check", json={"texts": {}})
+    found = [p for p in processes.below(studio.process.pid) if "occurs.studio.worker" in _command(p)]
+    assert len(found) == 1
+    return found[0]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+CALLS = [
+    ("check", {"texts": {"w.epl": "select * from A;"}}),
+    ("complete", AT),
+    ("hover", AT),
+    ("definition", AT),
+    ("format", {"path": "w.epl", "text": "x"}),
+    ("plan", {}),
+    ("events/peek", {}),
+]
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_a_worker_that_dies_in_the_middle_of_a_call_is_told_and_started_anew(studio):
+    with studio.updates() as reader, concurrent.futures.ThreadPoolExecutor() as pool:
+        for call, body in CALLS[:2]:
+            pid = worker(studio)
+            os.kill(pid, signal.SIGSTOP)  # it is in the middle of the call as long as we like
+            asked = pool.submit(studio.api.post, call, json=body)
+            time.sleep(0.2)
+            os.kill(pid, signal.SIGKILL)
+            found = asked.result(30)
+            assert (found.status_code, kind(found)) == (503, "worker"), call
+            assert reader.next("worker")[1]["state"] == "restarted"
+            assert reader.next("worker")[1]["state"] == "ready"
+            assert studio.api.post(call, json=body).status_code == 200, call
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_a_newer_check_of_the_same_client_overtakes_an_older_one(studio):
+    pid = worker(studio)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        os.kill(pid, signal.SIGSTOP)
+        asked = []
+        for i, client in enumerate(("one", "one", "two", "one")):
+            body = {"texts": {"labor.epl": f"// {i}"}}
+            asked.append(pool.submit(studio.api.post, "check", json=body, headers={"Occurs-Client": client}))
+            time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        found = [a.result(30) for a in asked]
+    assert [f.status_code for f in found] == [409, 409, 200, 200]
+    assert kind(found[0]) == "cancelled"
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_studio):
+    studio = start_studio({"a.epl": "select * from pattern [a=A];", "b.epl": "select * from pattern [b=B];"})
+    body = {"texts": {"bad.epl": "// 1"}}
+    for _ in range(2):
+        pid = worker(studio)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            os.kill(pid, signal.SIGSTOP)
+            asked = pool.submit(studio.api.post, "check", json=body)
+            if _ == 0:  # beyond its time: killed by the server
+                found = asked.result(30)
+                assert "5 s" in found.json()["error"]["message"]
+            else:  # out of its memory, or a crash
+                os.kill(pid, signal.SIGCONT if False else signal.SIGSEGV)
+                os.kill(pid, signal.SIGCONT)
+                found = asked.result(30)
+        assert (found.status_code, kind(found)) == (503, "worker")
+    found = studio.api.post("check", json=body)
+    assert found.status_code == 200
+    assert "bad.epl" in [p["file"] for p in found.json()["problems"] if p["kind"] == "worker"]
+    changed = studio.api.post("check", json={"texts": {"bad.epl": "// 2"}}).json()
+    assert "worker" not in [p["kind"] for p in changed["problems"]]
+
+
+def test_too_many_statements_are_a_problem_and_nothing_prints_into_the_answers(studio):
+    many = "".join(f"create schema T{i}(a int);\n" for i in range(LIMITS.statements + 1))
+    found = studio.api.post("check", json={"texts": {"labor.epl": many}}).json()
+    assert "too-large" in [p["kind"] for p in found["problems"]]
+
+
+def test_nothing_is_imported_from_the_project(start_studio):
+    bomb = "raise SystemExit('imported')"
+    studio = start_studio({"a.epl": "select * from pattern [a=A];", "json.py": bomb, "occurs/__init__.py": bomb})
+    assert studio.api.post("check", json={"texts": {}}).status_code == 200
+
+
+def test_a_check_of_two_hundred_lines_takes_a_moment(studio):
+    text = "create schema Patient(name string, contrDuration int, ts int);\n"
+    text += "".join(f"@Name('S{i}')\nselect a.name as n from pattern [every a=Patient(ts > {i})];\n" for i in range(100))
+    times = []
+    for i in range(7):
+        began = time.perf_counter()
+        found = studio.api.post("check", json={"texts": {"labor.epl": text + f"// {i}"}})
+        times.append(time.perf_counter() - began)
+        assert found.status_code == 200
+        assert len(found.json()["outline"]) == 101
+    print("check", [round(t * 1000) for t in times])
+    assert min(times) < 1.0  # 0.15 on a machine that does nothing else
