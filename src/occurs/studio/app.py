@@ -12,8 +12,6 @@ import secrets
 import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,9 +27,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from occurs import __version__
-from occurs.studio import samples, shapes
+from occurs.studio import job_routes, samples, shapes
 from occurs.studio.files import BOM, IMAGES, LANGUAGES, SIDECAR, Folder, kind_of
 from occurs.studio.http import Refused, answer, body, call, need_json, problems_refused, raw_body
+from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
 from occurs.studio.limits import LIMITS, listed
 from occurs.studio.openapi import described
@@ -400,10 +399,6 @@ async def _bug(request: Request, error: Exception) -> Response:
 
 def _calls() -> list[Route]:
     """The calls, below ``/api/v1``."""
-    jobs: list[Route] = []
-    if find_spec("occurs.studio.job_routes"):
-        jobs = import_module("occurs.studio.job_routes").routes
-
     file = "/files/{path:anything}"
     return [
         Route("/about", about),
@@ -423,7 +418,7 @@ def _calls() -> list[Route]:
         Route("/examples", open_example, methods=["POST"]),
         Route("/updates", updates),
         Route("/openapi.json", openapi),
-        *jobs,
+        *job_routes.routes,
     ]
 
 
@@ -434,8 +429,7 @@ def create(studio: Studio) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         studio.updates.started()
         studio.languages.start()
-        if find_spec("occurs.studio.jobs"):
-            app.state.jobs = import_module("occurs.studio.jobs").Jobs(studio.folder.root, studio.updates.publish)
+        app.state.jobs = Jobs(studio.folder.root, studio.updates.publish)
         watching = asyncio.create_task(studio.watcher.run())
         try:
             yield
@@ -443,8 +437,7 @@ def create(studio: Studio) -> Starlette:
             watching.cancel()
             studio.updates.close()
             await studio.languages.close()
-            if hasattr(app.state, "jobs"):
-                await app.state.jobs.close()
+            await app.state.jobs.close()
 
     calls = _calls()
     routes: Sequence[BaseRoute] = [
