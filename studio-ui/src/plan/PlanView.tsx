@@ -185,7 +185,7 @@ function Graph({
               data-unbounded={unbounded}
               data-level={definition.level}
               aria-label={labelOf(definition)}
-              title={hintOf(definition)}
+              title={[t.go(definition.name), ...hintsOf(definition)].join("\n")}
               onClick={() => show(definition)}
               onMouseEnter={() => onPoint(box.id)}
               onMouseLeave={() => onPoint(null)}
@@ -248,9 +248,9 @@ function labelOf(definition: Definition): string {
   return parts.join(", ");
 }
 
-function hintOf(definition: Definition): string {
-  const hints = definition.retention.filter((one) => one.unbounded).map((one) => one.hint ?? one.text);
-  return [t.go(definition.name), ...new Set(hints)].join("\n");
+/** What to do about state without bounds, each hint once. */
+function hintsOf({ retention }: Definition): string[] {
+  return [...new Set(retention.flatMap((one) => one.hint ?? []))];
 }
 
 function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
@@ -262,7 +262,7 @@ function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
       <table aria-label={t.definitions}>
         <thead>
           <tr>
-            {[t.definition, t.language, t.reads, t.key, t.keeps, t.state, t.hosts].map((title) => (
+            {[t.definition, t.language, t.reads, t.key, t.keeps, t.state, t.spark, t.stream].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>
@@ -297,25 +297,28 @@ function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
                   {key ? (
                     <span className="mono">{key}</span>
                   ) : (
-                    <span className="dim">{noKey(definition)}</span>
+                    <p className="dim" title={definition.why_no_key ?? undefined}>
+                      {definition.why_no_key ?? t.noKey}
+                    </p>
                   )}
                 </td>
                 <td>
                   {definition.retention.length === 0 ? <span className="dim">{t.nothing}</span> : null}
                   {definition.retention.map((one, n) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: what is kept has no other name
-                    <p key={n} className={one.unbounded ? "is-warning" : undefined}>
+                    <p key={n} className={one.unbounded ? "is-warning" : undefined} title={one.text}>
                       {one.unbounded ? <InfinityIcon size={12} aria-hidden /> : null} {one.text}
-                      {one.hint ? <span className="dim plan-hint">{one.hint}</span> : null}
+                    </p>
+                  ))}
+                  {hintsOf(definition).map((hint) => (
+                    <p key={hint} className="dim" title={hint}>
+                      {hint}
                     </p>
                   ))}
                 </td>
                 <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
-                <td className="plan-notes">
-                  {definition.notes.map((note) => (
-                    <p key={note}>{note}</p>
-                  ))}
-                </td>
+                <Notes host="Spark" notes={definition.notes} />
+                <Notes host="stream" notes={definition.notes} />
               </tr>
             );
           })}
@@ -325,6 +328,17 @@ function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
   );
 }
 
-function noKey(definition: Definition): string {
-  return definition.why_no_key ?? t.noKey;
+/** How a host runs a definition; the names of those that run together are left to the tooltip. */
+function Notes({ host, notes }: { host: string; notes: string[] }) {
+  return (
+    <td className="plan-notes">
+      {notes
+        .filter((note) => note.startsWith(`${host}: `))
+        .map((note) => (
+          <p key={note} title={note}>
+            {note.replace(/^\w+: [^:]*: /, "")}
+          </p>
+        ))}
+    </td>
+  );
 }

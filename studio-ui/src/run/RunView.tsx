@@ -30,19 +30,33 @@ import "./run.css";
 const t = texts.run;
 const SIDE = 220;
 
+/** Below it, events and options make room for what was found. */
+const ROOMY = 720;
+
 export default function RunView() {
-  const side = useRun((state) => state.side);
+  const box = useRef<HTMLDivElement>(null);
+  const [roomy, setRoomy] = useState(true);
+  const wanted = useRun((state) => state.side);
   const width = useRun((state) => state.sideWidth);
+  const found = useRun((state) => state.result !== null);
+  const side = wanted ?? (roomy || !found);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setRoomy(element.clientWidth >= ROOMY));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
   return (
-    <div className="run">
-      <Toolbar />
+    <div className="run" ref={box}>
+      <Toolbar side={side} />
       <div className="run-body">
         {side ? (
           <>
-            <aside className="run-side" style={{ width }} aria-label={t.side}>
+            <section className="run-side" style={{ width }} aria-label={t.side}>
               <Events />
               <Options />
-            </aside>
+            </section>
             <Splitter
               name={t.side}
               direction="x"
@@ -68,10 +82,9 @@ function shownState(job: Job | null, starting: boolean): Shown {
   return job.state === "queued" ? "running" : job.state;
 }
 
-function Toolbar() {
+function Toolbar({ side }: { side: boolean }) {
   const job = useStudio((state) => (state.job?.kind === "run" ? state.job : null));
   const starting = useRun((state) => state.starting);
-  const side = useRun((state) => state.side);
   const result = useRun((state) => state.result);
   const state = shownState(job, starting);
   const running = state === "running";

@@ -50,7 +50,8 @@ export interface RunState {
   constituents: Marked[];
   pointed: Marked | null;
   peek: string | null;
-  side: boolean;
+  /** whether events and options are shown; null: if there is room */
+  side: boolean | null;
   sideWidth: number;
   timelineHeight: number;
 }
@@ -79,7 +80,7 @@ export const useRun = create<RunState>()(() => ({
   constituents: [],
   pointed: null,
   peek: null,
-  side: true,
+  side: null,
   sideWidth: 220,
   timelineHeight: 0,
 }));
