@@ -28,6 +28,15 @@ export const texts = {
     side: "Properties and why",
     problems: "Problems",
   },
+  languages: {
+    epl: "EPL",
+    esql: "eSQL",
+    ftl: "FTL",
+    ptl: "PTL",
+    phen: "Phenesthe",
+    phenesthe: "Phenesthe",
+    tesla: "TESLA",
+  } as Record<string, string>,
   views: { label: "Views", Text: "Text", Plan: "Plan", Run: "Run" },
   files: {
     title: "Files",

@@ -62,7 +62,6 @@ export interface Words {
 
 export interface Language {
   name: string;
-  title?: string;
   suffixes: string[];
   words: Words | null;
 }

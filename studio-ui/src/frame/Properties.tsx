@@ -94,7 +94,9 @@ export function Properties() {
             <span className="mono">{file.path}</span>
           </Row>
           <Row name={t.kind}>{file.kind}</Row>
-          {file.language ? <Row name={t.language}>{file.language}</Row> : null}
+          {file.language ? (
+            <Row name={t.language}>{texts.languages[file.language] ?? file.language}</Row>
+          ) : null}
           <Row name={t.size}>
             <span className="number">{grouped(file.size)} bytes</span>
           </Row>

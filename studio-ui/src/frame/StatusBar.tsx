@@ -76,9 +76,7 @@ export function StatusBar() {
   const view = useStudio((state) => state.view);
   const files = useStudio((state) => state.files);
   const active = useStudio((state) => state.active);
-  const about = useStudio((state) => state.about);
   const entry = files.find((file) => file.path === active);
-  const language = about?.languages.find((one) => one.name === entry?.language);
   const buffer = useStudio((state) => (active ? state.buffers[active] : undefined));
   return (
     <footer className="status">
@@ -90,7 +88,9 @@ export function StatusBar() {
           {selected ? ` (${texts.text.selected(selected)})` : ""}
         </span>
       ) : null}
-      {entry?.language ? <span className="status-item">{language?.title ?? entry.language}</span> : null}
+      {entry?.language ? (
+        <span className="status-item">{texts.languages[entry.language] ?? entry.language}</span>
+      ) : null}
       {buffer && !buffer.writable ? <span className="status-item">{texts.files.readOnly}</span> : null}
       <ConnectionStatus />
     </footer>

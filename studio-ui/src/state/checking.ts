@@ -29,6 +29,7 @@ async function check() {
   flush();
   for (const path of touched) void keepUnsaved(path);
   touched.clear();
+  if (get().connection === "lost") return; // checked when the server is back
   const now = ++latest;
   running.abort();
   running = new AbortController();
