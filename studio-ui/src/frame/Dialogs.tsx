@@ -15,7 +15,7 @@ const Compare = lazy(() => import("../text/Compare"));
 const close = () => set({ dialog: null });
 
 function NewFile() {
-  const languages = useStudio((state) => state.about?.languages ?? []);
+  const languages = useStudio((state) => state.about?.languages) ?? [];
   const files = useStudio((state) => state.files);
   const suffixes = languages.flatMap((language) => language.suffixes);
   const [name, setName] = useState("");

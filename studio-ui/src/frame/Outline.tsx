@@ -33,7 +33,7 @@ export function Outline() {
       icon: entry.output ? <Swatch colour={typeColour(entry.output, order)} /> : <span className="swatch" />,
       description: entry.kind,
       className: worst ? `tree-${worst.severity}` : "",
-      end: <span className="tree-end">{entry.kind}</span>,
+      end: <span className="tree-end" data-text={entry.kind} />,
     };
   });
   const at = outline.findIndex((entry) => entry.name === statement && entry.file === active);
