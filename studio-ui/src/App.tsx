@@ -140,22 +140,16 @@ export function App() {
       <Lost />
       <div className="middle">
         {left ? (
-          <>
-            <Side width={panels.left} name={texts.header.files}>
-              <Files />
-              <Outline />
-            </Side>
-            {narrow ? null : (
-              <Splitter
-                name={texts.header.files}
-                direction="x"
-                size={panels.left}
-                initial={240}
-                max={480}
-                onSize={(size) => resize({ left: size })}
-              />
-            )}
-          </>
+          <Side
+            name={texts.header.files}
+            size={panels.left}
+            initial={240}
+            max={480}
+            onSize={(size) => resize({ left: size })}
+          >
+            <Files />
+            <Outline />
+          </Side>
         ) : null}
         <main className="main">
           {failed ? <ErrorBox text={failed} again={again} /> : <Views />}
@@ -180,29 +174,23 @@ export function App() {
           </div>
         </main>
         {right ? (
-          <>
-            {narrow ? null : (
-              <Splitter
-                name={texts.header.side}
-                direction="x"
-                size={panels.right}
-                initial={300}
-                max={640}
-                sign={-1}
-                onSize={(size) => resize({ right: size })}
-              />
-            )}
-            <Side width={panels.right} name={texts.header.side}>
-              <Properties />
-              <Panel title={texts.why.title} role="region" className="panel-why">
-                <Guard>
-                  <Suspense fallback={<Skeleton />}>
-                    <Why />
-                  </Suspense>
-                </Guard>
-              </Panel>
-            </Side>
-          </>
+          <Side
+            name={texts.header.side}
+            size={panels.right}
+            initial={300}
+            max={640}
+            sign={-1}
+            onSize={(size) => resize({ right: size })}
+          >
+            <Properties />
+            <Panel title={texts.why.title} role="region" className="panel-why">
+              <Guard>
+                <Suspense fallback={<Skeleton />}>
+                  <Why />
+                </Suspense>
+              </Guard>
+            </Panel>
+          </Side>
         ) : null}
       </div>
       <StatusBar />
@@ -222,14 +210,27 @@ function Why() {
   return any ? <WhyPanel /> : <Empty title={texts.why.none} text={texts.why.noneText} />;
 }
 
-function Side({ width, name, children }: { width: number; name: string; children: ReactNode }) {
+/** A panel beside the views; its edge is dragged. In a narrow window it lies over them. */
+function Side({
+  children,
+  ...edge
+}: {
+  name: string;
+  size: number;
+  initial: number;
+  max: number;
+  sign?: 1 | -1;
+  onSize: (size: number) => void;
+  children: ReactNode;
+}) {
   return (
     <aside
-      className="side"
-      aria-label={name}
-      ref={(element) => element?.style.setProperty("--size", `${width}px`)}
+      className={`side ${edge.sign === -1 ? "side-right" : ""}`}
+      aria-label={edge.name}
+      ref={(element) => element?.style.setProperty("--size", `${edge.size}px`)}
     >
       {children}
+      <Splitter direction="x" {...edge} />
     </aside>
   );
 }
