@@ -6,8 +6,8 @@ import logging
 import random
 
 import pytest
-from languages.mutants import CHARACTERS, LANGUAGES, Source, mutant, sources
 
+from languages.mutants import CHARACTERS, LANGUAGES, Source, mutant, sources
 from occurs import services
 from occurs.languages.kit.language import suffixes
 

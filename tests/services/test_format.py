@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from languages.mutants import sources
 
+from languages.mutants import sources
 from occurs.languages.epl.parser import parse
 from occurs.services import format_text
 from occurs.services.tokens import tokens_of

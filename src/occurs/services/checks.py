@@ -99,7 +99,7 @@ class Snapshot:
             for number, ((_, path, _), file) in enumerate(zip(own, parsed.files, strict=True)):
                 for i, entry in enumerate(outlined(name, file)):
                     output, reads = made.get((number, i), (entry.output, entry.reads))
-                    yield path, replace(entry, output=output, reads=reads)
+                    yield path, replace(entry, name=entry.name or output or entry.kind, output=output, reads=reads)
 
     def _made(self, name: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
         """What definitions of a language define and read, by the numbers of their text and statement."""

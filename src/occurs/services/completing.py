@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from occurs.expr.text import Text
-from occurs.languages.kit.editing import Begun, Token, openings
+from occurs.languages.kit.editing import Begun, Binding, Token, openings
 from occurs.languages.kit.language import folder, language
 from occurs.services.answers import Completions, Hover, Item, Place
 from occurs.services.scope import Attribute, Scope, statements
@@ -69,7 +69,7 @@ def definition(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
         offset: The place, as a number of code points.
 
     Returns:
-        The places, none if the name is not defined in the texts.
+        The places, none if the name is not defined in the texts.  At the definition of a type itself: all its uses.
 
     Examples:
         >>> from occurs.services import definition
@@ -77,7 +77,7 @@ def definition(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
         >>> [(p.file, p.span.column) for p in definition("b.tesla", rules, 20)]
         [('a.tesla', 7)]
     """
-    return _answer(lambda: _definition(Scope(path, texts, offset)), [])
+    return _answer(lambda: _definition_or_uses(Scope(path, texts, offset)), [])
 
 
 def uses(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
@@ -191,7 +191,7 @@ def _items(scope: Scope, start: int, before: list[Token]) -> Iterator[Item]:
 
 def _declares(before: list[Token]) -> bool:
     """Whether the type of an attribute may stand behind these tokens: in parentheses, behind a name."""
-    if not before or [*openings([*before, before[-1]])][-1] is None:
+    if not before or openings(before)[-1] is None:
         return False
     declares = before[0].text.lower() in ("create", "table", "event", "state")
     return before[-1].text == ":" or (declares and before[-1].named)
@@ -285,7 +285,7 @@ def _meanings(scope: Scope, i: int, token: Token) -> Iterator[str | None]:
             yield _type(scope, token.name)
     if token.kind == "variable" or (token.named and scope.binding(token.name) is not None):
         bound = scope.binding(token.name)
-        yield _bound(scope, token.name, None if bound is None else bound.kind)
+        yield None if bound is None else _bound(scope, bound)
     for form in _forms(scope, i):
         found = meaning(words.meanings, form, words.ignore_case)
         yield None if found is None else f"{form}\n{found}"
@@ -344,16 +344,15 @@ def _type(scope: Scope, name: str) -> str:
     return "\n".join([*lines, *(["intervals, with `time` and `end`"] if schema is not None and schema.lasting else [])])
 
 
-def _bound(scope: Scope, name: str, kind: str | None) -> str | None:
-    """A variable, or an attribute that the statement defines, with its type if that is known."""
-    if kind is None:
-        return None
+def _bound(scope: Scope, bound: Binding) -> str:
+    """A variable, or an attribute that a statement defines, with its type if that is known."""
     here = (e for path, e in scope.types.entries if path == scope.path and _within(scope, e.span))
-    for of in (e.output for e in here if e.output is not None):
-        found = next((a for a in scope.types.attributes(of) if a.name == name), None)
+    for of in (bound.type, *(e.output for e in here)):
+        attributes = scope.types.attributes(of) if of is not None else ()
+        found = next((a for a in attributes if a.name == bound.name), None)
         if found is not None:
             return _shown(found.name, found.kind, found.of)
-    return f"{name}\na {kind} of this statement"
+    return f"{bound.name}\n{'an' if bound.kind == 'attribute' else 'a'} {bound.kind} of this statement"
 
 
 def _within(scope: Scope, span: object) -> bool:
@@ -362,6 +361,15 @@ def _within(scope: Scope, span: object) -> bool:
 
 
 # --- places -----------------------------------------------------------------------------------------------------------
+
+
+def _definition_or_uses(scope: Scope) -> list[Place]:
+    found = _definition(scope)
+    if not found or scope.at is None:
+        return found
+    token = scope.tokens[scope.at]
+    here = Place(scope.path, scope.source.span(token.start, token.end))
+    return (_uses(scope) or found) if here in found else found
 
 
 def _definition(scope: Scope) -> list[Place]:

@@ -225,7 +225,7 @@ class Scope:
     def around(self, i: int) -> str | None:
         """The type whose parentheses are around token ``i``, the innermost one."""
         inside = openings(self.tokens)
-        opening = inside[i] if i < len(inside) else None
+        opening = inside[i]
         while opening is not None and opening > 0:
             before = self.tokens[opening - 1]
             if self.tokens[opening].text == "(" and before.named and before.name in self.types.names:

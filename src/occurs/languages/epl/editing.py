@@ -26,16 +26,16 @@ def outline(tree: syntax.File) -> Sequence[Entry]:
 
 
 def _entries(tree: syntax.File) -> Iterator[Entry]:
-    for number, s in enumerate((s for s in tree.statements), 1):
+    for s in tree.statements:
         if isinstance(s, syntax.CreateSchema):
             yield Entry(s.name.text, "schema", s.name.text, (), s.span, s.name.span)
             continue
         titles = [a.value for a in s.annotations if a.name.text.lower() == "name" and isinstance(a.value, str)]
         into = None if s.into is None else s.into.text
-        name = titles[-1] if titles else into or f"stmt_{number}"
+        name = titles[-1] if titles else into or ""
         reads = tuple(sorted({p.type.text for p in s.pattern.walk() if isinstance(p, syntax.Filter)}))
         place = None if s.into is None else s.into.span
-        yield Entry(name, "simple" if s.simple else "pattern", into or name, reads, s.span, place)
+        yield Entry(name, "simple" if s.simple else "pattern", into or name or None, reads, s.span, place)
 
 
 def words(language: str) -> Words:

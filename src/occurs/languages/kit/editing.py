@@ -16,10 +16,10 @@ from occurs.errors import Span
 class Entry:
     """A statement in the outline of a text.
 
-    ``kind``: what it is, in a word of the language, such as ``rule``, ``pattern`` or ``schema``.  ``output``: the type
-    of event that it defines or declares, None if it does neither.  ``reads``: types that it reads, as far as the text
-    alone says.  ``place``: where the name of the output stands.  ``direct``: its attributes are
-    used by their names alone.
+    ``name``: empty if it has only that of its output.  ``kind``: what it is, in a word of the language, such as
+    ``rule``, ``pattern`` or ``schema``.  ``output``: the type of event that it defines or declares, None if it does
+    neither or if the checks are to say it.  ``reads``: types that it reads, as far as the text alone says.  ``place``:
+    where the name of the output stands.  ``direct``: its attributes are used by their names alone.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Words:
 
 
 def openings(tokens: Sequence[Token]) -> list[int | None]:
-    """For each token the number of the innermost parenthesis or bracket that is open there."""
+    """For each token, and for the end, the number of the innermost parenthesis or bracket that is open there."""
     out: list[int | None] = []
     open_ones: list[int] = []
     for i, token in enumerate(tokens):
@@ -144,7 +144,7 @@ def openings(tokens: Sequence[Token]) -> list[int | None]:
             open_ones.pop()
         if token.kind == "sign" and token.text in "([{":
             open_ones.append(i)
-    return out
+    return [*out, open_ones[-1] if open_ones else None]
 
 
 def closing(tokens: Sequence[Token], opening: int) -> int:
