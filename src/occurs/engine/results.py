@@ -132,7 +132,7 @@ class TypeRows:
         """The rows of :meth:`table`, at most ``most`` at a time; also of a type that is defined but not reported."""
         parts = self.parts
         if type not in self.stage.derived and type not in self.outside:
-            parts = Parts(replace(self.stage, subscribed=()), self.parts.found, self.stage.defined)
+            parts = Parts(self.stage, self.parts.found, self.stage.defined)
         if type in self.outside or len(found := parts.get(type, ())) != 1:
             table = replace(self, parts=parts).table(type, label=label, because=because)
             yield from (table.slice(i, most) for i in range(0, len(table), most))

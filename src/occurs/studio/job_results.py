@@ -143,7 +143,7 @@ class Writer:
             np.save(self.folder / results.ends_file(number), np.sort(whole[END].to_numpy()))
         columns = [{"name": n, "type": _name(table.schema.field(n).type)} for n in names]
         self._types.append(
-            {"name": type, "part": part, "input": part == "input", "rows": len(table), "lasting": END in special,
+            {"name": type, "part": part, "input": part == "input", "rows": len(whole), "lasting": END in special,
              "columns": columns}
         )  # fmt: skip
 

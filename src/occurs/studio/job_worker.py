@@ -43,9 +43,10 @@ def main() -> None:
 
     given = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_server, daemon=True).start()
+    as_data(Problem("", ""))  # all that an end without memory needs is loaded
     _limit_memory(given["memory"])
     try:
-        tell(_done(given, tell))
+        tell(done(given, tell))
     except OccursError as error:
         tell({"failed": [as_data(p) for p in error.problems]})
     except MemoryError:
@@ -90,7 +91,7 @@ def as_data(problem: Problem) -> dict[str, Any]:
 # --- what is asked for ------------------------------------------------------------------------------------------------
 
 
-def _done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     os.chdir(given["root"])
     from occurs.loading import language_of
     from occurs.program import Program
