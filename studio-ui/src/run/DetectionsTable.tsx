@@ -144,7 +144,7 @@ export function DetectionsTable() {
         <span className="count mono">{data ? t.ofAll(data.total, result.total) : ""}</span>
         <input
           className="run-field filter"
-          type="search"
+          type="text"
           aria-label={t.filter}
           placeholder={t.filter}
           value={filter}

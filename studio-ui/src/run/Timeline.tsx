@@ -18,7 +18,7 @@ import { Skeleton } from "../parts/Empty";
 import { say } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
-import { chooseMark, setRange, setWidth, showAll, showBrush } from "./actions";
+import { chooseMark, setBy, setRange, setWidth, showAll, showBrush } from "./actions";
 import { draw, type Spot, type Theme } from "./draw";
 import {
   type Hit,
@@ -92,9 +92,27 @@ function Bar({ clock }: { clock: Clock }) {
   const limits = useRun((state) => state.limits);
   const brush = useRun((state) => state.brush);
   const exact = useRun((state) => state.picture?.exact ?? true);
+  const by = useRun((state) => state.by);
+  const attributes = useRun((state) => state.attributes);
+  const more = useRun((state) => state.picture?.more ?? 0);
   return (
     <div className="view-bar timeline-bar">
       <span className="dim mono timeline-day">{clock.day(Math.max(0, range.from))}</span>
+      {attributes.length ? (
+        <select
+          className="run-field timeline-by"
+          aria-label={t.by}
+          title={t.by}
+          value={by}
+          onChange={(event) => setBy(event.target.value)}
+        >
+          <option value="">{t.byType}</option>
+          {attributes.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      ) : null}
+      {more ? <span className="dim">{t.moreLanes(more)}</span> : null}
       <span className="spring" />
       {brush ? (
         <>
@@ -176,7 +194,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   // the lane of what is chosen comes into view
   useEffect(() => {
     const { picture } = getRun();
-    const strip = places[picture?.lanes.findIndex((lane) => lane.type === chosen?.type) ?? -1];
+    const strip = picture && chosen ? places[laneOf(picture, chosen)] : undefined;
     const box = scroller.current;
     if (!strip || !box) return;
     if (strip.top < box.scrollTop) box.scrollTo({ top: strip.top });
@@ -444,7 +462,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
         <ul className="lanes" style={{ height: Math.max(whole, 1) }} aria-label={t.type}>
           {picture?.lanes.map((lane, i) => (
             <li
-              key={lane.name}
+              key={`${lane.type}/${lane.name}`}
               className={lane.input ? "lane lane-input" : "lane"}
               data-testid={`lane-${lane.name}`}
               data-count={lane.count}
@@ -454,11 +472,14 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
                 type="button"
                 disabled={lane.input}
                 aria-pressed={lane.input ? undefined : types.includes(lane.type)}
-                title={lane.input ? lane.name : t.onlyType(lane.name)}
+                title={lane.input ? lane.name : t.onlyType(lane.type)}
                 onClick={() => toggleType(lane.type)}
               >
                 <Swatch colour={colours[i] || INPUT} />
-                <span className="lane-name">{lane.name}</span>
+                <span className="lane-name">
+                  {lane.name}
+                  {lane.name === lane.type ? null : <span className="dim"> {lane.type}</span>}
+                </span>
                 <span className="lane-count">{grouped(lane.count)}</span>
               </button>
             </li>
@@ -484,10 +505,18 @@ interface Marks {
   over: Hit | null;
 }
 
+/** The lane of a row: that of its type, or, where values have lanes of their own, the one that holds its mark. */
+function laneOf({ lanes }: Picture, one: Marked): number {
+  const holds = lanes.findIndex(
+    (lane) => lane.type === one.type && lane.marks.some((mark) => mark.row === one.row),
+  );
+  return holds >= 0 ? holds : lanes.findIndex((lane) => lane.type === one.type && lane.name === lane.type);
+}
+
 function spotsOf(picture: Picture, places: readonly Strip[], clock: Clock, marks: Marks): Spot[] {
   const out: Spot[] = [];
   const put = (one: Marked, kind: Spot["kind"]) => {
-    const lane = picture.lanes.findIndex((drawn) => drawn.type === one.type);
+    const lane = laneOf(picture, one);
     if (lane < 0) return;
     const start = clock.offset(one.start);
     const end = one.end === null ? start : clock.offset(one.end);

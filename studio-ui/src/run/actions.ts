@@ -1,6 +1,7 @@
 /** Starting and following runs, choosing events and detections. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Job, Project } from "../api/types";
+import { projectKey } from "../state/";
 import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -8,8 +9,8 @@ import type { Snapshot } from "./changed";
 import { entriesOf, formatEntry } from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
-import { rowsOf } from "./rows";
-import { getRun, type Marked, markedOf, resultOf, setRun, useRun, viewOf } from "./state";
+import { attributesOf, rowsOf } from "./rows";
+import { getRun, type Marked, markedOf, resultOf, setRun, viewOf } from "./state";
 import type { Range } from "./time";
 import { same, showing, within } from "./view";
 
@@ -45,9 +46,12 @@ export async function startRun(): Promise<void> {
   try {
     const events = entriesOf(project).map(formatEntry);
     const { id } = await api.start("run", unsaved, events, project.program?.options ?? {});
+    own = id;
     const job = await api.job(id);
     setRun({ starting: false });
-    set({ job, selection: null });
+    // the stream of updates may have been faster
+    set((state) => ({ job: state.job?.id === id ? state.job : job, selection: null }));
+    keepRun();
   } catch (error) {
     setRun({ starting: false });
     if (error instanceof ApiError) {
@@ -91,6 +95,9 @@ async function refresh(id: string): Promise<void> {
   }
 }
 
+/** The run that this page has started. */
+let own: string | null = null;
+
 let asking: ReturnType<typeof setInterval> | undefined;
 
 /** Takes what has become of the run; without a word of updates for a while it asks. */
@@ -99,9 +106,14 @@ function follow(job: Job | null, before: Job | null) {
   const running = !ENDED.has(job.state);
   clearInterval(asking);
   if (running) asking = setInterval(() => void refresh(job.id), 2000);
-  if (getRun().job !== job.id) setRun({ job: job.id, ended: null });
+  if (getRun().job !== job.id) {
+    setRun({ job: job.id, ended: null });
+    // what another page runs may be other texts than those here
+    if (own !== job.id && !getRun().starting) setRun({ snapshot: null, began: null });
+  }
   if (running || (before?.id === job.id && before.state === job.state)) return;
   setRun({ ended: Date.now() });
+  if (own === job.id) keepRun();
   if (job.state === "done") show(job);
   else if (job.state === "failed") say(texts.run.failed);
   else say(texts.run.cancelled);
@@ -122,9 +134,57 @@ function show(job: Job) {
     chosen: null,
     constituents: [],
     pointed: null,
+    by: "",
+    attributes: [],
   });
   say(texts.run.done(result.total));
   askTimeline();
+  void askAttributes(job.id);
+}
+
+/** The attributes of what was found, by which lanes can be split. */
+async function askAttributes(job: string) {
+  try {
+    const names = attributesOf(await api.rows(job, { limit: 0 })).map(({ name }) => name);
+    if (getRun().job === job) setRun({ attributes: names });
+  } catch (error) {
+    if (!(error instanceof ConnectionLost)) tell(error);
+  }
+}
+
+// -- after a reload --------------------------------------------------------------------------------------
+
+const KEPT = "occurs-run";
+
+/** Keeps which run is shown, for this page alone. */
+function keepRun() {
+  const { snapshot, began, ended } = getRun();
+  const kept = { job: own, snapshot, began, ended, selection: get().selection };
+  try {
+    sessionStorage.setItem(`${KEPT}:${projectKey()}`, JSON.stringify(kept));
+  } catch {
+    // a browser that keeps nothing: the run is not there after a reload
+  }
+}
+
+/** Shows the run that was shown before a reload, if the server still has it. */
+async function restoreRun() {
+  if (get().job) return;
+  const text = sessionStorage.getItem(`${KEPT}:${projectKey()}`);
+  if (!text) return;
+  const { job: id, snapshot, began, ended, selection } = JSON.parse(text);
+  try {
+    const job = await api.job(id);
+    if (get().job) return;
+    own = id;
+    setRun({ snapshot, began });
+    set({ job });
+    setRun({ ended });
+    if (selection?.job === id && job.state === "done") select(selection);
+  } catch (error) {
+    // the server was started anew, or has newer results
+    if (!(error instanceof ApiError)) tell(error);
+  }
 }
 
 // -- the timeline --------------------------------------------------------------------------------------
@@ -206,6 +266,7 @@ export function choose(marked: Marked | null) {
   const { job } = getRun();
   setRun({ chosen: marked, constituents: [], pointed: null });
   select(marked?.label && job ? { job, label: marked.label, type: marked.type } : null);
+  if (own === job) keepRun();
 }
 
 /** A mark of the timeline is chosen: its row has the label that Why asks for. */
@@ -246,7 +307,5 @@ async function written(project: Project, etag: string, change: (project: Project
 
 useStudio.subscribe((state) => state.job, follow);
 follow(get().job, null);
+if (!get().job) void restoreRun();
 setRunner(() => void startRun());
-useRun.subscribe((state, before) => {
-  if (state.peek !== before.peek && state.peek) setRun({ refused: null });
-});

@@ -35,6 +35,8 @@ export interface Picture {
   total: number;
   count: number;
   lanes: DrawnLane[];
+  /** lanes that are left out */
+  more: number;
 }
 
 /** More bars than these are not told apart in a lane. */
@@ -42,7 +44,8 @@ const MOST_DEPTHS = 4;
 
 export function pictureOf(answer: TimelineAnswer, clock: Clock, range: Range): Picture {
   const lanes = answer.lanes.map((lane) => drawnLane(lane, clock));
-  return { range, exact: answer.exact, total: answer.total, count: answer.count, lanes };
+  const { exact, total, count, more } = answer;
+  return { range, exact, total, count, lanes, more };
 }
 
 function drawnLane(lane: Lane, clock: Clock): DrawnLane {

@@ -42,7 +42,9 @@ export interface RunState {
   brush: Range | null;
   picture: Picture | null;
   pictureError: string | null;
+  /** the attribute by which lanes are split (empty: by type alone), and those there are */
   by: string;
+  attributes: string[];
   types: string[];
   filter: string;
   sort: string;
@@ -73,6 +75,7 @@ export const useRun = create<RunState>()(() => ({
   picture: null,
   pictureError: null,
   by: "",
+  attributes: [],
   types: [],
   filter: "",
   sort: "time",

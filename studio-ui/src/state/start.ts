@@ -202,8 +202,10 @@ function takeUpdate(update: Update) {
     if (path === "studio.json") void rereadProject();
     checkSoon();
   } else if (update.event === "job") {
+    // a run that another page has started takes the place of one that has ended
     const { job } = get();
-    if (update.data && (!job || job.id === update.data.id)) set({ job: update.data });
+    const ended = !job || (job.state !== "queued" && job.state !== "running");
+    if (update.data && (ended || job.id === update.data.id)) set({ job: update.data });
   } else if (update.event === "worker") {
     say(update.data?.message ?? texts.said.worker);
     checkSoon();
