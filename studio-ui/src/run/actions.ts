@@ -1,7 +1,6 @@
 /** Starting and following runs, choosing events and detections. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Job, Project } from "../api/types";
-import { projectKey } from "../state/";
 import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -161,7 +160,7 @@ function keepRun() {
   const { snapshot, began, ended } = getRun();
   const kept = { job: own, snapshot, began, ended, selection: get().selection };
   try {
-    sessionStorage.setItem(`${KEPT}:${projectKey()}`, JSON.stringify(kept));
+    sessionStorage.setItem(`${KEPT}:${get().mark}`, JSON.stringify(kept));
   } catch {
     // a browser that keeps nothing: the run is not there after a reload
   }
@@ -170,7 +169,7 @@ function keepRun() {
 /** Shows the run that was shown before a reload, if the server still has it. */
 async function restoreRun() {
   if (get().job) return;
-  const text = sessionStorage.getItem(`${KEPT}:${projectKey()}`);
+  const text = sessionStorage.getItem(`${KEPT}:${get().mark}`);
   if (!text) return;
   const { job: id, snapshot, began, ended, selection } = JSON.parse(text);
   try {
