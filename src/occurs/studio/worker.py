@@ -12,13 +12,13 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any
 
 import msgspec
 
+from occurs.services.answers import Outline, Problem
 from occurs.studio.limits import LIMITS
-from occurs.studio.shapes import Problem
 
 Texts = Mapping[str, str]
 #: the largest integer that JavaScript holds as it is
@@ -62,9 +62,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
 
     def check(texts: Texts) -> Any:
         found = services.check(texts)
-        counts = Counter(o.file for o in found.outline)
-        over = [_too_many(file, n) for file, n in sorted(counts.items()) if n > LIMITS.statements]
-        return {"problems": [*over, *found.problems], "outline": found.outline}
+        return {"problems": [*too_many(found.outline), *found.problems], "outline": found.outline}
 
     def complete(texts: Texts, path: str, offset: int) -> Any:
         found = services.complete(path, texts, offset)
@@ -113,9 +111,14 @@ def _exact(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) > _EXACT else value
 
 
-def _too_many(file: str, n: int) -> Problem:
-    text = f"{file} has {n:,} statements; at most {LIMITS.statements:,} are supported"
-    return Problem("too-large", "error", text, "split the file", file)
+def too_many(outline: Iterable[Outline]) -> list[Problem]:
+    """A problem for every file with more statements than are supported."""
+    out = []
+    for file, n in sorted(Counter(entry.file for entry in outline).items()):
+        if n > LIMITS.statements:
+            text = f"{file} has {n:,} statements; at most {LIMITS.statements:,} are supported"
+            out.append(Problem("too-large", "error", text, "split the file", file))
+    return out
 
 
 def _told(error: Exception) -> dict[str, Any]:
