@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +15,10 @@ from occurs import services
 from occurs.checked_texts import Read
 from occurs.errors import DefinitionProblem, SyntaxProblem, UsageProblem
 from occurs.languages.kit.language import suffixes
-from occurs.services.checks import LARGE
+from occurs.services.checks import LARGE, _snapshot
+from occurs.services.scope import types_of
+from occurs.services.vocabulary import words_of
+from summits import beside_the_languages
 
 
 def outline(texts: dict[str, str]) -> list[tuple[str, str, str, str | None, tuple[str, ...]]]:
@@ -164,3 +171,26 @@ def test_what_is_exported():
         assert callable(getattr(services, name))
     with pytest.raises(AttributeError):
         services.nothing  # noqa: B018
+
+
+def test_a_new_language_has_what_its_module_declares():
+    page = Path(__file__).parents[2] / "docs/about/extending.md"
+    (code,) = re.findall(r"```python\n(from occurs\.languages\.kit\.editing.*?)```", page.read_text(), re.DOTALL)
+    members: dict[str, Any] = {}
+    exec(code, members)  # what the page shows
+    texts = {"a.summit": "summit Highest of Temp.celsius per room\n", "b.tesla": "define X() from Highest()"}
+    with beside_the_languages():
+        define = importlib.import_module("occurs.languages.summits.define")
+        assert outline(texts) == [("b.tesla", "X", "rule", "X", ("Highest",))]
+        assert services.complete("a.summit", texts, 3).items == ()
+        vars(define).update({name: members[name] for name in ("words", "outline")})
+        for kept in (_snapshot, types_of, words_of):
+            kept.cache_clear()
+        assert outline(texts)[0] == ("a.summit", "Highest", "summit", "Highest", ("Temp",))
+        found = services.complete("a.summit", texts, len(texts["a.summit"]))
+        assert {"summit", "per", "Temp", "Highest"} <= {i.label for i in found.items}
+        hovered = services.hover("a.summit", texts, 10)
+        assert hovered is not None
+        assert hovered.text.startswith("Highest(room: string, celsius: int)")
+    for kept in (_snapshot, types_of, words_of):
+        kept.cache_clear()

@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 
 from occurs.checked_program import CheckedProgram
 from occurs.checked_texts import Bound, Read
-from occurs.errors import OccursError, UsageProblem
-from occurs.errors import Problem as Found
+from occurs.errors import OccursError, Problem, UsageProblem
 from occurs.languages.kit.editing import Entry
 from occurs.languages.kit.language import Known, folder, language
 from occurs.languages.kit.statements import parsed as statements_kept
 from occurs.loading import language_of
 from occurs.model.types import Schema
-from occurs.services.answers import Checked, Outline, Problem, Related
+from occurs.services import answers
+from occurs.services.answers import Checked, Outline, Related
 
 log = logging.getLogger(__name__)
 #: while a person types, all statements but one are those of the call before
@@ -35,7 +35,7 @@ class Snapshot:
 
     def __init__(self, texts: tuple[tuple[str, str], ...]) -> None:
         self.texts: list[tuple[str, str, str]] = []
-        self._problems: list[Found] = []
+        self._problems: list[Problem] = []
         for path, text in texts:
             try:
                 self.texts.append((text, path, language_of(path)))
@@ -54,7 +54,7 @@ class Snapshot:
         return None if read is None else self._done(lambda: read.check(Known()))
 
     @cached_property
-    def problems(self) -> list[Found]:
+    def problems(self) -> list[Problem]:
         """All problems: of the texts and, if there is no error, of the plan."""
         read, bound = self.read, self.bound
         found = [*self._problems]
@@ -62,7 +62,7 @@ class Snapshot:
             found += [*read.problems, *(p for p in bound.problems if p.kind != "unknown-order")]
             if self.statements > LARGE:
                 text = f"costs are not checked here, as the program has more than {LARGE:,} statements"
-                found.append(Found("partly-checked", text, "notice", hint="`occurs check` and a run check everything"))
+                found.append(Problem("partly-checked", text, "notice", hint="`occurs check` checks everything"))
             elif not any(p.severity == "error" for p in found):
                 found += self._done(lambda: CheckedProgram(read).check()) or ()
                 found += [p for p in self._problems if p not in found]
@@ -159,19 +159,19 @@ def _order(entry: Outline) -> tuple[str, int, int]:
     return entry.file, *((entry.span.line, entry.span.column) if entry.span else (0, 0))
 
 
-def told(problems: Iterable[Found]) -> list[Problem]:
+def told(problems: Iterable[Problem]) -> list[answers.Problem]:
     """Problems as answers, by file and place, none of them twice."""
     return [
-        Problem(
+        answers.Problem(
             p.kind, p.severity, p.message, p.hint, p.file, p.span,
             tuple(Related(r.message, r.file, r.span) for r in p.related), None, p.row, p.definition,
         )
-        for p in sorted(dict.fromkeys(problems), key=Found.sort_key)
+        for p in sorted(dict.fromkeys(problems), key=Problem.sort_key)
     ]  # fmt: skip
 
 
-def internal(error: Exception) -> Found:
+def internal(error: Exception) -> Problem:
     """The problem that a check failed by itself; the traceback is logged."""
     log.error("a check of rules failed", exc_info=error)
     text = f"this program cannot be checked: {type(error).__name__}"
-    return Found("internal", text, hint="this is an error in Occurs: please report it with the rules")
+    return Problem("internal", text, hint="this is an error in Occurs: please report it with the rules")

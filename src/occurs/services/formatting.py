@@ -38,10 +38,8 @@ def format_text(path: str, text: str) -> Formatted:
 
     Examples:
         >>> from occurs.services import format_text
-        >>> print(format_text("a.epl", "insert into B /* why */ select a.x as x from A(x>1) as a // all").text)
-        insert into B /* why */
-        select a.x as x
-        from A(x > 1) as a; // all
+        >>> format_text("a.epl", "select x /* why */ from A(x>1) // all").text
+        'select x /* why */\\nfrom A(x > 1); // all\\n'
     """
     try:
         return _format(path, language_of(path), text)

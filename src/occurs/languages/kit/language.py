@@ -177,7 +177,18 @@ class Part(Protocol):
 
 
 class Language(Protocol):
-    """The module ``define`` of a language.  ``LISTS``, if it is there and true: definitions read columns of lists."""
+    """The module ``define`` of a language.
+
+    It may have further members.  ``LISTS``, if it is true: definitions read columns of lists.  For editors, of the
+    shapes in :mod:`occurs.languages.kit.editing`:
+
+    - ``words(name)``: a ``Words``, how texts in the language called ``name`` look;
+    - ``outline(file)``: an ``Entry`` for every statement of a parsed file, in their order;
+    - ``pieces(text)``: a ``Piece`` for every statement of any text, which cuts it as ``read`` does;
+    - ``begun(text)``: a ``Begun``, what may stand behind the beginning of a statement, None if that is not known;
+    - ``bound(tokens, schemas)``: a ``Binding`` for every name that a statement binds; ``schemas``: of the types;
+    - ``layout(statement)``: the lines of a parsed statement in its canonical text.
+    """
 
     def read(self, texts: Sequence[Given]) -> Texts[Any]:
         """Parse (text, file name, language) triples; all problems are kept."""
