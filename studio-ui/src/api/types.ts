@@ -173,7 +173,7 @@ export interface Job {
   id: string;
   kind: JobKind;
   state: JobState;
-  progress: { done: number; total: number | null; at: string | null; found: number } | null;
+  progress: { done: number; total: number | null; at: string | number | null; found: number } | null;
   result: unknown;
   problems: Problem[];
 }
