@@ -32,7 +32,8 @@ type Answered = {
   result: server.Result;
   timeline: server.Timeline;
   rows: server.Rows;
-  why: server.Why;
+  /** a detection has a time */
+  why: server.Why & { detection: { ticks: page.Ticks } };
   error: server.ErrorAnswer;
 };
 

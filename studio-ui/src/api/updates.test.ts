@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { SseParser, wait } from "./updates";
 
-const STREAM = 'id: a-1\n: connected\n\nid: a-2\nevent: file\ndata: {"path":\ndata: "x"}\n\n: beat\n\ndata: y\r\n\r\n';
+const STREAM =
+  'id: a-1\n: connected\n\nid: a-2\nevent: file\ndata: {"path":\ndata: "x"}\n\n: beat\n\ndata: y\r\n\r\n';
 
 it("reads a stream whichever way it is cut", () => {
   for (let size = 1; size <= STREAM.length; size++) {

@@ -161,7 +161,7 @@ function StateText({ state, job }: { state: Shown; job: Job | null }) {
           <>
             <span>{t.rows(progress.done, progress.total)}</span>
             {progress.found ? <b>{t.found(progress.found)}</b> : null}
-            {progress.at ? <span className="dim run-at">{t.at(progress.at)}</span> : null}
+            {progress.at ? <span className="dim run-at">{t.at(String(progress.at))}</span> : null}
           </>
         ) : null}
       </>
