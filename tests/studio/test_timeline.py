@@ -120,9 +120,10 @@ def test_names_that_are_not_there_are_refused(tmp_path):
 
 def test_no_more_lanes_than_a_picture_has(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "LANES", 3)
-    found = timeline(result(tmp_path, {"Point": ("derived", [{"time": 4, "v": v} for v in range(5)])}), by="v")
-    assert [lane["name"] for lane in found["lanes"]] == ["0", "1", "2"]
-    assert (found["more"], found["count"]) == (2, 5)
+    types = {"Seen": ("input", [{"time": 4, "v": 0}]), "Point": ("derived", [{"time": 4, "v": v} for v in range(5)])}
+    found = timeline(result(tmp_path, types), by="v")
+    assert [(lane["name"], lane["type"]) for lane in found["lanes"]] == [("0", "Point"), ("1", "Point"), ("2", "Point")]
+    assert (found["more"], found["count"]) == (3, 5)
 
 
 def test_a_million_detections_are_one_fast_small_answer(tmp_path):

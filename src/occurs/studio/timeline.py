@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: marks that are told one by one; of more, only how many there are in every pixel
 MARKS = 2_000
-#: lanes of one picture
-LANES = 200
+#: lanes of one picture, and numbers in it where rows are counted
+LANES, NUMBERS = 200, 70_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +85,13 @@ def timeline(
     begin, stop = first if begin is None else begin, last if stop is None else stop
     lanes = found.lanes.get((by, tuple(t.number for t in chosen)), lambda: _lanes(chosen, by))
     counted = [lane.count(begin, stop) for lane in lanes]
-    marks = {part: sum(n for n, lane in zip(counted, lanes) if _drawn(lane) == part) for part in ("input", "derived")}
+    marks = {part: sum(n for n, lane in zip(counted, lanes) if lane.of.part == part) for part in ("input", "derived")}
     edges = _edges(begin, stop, width)
     shown = []
-    for lane, count in list(zip(lanes, counted))[:LANES]:
+    for number in _first(lanes, LANES if max(marks.values()) <= MARKS else min(LANES, max(5, NUMBERS // width))):
+        lane, count = lanes[number], counted[number]
         one = {"name": lane.name, "type": lane.of.name, "input": lane.of.part == "input", "count": count}
-        if marks[_drawn(lane)] <= MARKS:
+        if marks[lane.of.part] <= MARKS:
             one["marks"] = lane.marks(begin, stop)
         else:
             one["counts"] = lane.counts(edges, stop)
@@ -98,12 +99,14 @@ def timeline(
     total = sum(t.size for t in chosen if t.part == "derived")
     return {
         "total": total, "count": marks["derived"], "exact": marks["derived"] <= MARKS, "from": exact(begin),
-        "to": exact(stop), "lanes": shown, "more": max(0, len(lanes) - LANES),
+        "to": exact(stop), "lanes": shown, "more": len(lanes) - len(shown),
     }  # fmt: skip
 
 
-def _drawn(lane: Lane) -> str:
-    return lane.of.part
+def _first(lanes: Sequence[Lane], most: int) -> list[int]:
+    """The numbers of the lanes that have room, in their order: those of detections before others."""
+    numbers = sorted(range(len(lanes)), key=lambda n: lanes[n].of.part == "input")
+    return sorted(numbers[:most])
 
 
 def _range(types: Sequence[Rows]) -> tuple[int, int]:

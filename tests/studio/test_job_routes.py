@@ -1,0 +1,119 @@
+"""The calls of jobs through a started server: right ones, refused ones, and what is heard of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.conftest import until
+
+UNIT = {"time_unit": "min"}
+
+
+@pytest.fixture(scope="module")
+def run(studio):
+    """The run of the example."""
+    with studio.updates() as updates:
+        answer = studio.api.post("jobs", json={"kind": "run"})
+        assert answer.status_code == 202
+        id, states = answer.json()["id"], []
+        while not states or states[-1] not in ("done", "failed"):
+            _, data = updates.next("job")
+            assert data["id"] == id
+            states += [] if states[-1:] == [data["state"]] else [data["state"]]
+    assert states == ["running", "done"]
+    return id
+
+
+def ended(studio, body):
+    id = studio.api.post("jobs", json=body).json()["id"]
+    return until(
+        lambda: (job := studio.api.get(f"jobs/{id}").json())["state"] not in ("queued", "running") and job, 60
+    )
+
+
+def test_a_run_of_the_project_finds_what_the_paper_finds(studio, run):
+    job = studio.api.get(f"jobs/{run}").json()
+    assert job["result"]["types"] == [{"name": "Duration", "count": 3}, {"name": "TimeOnLabor", "count": 9}]
+    assert [p["kind"] for p in job["problems"]] == ["unbounded-state", "unbounded-state"]
+    found = studio.api.get(f"jobs/{run}/timeline", params={"width": 200}).json()
+    assert [(lane["name"], lane["input"], len(lane["marks"])) for lane in found["lanes"]] == [
+        ("Patient", True, 12), ("Duration", False, 3), ("TimeOnLabor", False, 9),
+    ]  # fmt: skip
+    assert (found["total"], found["count"], found["exact"], found["from"], found["to"]) == (12, 12, True, 1, 39)
+    rows = studio.api.get(f"jobs/{run}/rows", params={"type": "TimeOnLabor", "from": 30, "to": 34}).json()
+    assert (rows["total"], {row[3] for row in rows["rows"]}) == (3, {34})
+    why = studio.api.get(f"jobs/{run}/why/{rows['rows'][0][7]}").json()
+    lines = (studio.folder / "rows.csv").read_text().splitlines()
+    assert [(c["role"], c["source"]["file"]) for c in why["constituents"]] == [(f"a{n}", "rows.csv") for n in (1, 2, 3)]
+    for part in why["constituents"]:
+        written = ["Patient", part["time"], *part["values"].values()]
+        assert lines[part["source"]["line"] - 1] == ",".join(map(str, written))
+    export = studio.api.get(f"jobs/{run}/export", params={"type": "Duration"})
+    assert export.headers["content-disposition"] == 'attachment; filename="Duration.csv"'
+    assert export.text.splitlines()[0] == "type,time,patientId,last_delay"
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "kind"),
+    [
+        ("timeline?width=0", 400, "bad-request"),
+        ("timeline?width=4001", 400, "bad-request"),
+        ("timeline?from=x", 400, "bad-request"),
+        ("timeline?from=9&to=3", 400, "bad-request"),
+        (f"timeline?from={2**63}", 400, "bad-request"),
+        ("timeline?types=Nix", 400, "unknown-name"),
+        ("timeline?by=nix", 400, "unknown-name"),
+        ("rows?limit=1001", 400, "bad-request"),
+        ("rows?offset=-1", 400, "bad-request"),
+        ("rows?sort=nix", 400, "unknown-name"),
+        ("rows?type=Nix", 400, "unknown-name"),
+        ("why/nix", 404, "unknown-name"),
+        (f"why/{'0' * 32}", 404, "unknown-name"),
+        ("why/nix?depth=0", 400, "bad-request"),
+        ("export?format=xml", 400, "bad-request"),
+    ],
+)
+def test_wrong_questions_are_refused(studio, run, call, status, kind):
+    answer = studio.api.get(f"jobs/{run}/{call}")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (status, kind)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        ({"kind": "space"}, 400, "bad-request"),
+        ({"kind": "nix"}, 400, "bad-request"),
+        ({"kind": "run", "more": 1}, 400, "bad-request"),
+        ({"kind": "run", "options": {"zome": 1}}, 400, "bad-request"),
+        ({"kind": "run", "options": {"time_unit": "year"}}, 400, "bad-request"),
+        ({"kind": "run", "events": ["../rows.csv"]}, 403, "forbidden-path"),
+        ({"kind": "run", "events": ["A=/etc/passwd"]}, 403, "forbidden-path"),
+        ({"kind": "run", "events": ["nix.csv"]}, 404, "missing-file"),
+        ({"kind": "run", "texts": {"../x.epl": ""}}, 403, "forbidden-path"),
+    ],
+)
+def test_wrong_jobs_are_refused(studio, body, status, kind):
+    answer = studio.api.post("jobs", json=body)
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (status, kind)
+
+
+def test_jobs_that_are_not_there_are_unknown(studio):
+    for call in ("", "/timeline", "/rows", "/why/x", "/export"):
+        answer = studio.api.get(f"jobs/nix{call}")
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (404, "unknown-job")
+    assert studio.api.delete("jobs/nix").status_code == 404
+
+
+def test_unsaved_texts_are_run_and_their_errors_are_the_jobs(studio):
+    job = ended(studio, {"kind": "run", "texts": {"labor.epl": "nonsense"}})
+    assert (job["state"], job["problems"][0]["kind"], job["problems"][0]["file"]) == ("failed", "syntax", "labor.epl")
+    answer = studio.api.get(f"jobs/{job['id']}/rows")
+    assert (answer.status_code, answer.json()["error"]["problems"][0]["kind"]) == (422, "syntax")
+
+
+def test_a_deleted_result_is_gone(studio):
+    job = ended(studio, {"kind": "run", "events": ["Patient=rows.csv"], "options": {**UNIT, "until": 10}})
+    assert (job["state"], job["result"]["total"]) == ("done", 0)
+    assert studio.api.get(f"jobs/{job['id']}/timeline").json()["lanes"][0]["count"] == 2
+    assert studio.api.delete(f"jobs/{job['id']}").json()["state"] == "done"
+    assert studio.api.get(f"jobs/{job['id']}").status_code == 404
