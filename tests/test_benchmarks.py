@@ -212,6 +212,7 @@ def test_the_memory_of_the_workers_is_seen(tmp_path: Path) -> None:
         assert all(row[3] > 20 for row in table.rows)
 
 
+@pytest.mark.slow
 def test_programs_of_two_sizes() -> None:
     table = sizes.by_size(2, 2, 1)
     assert [row[:2] for row in table.rows] == [[g.__name__.replace("_", ": "), w] for g, w in sizes.cases()]

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
+from tests.amount import ALL
 
 from occurs.expr.evaluate import evaluate
 from occurs.expr.functions import CATALOGUE
@@ -264,9 +266,20 @@ def test_the_references_agree_with_the_example(name: str) -> None:
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Rome", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe"])
 @pytest.mark.parametrize("year", [2024, 2038])
 def test_calendars_of_zones(zone: str, year: int) -> None:
-    """Every half hour of a year and around it, in the engine and in the references."""
-    first = int(datetime(year - 1, 12, 31, 20, 15, tzinfo=UTC).timestamp())
-    times = [(first + 1800 * i) * 1_000_000 for i in range(48 * 367)]
+    """Every half hour of a year and around it, in the engine and in the references; in the fast run those of the first
+    and the last week and of the days around a change of the clocks, and every fifth hour."""
+    first = datetime(year - 1, 12, 31, 20, 15, tzinfo=UTC)
+    whole = [first + timedelta(minutes=30 * i) for i in range(48 * 367)]
+    day, rules = timedelta(days=1), ZoneInfo(zone)
+
+    def changes(when: datetime) -> bool:
+        before, after = ((when + d).astimezone(rules).utcoffset() for d in (-day, day))
+        return before != after
+
+    chosen = [
+        when for i, when in enumerate(whole) if ALL or i % 11 == 0 or min(i, len(whole) - i) < 48 * 7 or changes(when)
+    ]
+    times = [int(when.timestamp()) * 1_000_000 for when in chosen]
     column = pa.array(times, pa.int64())
     for name in ("year", "quarter", "week", "dayofyear", "dayofweek", "hour", "minute", "day_name", "date"):
         assert CATALOGUE[name].run(column, zone).to_pylist() == [REFERENCE[name](t, zone) for t in times]

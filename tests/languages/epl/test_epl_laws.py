@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
 import pytest
+from tests.amount import amount
 from tests.generators.random_epl import random_core, random_epl
 from tests.laws.epl import all_laws
 from tests.textcases.epl import EplCase, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "epl"
 CASES = [c for c in load_cases(FOLDER) if c.error is None]
-PROGRAMS = 150 if os.environ.get("CI") else 30
+PROGRAMS = amount(20, 150)
 BLOCKS = 5
 
 

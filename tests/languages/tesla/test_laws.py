@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
 import pytest
+from tests.amount import amount
 from tests.generators.random_tesla import random_program
 from tests.laws.contract import all_laws
 
@@ -14,7 +14,7 @@ from occurs.testing.cases import Case, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]
-PROGRAMS = 500 if os.environ.get("CI") else 60
+PROGRAMS = amount(30, 500)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.amount import amount
 from tests.generators.random_tesla import random_program
 from tests.laws.contract import Answer, Subject, agree, random_frontiers
 
@@ -28,7 +28,7 @@ def stepwise(subject: Subject) -> bool:
 
 
 SEQUENTIAL = [c for c in CASES if stepwise(Subject(c))]
-PROGRAMS = 250 if os.environ.get("CI") else 60
+PROGRAMS = amount(40, 250)
 
 
 def asking(patch: pytest.MonkeyPatch) -> None:
