@@ -1,7 +1,8 @@
 """What all tests share: slow ones are left out unless CI=true or --slow; one Spark session per process.
 
-With ``--dist loadgroup`` (pytest-xdist) one process has all tests of streams, another those of Spark in batch, a third
-those with a broker; these begin first.  Other tests go to processes by file, so what a module makes once is made once.
+With ``--dist loadgroup`` (pytest-xdist) one process has all tests of Spark, another those with a broker; in CI, where
+there are many, a third has those of streams on Spark.  These begin first.  Other tests go to processes by file, so that
+what a module makes once is made once.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "kafka" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("kafka"))
         elif "spark" in item.keywords:
-            live = item.nodeid.startswith(_LIVE)
+            live = (_CI or config.getoption("--slow")) and item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
     if hasattr(config, "workerinput"):  # a process of pytest-xdist: groups, which last longest, begin first
         items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)

@@ -85,10 +85,13 @@ def test_the_first_example_needs_no_extra(tmp_path):
 def test_every_language_runs_without_extras(language, tmp_path):
     (tmp_path / f"rules.{language}").write_text(PROGRAMS[language])
     (tmp_path / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in EVENTS))
-    command = "from occurs.cli import main\nmain(sys.argv[1:])"
-    for name in ("check", "explain"):
-        _lacking(command, name, f"rules.{language}", cwd=tmp_path)
-    given = ("--events", "events.jsonl", "--time-unit", "ms")
-    lines = _lacking(command, "run", f"rules.{language}", *given, cwd=tmp_path).splitlines()
+    command = f"""
+from occurs.cli import main
+for name in ("check", "explain"):
+    main([name, "rules.{language}"], standalone_mode=False)
+print("then")
+main(["run", "rules.{language}", "--events", "events.jsonl", "--time-unit", "ms"])
+"""
+    lines = _lacking(command, cwd=tmp_path).partition("\nthen\n")[2].splitlines()
     assert lines
     assert all("type" in json.loads(line) for line in lines)

@@ -45,6 +45,7 @@ def test_files_that_are_written_otherwise(occurs, here, hosted, host):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_text_that_spark_reads_itself_is_read_alike(occurs, here, spark, monkeypatch):
     monkeypatch.setattr(_input, "SPARK_READS", 0)  # as if it were larger
     run = ("run", "fire.tesla", "--host", "spark")
@@ -97,6 +98,7 @@ def test_files_of_events_among_the_rules_are_events(occurs, here):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_stream_reads_what_a_history_reads(occurs, here, spark):
     (here / "in").mkdir()
     (here / "in" / "a.txt").write_text(OTHERWISE, encoding="latin-1")

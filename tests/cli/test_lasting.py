@@ -117,6 +117,7 @@ def test_windows(occurs, sea):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_windows_on_spark_write_the_same(occurs, sea, spark):
     """What nobody reads moves the clock, and that it begins somewhere is no start that was asked for."""
     (sea / "sea.csv").write_text(EVENTS + "in_port,30,,1,\nin_port,30,34,1,Ouessant\nother,3,,,\nother,61,,,\n")

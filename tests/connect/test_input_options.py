@@ -112,6 +112,7 @@ def test_spark_reads_whole_floats_and_decimals_in_a_format_as_this_process_does(
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_spark_reads_times_in_a_format_as_this_process_does(spark):
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType

@@ -77,6 +77,7 @@ def test_events_one_by_one_alike():
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_structs_of_spark_alike(spark):
     schema = "time long, user struct<id: long, name: string, geo: struct<lat: double>>, n long"
     frame = spark.createDataFrame(ROWS, schema)

@@ -69,6 +69,7 @@ def test_null_keys(spark: Any) -> None:
     assert alike(spark, KEYED, rows(pa.int64(), [1, None, 2], [1, None, None])) == 1
 
 
+@pytest.mark.slow
 def test_keys_of_mixed_numbers(spark: Any) -> None:
     tables = rows(pa.int64(), [1, 2, 3, None], [1])
     tables["B"] = rows(pa.float64(), [], [1.0, 2.5, 3.0, float("nan"), None])["B"]
@@ -76,16 +77,19 @@ def test_keys_of_mixed_numbers(spark: Any) -> None:
     assert alike(spark, KEYED, tables) == 2
 
 
+@pytest.mark.slow
 def test_integer_keys_that_no_float_holds(spark: Any) -> None:
     tables = rows(pa.int64(), [2**53 + 1, 2**53], [1])
     tables["B"] = rows(pa.float64(), [], [float(2**53)])["B"]
     assert alike(spark, KEYED, tables) == 1
 
 
+@pytest.mark.slow
 def test_zeros_of_both_signs_are_one_key(spark: Any) -> None:
     assert alike(spark, KEYED, rows(pa.float64(), [0.0, -0.0], [-0.0, 0.0])) == 4
 
 
+@pytest.mark.slow
 def test_a_key_that_is_not_a_number_is_null(spark: Any) -> None:
     nan = float("nan")
     assert alike(spark, KEYED, rows(pa.float64(), [nan, 1.0], [nan, 1.0])) == 1
@@ -110,6 +114,7 @@ STAMPED = "define CE(W) from A(W > timestamp '2024-03-10T01:00:00Z') and each B(
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
 @pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.slow
 def test_timestamps_of_all_kinds_in_a_session_that_is_not_utc(elsewhere: Any, zone: str, unit: str) -> None:
     """The hour that New York skips, and the one that comes twice."""
     times = [dt.datetime(2024, 3, 10, h, 30) for h in (6, 7, 8)] + [dt.datetime(2024, 11, 3, h, 30) for h in (5, 6)]
@@ -133,6 +138,7 @@ def test_naive_timestamps_of_spark(elsewhere: Any) -> None:
     assert row.time == int(dt.datetime(2024, 3, 10, 2, 30, tzinfo=dt.UTC).timestamp()) * 10**6 + 1
 
 
+@pytest.mark.slow
 def test_instants_with_and_without_sequence(spark: Any) -> None:
     values = [3, 1, 2]
     tables = rows(pa.int64(), [1], [1, 1, 1])
@@ -144,6 +150,7 @@ def test_instants_with_and_without_sequence(spark: Any) -> None:
     assert alike(spark, LAST, tables) == 1
 
 
+@pytest.mark.slow
 def test_extreme_times(spark: Any) -> None:
     ends = [-(2**62), 0, 2**62]
     tables = {"A": pa.table({"time": ends, "V": [1, 2, 3]}), "B": pa.table({"time": ends, "V": [1, 2, 3]})}
@@ -160,6 +167,7 @@ def test_slices_of_time_look_back_exactly_as_far_as_the_window(spark: Any) -> No
         assert alike(spark, LAST, tables, partitions) == 40
 
 
+@pytest.mark.slow
 def test_what_a_slice_hands_on_inside_itself(spark: Any) -> None:
     """Two windows deep: the overlap is the sum of both."""
     text = LAST + "\ndefine M(V) from B() and first L() within 7 ms from B where V = L.V"
@@ -195,6 +203,7 @@ def test_stages_between_keys(spark: Any) -> None:
     assert alike(spark, text, tables, 5) > 80
 
 
+@pytest.mark.slow
 def test_row_by_row(spark: Any) -> None:
     tables = many(50)
     tables["A"] = pa.concat_tables([tables["A"]] * 2)
@@ -202,6 +211,7 @@ def test_row_by_row(spark: Any) -> None:
     assert alike(spark, FREE, tables) == 60
 
 
+@pytest.mark.slow
 def test_timers_where_nothing_happens(spark: Any) -> None:
     text = "define T(N) from Timer(S%1 == 0) where N = COUNT(A()) within 2 s from Timer"
     tables = {"A": pa.table({"time": [500, 90_500], "V": [1, 1]})}
@@ -211,6 +221,7 @@ def test_timers_where_nothing_happens(spark: Any) -> None:
     assert alike(spark, text, nothing, start=0, until=60_000) == 61
 
 
+@pytest.mark.slow
 def test_nothing_at_all(spark: Any) -> None:
     nothing = {t: table.slice(0, 0) for t, table in many(1).items()}
     for text in (KEYED, LAST, FREE, ALONE):
@@ -218,6 +229,7 @@ def test_nothing_at_all(spark: Any) -> None:
 
 
 # -- what is asked for -------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_only_and_subscriptions(spark: Any) -> None:
     tables = many(30)
     program = occurs.parse(f"{KEYED}\n{LAST}\n{FREE}")
@@ -244,6 +256,7 @@ def test_bad_rows(spark: Any) -> None:
     assert difference(here(program, table, time_unit="ms", bad_rows="skip"), collected(found)) is None
 
 
+@pytest.mark.slow
 def test_columns_of_one_table_are_not_those_of_derived_types(spark: Any) -> None:
     rules = "define X(V) from A() where V = 1\ndefine Y(V) from X() where V = X.V"
     program = occurs.parse(f"{rules}\nSubscribe(Y)\nSubscribe(Q)")
@@ -256,6 +269,7 @@ def test_columns_of_one_table_are_not_those_of_derived_types(spark: Any) -> None
         assert found["Q"].count() == 0
 
 
+@pytest.mark.slow
 def test_types_that_a_declaration_leaves_open(spark: Any) -> None:
     rule = "define X(K, V) from A($k, 3) and last B(K = $k) within 9 ms from A where K = $k, V = B.V"
     table = pa.table({"type": ["A", "A", "B"], "time": [5, 6, 1], "K": ["a", "b", "a"], "V": [3, 4, 2]})
@@ -263,6 +277,7 @@ def test_types_that_a_declaration_leaves_open(spark: Any) -> None:
 
 
 # -- together, caches, memory ------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_types_together(spark: Any) -> None:
     tables = many(30)
     frames = {t: spark.createDataFrame(table) for t, table in tables.items()}
@@ -280,6 +295,7 @@ def test_types_together(spark: Any) -> None:
         found.together("CF")
 
 
+@pytest.mark.slow
 def test_caches_are_freed_and_tables_stay_usable(spark: Any) -> None:
     """What two types share is computed once, until it is freed."""
     jvm = spark.sparkContext._jsc.sc()
@@ -339,6 +355,7 @@ def one_task(size: int) -> int:
 
 
 @pytest.mark.parametrize("stamped", [False, True])
+@pytest.mark.slow
 def test_tables_of_this_process_by_a_session(spark: Any, stamped: bool) -> None:
     """Bad rows, rows of types that nobody reads, labels, nulls and the clock are those of a run in this process."""
     ticks = [1, 5, 5, 7, 9, 30, None]

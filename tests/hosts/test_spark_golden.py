@@ -46,6 +46,7 @@ def test_single_rules(usual_spark: Any) -> None:
     check(usual_spark, cases, 8)
 
 
+@pytest.mark.slow
 def test_a_chain_without_a_key_in_slices_of_time(usual_spark: Any) -> None:
     """Fewer events than the table has: as many as this process finds."""
     from benchmarks import workload

@@ -15,6 +15,7 @@ RULES = "event A(v: int)\ndefine X(v) from A() where v = A.v"
 GOOD = {"type": ["A", "A"], "time": [1, 2], "v": [1, 2]}
 
 
+@pytest.mark.slow
 def test_type_columns_that_name_no_types(spark: Any) -> None:
     program = occurs.parse(RULES)
     for column in (
@@ -35,6 +36,7 @@ def test_type_columns_that_name_no_types(spark: Any) -> None:
             program.detect(events, time_unit="s")
 
 
+@pytest.mark.slow
 def test_warnings_about_input(spark: Any) -> None:
     program = occurs.parse(RULES + "\ndefine Y(v: int) from A() and last B() within 5 s from A where v = A.v")
 
@@ -60,6 +62,7 @@ def test_warnings_about_input(spark: Any) -> None:
                 program.detect(frames, strict=True, **options)
 
 
+@pytest.mark.slow
 def test_rows_of_a_feed_that_are_not_json(spark: Any) -> None:
     rules = "table T (k string key, v int)\ntrigger t for each y in (select k from T): once (T(y) > 5)\n"
     program = occurs.parse(rules, language="ptl")

@@ -164,6 +164,7 @@ def voyages(ships: int, rows: int, seed: int = 1) -> dict[str, pa.Table]:
     return tables
 
 
+@pytest.mark.slow
 def test_many_ships_are_split_by_ship(spark: Any) -> None:
     program, tables = occurs.parse(SEA, "phenesthe"), voyages(60, 4000)
     assert modes(program, tables, time_unit="s") == ["keyed"]
@@ -172,6 +173,7 @@ def test_many_ships_are_split_by_ship(spark: Any) -> None:
     assert all(here[t].column("end").null_count for t in ("stopped", "moored"))
 
 
+@pytest.mark.slow
 def test_what_has_no_common_key_runs_in_one_partition(spark: Any) -> None:
     """And what is connected with it, as a state is read only where it is made."""
     text = SEA + "event busy(Port) : start(moored(_, Port)). state any(Port) : enters(_, Port) ~> leaves(_, Port)."
@@ -205,6 +207,7 @@ MIXED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rows_go_from_one_language_to_the_other(spark: Any) -> None:
     """Groups by ship and by port hand rows on, both ways."""
     program, tables = Program(MIXED), voyages(20, 900)
@@ -228,6 +231,7 @@ define Off(Ship) from goes(ship = $s) and last began(Ship = $s) within 60 s from
 """
 
 
+@pytest.mark.slow
 def test_rules_that_read_what_is_known_later_run_behind_it(spark: Any) -> None:
     program = Program([(LATE, None, "phenesthe"), (AFTER, None, "tesla")])
     here = same(spark, program, voyages(10, 2000), 3, time_unit="s")
@@ -262,6 +266,7 @@ def lasting(end: list[Any], holds: list[Any]) -> dict[str, pa.Table]:
 KINDS = pa.table({"NAME": ["fishing", "cargo", "fishing"], "ship": [1, 2, 7]})
 
 
+@pytest.mark.slow
 def test_input_that_lasts_and_facts(spark: Any) -> None:
     """What has no length is counted and left out, an end behind the clock is not known, facts are a DataFrame."""
     program, tables = occurs.parse(LASTING, "phenesthe"), lasting([4, 5, 60, None], [True, False, True, True])
@@ -279,6 +284,7 @@ def test_input_that_lasts_and_facts(spark: Any) -> None:
     same(spark, program, one, facts={"kind": KINDS})
 
 
+@pytest.mark.slow
 def test_bad_rows_of_what_lasts(spark: Any) -> None:
     program, tables = occurs.parse(LASTING, "phenesthe"), lasting([4, 3, 60, None], [True, None, True, True])
     facts = {"kind": KINDS}
@@ -309,6 +315,7 @@ def test_bad_rows_of_what_lasts(spark: Any) -> None:
         ({"a": pa.table({"time": [1], "k": ["x"], "end": ["x"]})}, "unreadable end"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_input_that_is_refused(spark: Any, change: dict[str, pa.Table], told: str) -> None:
     program, tables = occurs.parse(LASTING, "phenesthe"), lasting([4, 5, 60, None], [True, False, True, True])
     raised = []

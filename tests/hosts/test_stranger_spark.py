@@ -43,6 +43,7 @@ def test_in_batch(spark: Any, names: tuple[str, ...], partitions: int) -> None:
     assert {e.type for e in wanted} >= {"Highest"}
 
 
+@pytest.mark.slow
 def test_on_a_stream_that_is_restarted(live: Any, tmp_path: Path) -> None:
     rows = readings(5)
     table = rows.add_column(0, "type", pa.array(["Reading"] * len(rows)))

@@ -67,6 +67,7 @@ def test_triggers_with_and_without_a_key_and_their_notices(live: Any, tmp_path: 
     assert told
 
 
+@pytest.mark.slow
 def test_rows_of_types_that_nobody_knows_are_observed(live: Any, tmp_path: Path) -> None:
     rules = "event Traffic(link string)\ntrigger every observing all: nexttime true reactivate"
     table = traffic(20)

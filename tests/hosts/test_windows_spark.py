@@ -90,6 +90,7 @@ def test_every_query_gives_what_is_written(spark: Any, number: int, partitions: 
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_many_ships_are_split_by_ship(spark: Any) -> None:
     """Open rows stand in one query after the other, in whatever partition they are."""
     program, tables = occurs.parse(SEA, "phenesthe"), voyages(60, 4000)
@@ -101,6 +102,7 @@ def test_many_ships_are_split_by_ship(spark: Any) -> None:
     assert len(stopped) > 2 * len(set(zip(stopped["Ship"].to_pylist(), stopped["time"].to_pylist())))
 
 
+@pytest.mark.slow
 def test_a_head_without_the_key(spark: Any) -> None:
     """Of what has no common key all is in one partition, and what is not connected with it is split all the same."""
     text = SEA + "event busy(Port) : start(moored(_, Port)). state any(Port) : enters(_, Port) ~> leaves(_, Port)."
@@ -110,6 +112,7 @@ def test_a_head_without_the_key(spark: Any) -> None:
     assert all(len(t) > 5 for t in here.values())
 
 
+@pytest.mark.slow
 def test_of_what_rows_are_made(spark: Any) -> None:
     here = same(spark, occurs.parse(SEA, "phenesthe"), voyages(5, 300), time_unit="s", window=90, step=45, because=True)
     assert all(here["trip"]["because"].to_pylist())
@@ -128,6 +131,7 @@ def test_a_picture(spark: Any) -> None:
 
 # -- what there is none of ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("options", "expected"), [({}, 0), ({"start": 3}, 9), ({"start": 3, "until": 12}, 19)])
+@pytest.mark.slow
 def test_an_empty_history(spark: Any, options: dict[str, Any], expected: int) -> None:
     """Without a clock there are no queries; an instant is a clock."""
     program = occurs.parse(QUIET, "phenesthe")
@@ -137,6 +141,7 @@ def test_an_empty_history(spark: Any, options: dict[str, Any], expected: int) ->
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.slow
 def test_a_type_without_rows(spark: Any, partitions: int) -> None:
     """What is true almost always is so where no row comes, too."""
     given = times(a=[7, 20], b=[12])
@@ -144,6 +149,7 @@ def test_a_type_without_rows(spark: Any, partitions: int) -> None:
     assert [len(here[t]) for t in ("quiet", "calm", "late")] == [30, 25, 28]
 
 
+@pytest.mark.slow
 def test_bad_rows_and_what_binds_nothing(spark: Any) -> None:
     program = occurs.parse("input state p(K). state s(K) : p(K). event e(K) : end(p(K)).", "phenesthe")
     rows = {"time": [1, 4, 5, None, 9, 11], "end": [4, 9, 2, 3, None, 11], "K": ["x", "x", "y", "y", None, "x"]}
@@ -155,6 +161,7 @@ def test_bad_rows_and_what_binds_nothing(spark: Any) -> None:
 
 
 # -- time --------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_at_the_limits_of_time(spark: Any) -> None:
     far = 2**62
     program, given = occurs.parse(RANGE, "phenesthe"), times(a=[-far, far], b=[-far + 1])
@@ -237,5 +244,6 @@ def check(spark: Any, tables: dict[str, pa.Table], window: int, step: int, parti
 @pytest.mark.parametrize(
     ("window", "step"), [pytest.param(*p, marks=[] if n == 3 else pytest.mark.long) for n, p in enumerate(PAIRS)]
 )
+@pytest.mark.slow
 def test_ships(spark: Any, window: int, step: int) -> None:
     check(spark, ais.maritime(10, 2.0, seed=3, every=300), window, step, 4)

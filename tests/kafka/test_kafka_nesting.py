@@ -23,6 +23,7 @@ DEEP = [
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_message_that_nests_too_deep_is_poison_with_its_place(spark):
     rows = [(text.encode(), "t", 0, n) for n, text in enumerate([*FLAT, *DEEP])]
     frame = spark.createDataFrame(rows, "value binary, topic string, partition int, offset long")

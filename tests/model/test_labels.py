@@ -222,6 +222,7 @@ def test_slices_and_nulls_inside() -> None:
         assert got == [plain_input("A", t, None, {"s": s}) for t, s in enumerate(texts.to_pylist()[1:5])]
 
 
+@pytest.mark.slow
 def test_a_million_values_have_a_million_labels() -> None:
     n = 1_000_000
     rng = np.random.default_rng(3)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.amount import amount
 
 from occurs.expr import tree as core
 from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
@@ -211,7 +212,7 @@ def classes(node: Any) -> set[str]:
 
 def test_random_trees_come_back_from_their_text():
     seen: set[str] = set()
-    for seed in range(25):
+    for seed in range(amount(10, 25)):
         trees = Trees(seed)
         file = s.File(tuple(trees.statement() for _ in range(40)))
         text = render(file)

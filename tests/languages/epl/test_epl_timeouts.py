@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.amount import first
 from tests.generators.random_epl import random_epl
 from tests.laws.epl import Subject
 from tests.textcases.epl import EplCase, ended, load_cases
@@ -84,7 +85,7 @@ def test_cases(case: EplCase) -> None:
     check(case)
 
 
-MANY = [pytest.param(n, marks=[] if n < 2 else [pytest.mark.slow, pytest.mark.long]) for n in range(10)]
+MANY = [*first(range(2), 1), *(pytest.param(n, marks=[pytest.mark.slow, pytest.mark.long]) for n in range(2, 10))]
 
 
 @pytest.mark.parametrize("part", MANY)

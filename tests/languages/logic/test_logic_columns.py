@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.amount import amount
 from tests.generators.random_logic import random_core, random_logic
 from tests.laws.logic import Subject
 from tests.textcases.logic import LogicCase, reference, run_of
@@ -206,7 +207,7 @@ def test_every_form_fires_as_the_reference_does(rule: str) -> None:
     word = "past " if rule.startswith("past ") else ""
     text = f"state s(p boolean, q boolean, a int, b int);\n{word}trigger m: {rule.removeprefix(word)}"
     found: Counter[bool] = Counter()
-    for seed in range(4):
+    for seed in range(amount(2, 4)):
         rng = random.Random(seed)
         rows, time = [], 0
         for _ in range(25):
@@ -220,7 +221,7 @@ def test_every_form_fires_as_the_reference_does(rule: str) -> None:
         assert seed or agree(case, rng, obligations=True) == 1
         (p,) = plans(case).values()
         found[bool(fired(p, run_of(case).instances(), case.kind))] += 1
-    assert found[True] >= 2
+    assert found[True] >= amount(1, 2)
 
 
 @pytest.mark.parametrize("most", [3, 40])
@@ -233,7 +234,7 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
     """
     rng = random.Random(most)
     rows, time = [], 0
-    for _ in range(40):
+    for _ in range(amount(20, 40)):
         time += rng.choice((1, 2, 5, 60))
         values = {"op": "delete"} if rng.random() < 0.1 else {"v": rng.randint(0, 9)}
         rows.append(Occurrence("T", time, {"k": rng.choice("abc"), **values}))

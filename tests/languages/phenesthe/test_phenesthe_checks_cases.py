@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amount import amount
 from tests.textcases.phenesthe import LastingCase, load_lasting_cases
 
 from occurs.expr import tree as core
@@ -106,7 +107,7 @@ heads = st.sampled_from(["", "", "X", "XY"]).map(
 )
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=amount(150, 500), deadline=None, derandomize=True)
 @given(bodies, heads, st.one_of(st.none(), _conditions(1)))
 def test_what_passes_the_checks_can_be_evaluated(
     body: tuple[str, s.Relation], head: tuple[s.HeadArgument, ...], where: s.Relation | None

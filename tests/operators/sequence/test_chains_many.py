@@ -26,6 +26,7 @@ from chains_histories import (
     stream,
     told,
 )
+from tests.amount import first
 
 from occurs.errors import LimitProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
@@ -98,7 +99,7 @@ def rules(rng: random.Random) -> list[Sequence]:
     return out
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first(range(6), 2))
 def test_what_each_finds_alone(seed: int) -> None:
     rng = random.Random(seed)
     matches = groups = 0
