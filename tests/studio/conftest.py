@@ -24,7 +24,7 @@ PAGE = '<!doctype html><title>Occurs Studio</title><meta name="csp-nonce" conten
 
 def server_command(folder: Path, *arguments: str) -> list[str]:
     """``occurs studio`` on a folder."""
-    return [sys.executable, "-m", "occurs.cli", "studio", str(folder), "--no-browser", *arguments]
+    return [sys.executable, "-P", "-m", "occurs.cli", "studio", str(folder), "--no-browser", *arguments]
 
 
 class Started:
@@ -37,6 +37,7 @@ class Started:
         self.process = subprocess.Popen(
             server_command(folder, *(arguments or ("--port", "0"))),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings, **environment},
+            cwd=folder,
         )  # fmt: skip
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -488,8 +488,7 @@ def test_a_newer_check_of_the_same_client_overtakes_an_older_one(studio):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
 def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_studio):
-    bomb = "raise SystemExit('imported')"  # nothing is imported from the project, either
-    studio = start_studio({"a.epl": "select * from pattern [a=A];", "json.py": bomb, "occurs/__init__.py": bomb})
+    studio = start_studio({"a.epl": "select * from pattern [a=A];"})
     body = {"texts": {"bad.epl": "// 1"}}
     for late in (True, False):
         pid = worker(studio)
@@ -514,6 +513,18 @@ def test_too_many_statements_of_a_file_are_a_problem():
     entries = [Outline("a.epl", f"S{i}", "pattern") for i in range(LIMITS.statements)]
     assert too_many([*entries, Outline("b.epl", "S", "pattern")]) == []
     assert [(p.kind, p.file) for p in too_many([*entries, entries[0]])] == [("too-large", "a.epl")]
+
+
+def test_no_process_imports_anything_from_the_project(start_studio):
+    bomb = "raise SystemExit('imported')"
+    files = {"a.epl": "select * from pattern [a=A];", "rows.csv": "type,time\nA,1\n", "json.py": bomb}
+    studio = start_studio({**files, "occurs/__init__.py": bomb, "numpy.py": bomb})  # which is its working directory
+    assert studio.api.post("check", json={"texts": {}}).status_code == 200
+    run = {"kind": "run", "events": ["rows.csv"], "options": {"time_unit": "s"}}
+    job = studio.api.post("jobs", json=run).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    found = studio.api.get(f"jobs/{job}").json()
+    assert (found["state"], found["problems"]) == ("done", [])
 
 
 def test_a_check_of_two_hundred_lines_takes_a_moment(studio):

@@ -179,7 +179,7 @@ def test_the_line_comes_after_little_work_and_the_server_does_not_load_the_engin
         "from occurs.cli import main\n"
         "main(sys.argv[1:])\n"
     )
-    command = [sys.executable, "-c", code, *server_command(tmp_path, "--port", "0")[3:]]
+    command = [sys.executable, "-c", code, *server_command(tmp_path, "--port", "0")[4:]]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "OCCURS_STUDIO_PAGES": str(pages)}, timeout=60
     )

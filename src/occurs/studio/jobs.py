@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from occurs.studio import limits
 from occurs.studio.results import Results
+from occurs.studio.spawning import command, environment
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: what is told of a job to whoever follows: (event, data)
@@ -218,9 +219,8 @@ class Jobs:
 
     @staticmethod
     async def _spawned() -> asyncio.subprocess.Process:
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "occurs.studio.job_worker", env={**os.environ, **threads}, limit=_LINE,
+            *command("occurs.studio.job_worker"), env=environment(), limit=_LINE,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip

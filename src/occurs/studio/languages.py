@@ -19,6 +19,7 @@ import msgspec
 from occurs.studio.http import Refused, problems_refused
 from occurs.studio.limits import LIMITS
 from occurs.studio.shapes import Problem
+from occurs.studio.spawning import command, environment
 from occurs.studio.updates import Updates
 
 #: seconds that a worker may take to load the engine
@@ -162,22 +163,13 @@ class Languages:
                 await self._ended(str(error))
 
     async def _start(self) -> None:
-        environment = {k: v for k, v in os.environ.items() if k != "OCCURS_STUDIO_TOKEN"}
-        if "PYTHONPATH" in environment:  # the worker starts in another directory
-            paths = filter(None, environment["PYTHONPATH"].split(os.pathsep))
-            environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, paths))
-        environment |= {"OCCURS_STUDIO_MEMORY": str(LIMITS.worker_memory)}
-        environment |= dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # nothing is imported from the project
-            "-m",
-            "occurs.studio.worker",
+            *command("occurs.studio.worker"),
             cwd=self._root,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL,
-            env=environment,
+            env=environment(OCCURS_STUDIO_MEMORY=str(LIMITS.worker_memory)),
             limit=_LONGEST,
             start_new_session=True,  # Ctrl-C is for the server
         )

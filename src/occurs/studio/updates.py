@@ -83,8 +83,8 @@ class Updates:
                 if at + 1 < self._oldest:  # this reader is too slow
                     at = self._last
                     yield self._reload(at)
-                for number, line in [e for e in self._events if e[0] > at]:
-                    at = number
+                for last, line in [e for e in self._events if e[0] > at]:
+                    at = last
                     yield line
                 if self._closed:
                     return
