@@ -184,7 +184,6 @@ function Graph({
               data-key={key.join(",")}
               data-unbounded={unbounded}
               data-level={definition.level}
-              aria-label={labelOf(definition)}
               title={[t.go(definition.name), ...hintsOf(definition)].join("\n")}
               onClick={() => show(definition)}
               onMouseEnter={() => onPoint(box.id)}
@@ -239,13 +238,6 @@ function kept({ retention }: Definition): string {
   for (const one of retention)
     if (one.ticks !== null && Number(one.ticks) > Number(most?.ticks ?? 0)) most = one;
   return most ? most.text.replace(/^.*?: /, "") : "";
-}
-
-function labelOf(definition: Definition): string {
-  const key = keyText(definition);
-  const parts = [definition.name, definition.language, key ? `${t.key} ${key}` : t.noKey];
-  if (isUnbounded(definition)) parts.push(t.unbounded);
-  return parts.join(", ");
 }
 
 /** What to do about state without bounds, each hint once. */
