@@ -64,6 +64,7 @@ function useRows(query: Query | null) {
       const answer = await api.rows(job, { ...rest, offset: page * PAGE, limit: PAGE });
       if (now.current !== wanted) return;
       setError(null);
+      if (!wanted.type) setRun({ attributes: attributesOf(answer).map(({ name }) => name) });
       setData((old) => {
         const pages = old?.query === wanted ? new Map(old.pages) : new Map<number, Row[]>();
         const { total } = answer;
@@ -122,15 +123,17 @@ export function DetectionsTable() {
   const brush = useRun((state) => state.brush);
   const [inView, setInView] = useState(true);
   const seen: Range | null = brush ?? (inView && !same(range, limits) ? range : null);
-  const rested = useRested(seen, 120);
+  // the timeline comes first; sorting many rows takes the server a while
+  const drawn = useRun((state) => state.picture !== null || state.pictureError !== null);
+  const rested = useRested(seen, (result?.total ?? 0) > 100_000 ? 400 : 120);
   const text = useRested(filter, 150);
   const query = useMemo((): Query | null => {
-    if (!job || !clock || !result) return null;
+    if (!job || !clock || !result || !drawn) return null;
     const span = rested
       ? { from: clock.ticks(Math.floor(rested.from)), to: clock.ticks(Math.ceil(rested.to)) }
       : {};
     return { job, type: types.join(","), ...span, text: text.trim(), sort };
-  }, [job, clock, result, types, rested, text, sort]);
+  }, [job, clock, result, drawn, types, rested, text, sort]);
   const { data, error, need } = useRows(query);
   if (!result || !clock) return null;
 

@@ -264,7 +264,7 @@ function Waiting({ job }: { job: Job | null }) {
 /** The timeline above the table, with a line between them that moves. */
 function Found({ waiting = false }: { waiting?: boolean }) {
   const box = useRef<HTMLDivElement>(null);
-  const lanes = useRun((state) => state.picture?.lanes);
+  const result = useRun((state) => state.result);
   const wanted = useRun((state) => state.timelineHeight);
   const [room, setRoom] = useState(0);
   useEffect(() => {
@@ -275,7 +275,7 @@ function Found({ waiting = false }: { waiting?: boolean }) {
     return () => observer.disconnect();
   }, []);
   // as much as the lanes need, but no more than half
-  const need = (lanes ?? []).reduce((sum, lane) => sum + (lane.input ? 24 : 44), 0) + 68;
+  const need = (result?.inputs.length ?? 0) * 24 + (result?.found.length ?? 0) * 44 + 56;
   const most = Math.max(120, room - 140);
   const initial = Math.round(Math.min(Math.max(need, 140), Math.max(140, room * 0.5)));
   const height = Math.min(wanted || initial, most);

@@ -14,13 +14,13 @@ import {
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
 import { INPUT, typeColour } from "../parts/colours";
-import { Skeleton } from "../parts/Empty";
 import { say } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { chooseMark, setBy, setRange, setWidth, showAll, showBrush } from "./actions";
 import { draw, type Spot, type Theme } from "./draw";
 import {
+  emptyPicture,
   type Hit,
   hit,
   type Mark,
@@ -77,12 +77,17 @@ export function Timeline() {
   const clock = useRun((state) => state.clock);
   const picture = useRun((state) => state.picture);
   const failed = useRun((state) => state.pictureError);
+  const limits = useRun((state) => state.limits);
+  const empty = useMemo(
+    () => emptyPicture(result?.inputs ?? [], result?.found ?? [], limits),
+    [result, limits],
+  );
   if (!result || !clock) return null;
   return (
     <section className="timeline" aria-label={t.timeline(t.found(result.total), "", "").split(",")[0]}>
       <Bar clock={clock} />
       {failed && !picture ? <p className="timeline-error">{failed}</p> : null}
-      <Lanes clock={clock} picture={picture} />
+      <Lanes clock={clock} picture={picture ?? empty} />
     </section>
   );
 }
@@ -146,7 +151,7 @@ interface Focus {
   mark: Mark | null;
 }
 
-function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
+function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const result = useRun((state) => state.result);
   const range = useRun((state) => state.range);
   const brush = useRun((state) => state.brush);
@@ -172,12 +177,12 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   const brushFrom = useRef<number | null>(null);
 
   const places = useMemo(
-    () => strips(picture?.lanes.map((lane) => lane.input) ?? [], height),
+    () => strips(picture.lanes.map((lane) => lane.input) ?? [], height),
     [picture, height],
   );
   const whole = places.reduce((sum, strip) => sum + strip.height, 0);
   const colours = useMemo(
-    () => picture?.lanes.map((lane) => (lane.input ? "" : typeColour(lane.type, order))) ?? [],
+    () => picture.lanes.map((lane) => (lane.input ? "" : typeColour(lane.type, order))) ?? [],
     [picture, order],
   );
   const ticks = useMemo(() => (width ? clock.axis(range, width) : []), [clock, range, width]);
@@ -194,7 +199,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   // the lane of what is chosen comes into view
   useEffect(() => {
     const { picture } = getRun();
-    const strip = picture && chosen ? places[laneOf(picture, chosen)] : undefined;
+    const strip = chosen ? places[laneOf(picture, chosen)] : undefined;
     const box = scroller.current;
     if (!strip || !box) return;
     if (strip.top < box.scrollTop) box.scrollTo({ top: strip.top });
@@ -205,7 +210,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   // the canvas is redrawn once per frame, whatever has changed
   useEffect(() => {
     const element = canvas.current;
-    if (!element || !picture || !width || !height) return;
+    if (!element || !width || !height) return;
     const frame = requestAnimationFrame(() => {
       const scale = devicePixelRatio || 1;
       if (element.width !== Math.round(width * scale) || element.height !== Math.round(height * scale)) {
@@ -306,7 +311,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
         setRun({ brush: { from: Math.min(brushFrom.current, to), to: Math.max(brushFrom.current, to) } });
         return;
       }
-      if (event.buttons || !picture) return setOver(null);
+      if (event.buttons) return setOver(null);
       setOver({ x, y, hit: hit(picture, places, range, width, x, y + scroll), lane: laneAt(y) });
     },
     onPointerUp() {
@@ -323,7 +328,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
     },
     onPointerLeave: () => setOver(null),
     onClick(event: React.MouseEvent) {
-      if (!picture || event.shiftKey) return;
+      if (event.shiftKey) return;
       const { x, y } = at(event);
       const found = hit(picture, places, range, width, x, y + scroll);
       if (found) {
@@ -337,7 +342,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   };
 
   const act = ({ lane, mark }: { lane: number; mark: Mark | null }) => {
-    const drawn = picture?.lanes[lane];
+    const drawn = picture.lanes[lane];
     if (!drawn || !mark) return;
     void chooseMark(drawn.type, mark, drawn.input);
   };
@@ -345,7 +350,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   const keys = (event: KeyboardEvent) => {
     const { limits } = getRun();
     const step = event.shiftKey ? 0.5 : 0.2;
-    const lanes = picture?.lanes ?? [];
+    const lanes = picture.lanes ?? [];
     const done = () => {
       event.preventDefault();
       event.stopPropagation();
@@ -393,7 +398,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   };
 
   const move = (lane: number, mark: Mark | null) => {
-    const drawn = picture?.lanes[lane];
+    const drawn = picture.lanes[lane];
     const strip = places[lane];
     if (!drawn || !strip) return;
     if (strip.top < scroll || strip.top + strip.height > scroll + height)
@@ -414,7 +419,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
   };
 
   const limits = getRun().limits;
-  const count = picture?.count ?? result?.total ?? 0;
+  const count = picture.count ?? result?.total ?? 0;
   const shown = {
     from: clock.text(clock.ticks(Math.max(range.from, limits.from))),
     to: clock.text(clock.ticks(range.to)),
@@ -443,7 +448,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
           data-testid="timeline"
           data-total={result?.total ?? 0}
           data-count={count}
-          data-exact={picture?.exact ?? true}
+          data-exact={picture.exact ?? true}
           data-from={clock.ticks(Math.floor(range.from))}
           data-to={clock.ticks(Math.ceil(range.to))}
           role="application"
@@ -455,12 +460,10 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
           {...pointer}
         >
           <canvas ref={canvas} style={{ width, height }} />
-          {over && picture ? (
-            <Tip over={over} picture={picture} clock={clock} range={range} width={width} />
-          ) : null}
+          {over ? <Tip over={over} picture={picture} clock={clock} range={range} width={width} /> : null}
         </div>
         <ul className="lanes" style={{ height: Math.max(whole, 1) }} aria-label={t.type}>
-          {picture?.lanes.map((lane, i) => (
+          {picture.lanes.map((lane, i) => (
             <li
               key={`${lane.type}/${lane.name}`}
               className={lane.input ? "lane lane-input" : "lane"}
@@ -485,7 +488,6 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture | null }) {
             </li>
           ))}
         </ul>
-        {picture ? null : <Skeleton rows={4} />}
       </div>
     </>
   );

@@ -8,7 +8,7 @@ import type { Snapshot } from "./changed";
 import { entriesOf, formatEntry } from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
-import { attributesOf, rowsOf } from "./rows";
+import { rowsOf } from "./rows";
 import { getRun, type Marked, markedOf, resultOf, setRun, viewOf } from "./state";
 import type { Range } from "./time";
 import { same, showing, within } from "./view";
@@ -138,17 +138,6 @@ function show(job: Job) {
   });
   say(texts.run.done(result.total));
   askTimeline();
-  void askAttributes(job.id);
-}
-
-/** The attributes of what was found, by which lanes can be split. */
-async function askAttributes(job: string) {
-  try {
-    const names = attributesOf(await api.rows(job, { limit: 0 })).map(({ name }) => name);
-    if (getRun().job === job) setRun({ attributes: names });
-  } catch (error) {
-    if (!(error instanceof ConnectionLost)) tell(error);
-  }
 }
 
 // -- after a reload --------------------------------------------------------------------------------------

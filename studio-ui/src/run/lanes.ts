@@ -48,6 +48,23 @@ export function pictureOf(answer: TimelineAnswer, clock: Clock, range: Range): P
   return { range, exact, total, count, lanes, more };
 }
 
+/** The lanes of a run before the server has said what is in them. */
+export function emptyPicture(
+  inputs: readonly string[],
+  found: readonly { type: string; count: number }[],
+  range: Range,
+): Picture {
+  const lane = (type: string, count: number, input: boolean): DrawnLane => {
+    return { name: type, type, count, counts: null, marks: [], depths: 1, most: 0, input };
+  };
+  const total = found.reduce((sum, one) => sum + one.count, 0);
+  const lanes = [
+    ...inputs.map((type) => lane(type, 0, true)),
+    ...found.map((one) => lane(one.type, one.count, false)),
+  ];
+  return { range, exact: total <= 2000, total, count: total, lanes, more: 0 };
+}
+
 function drawnLane(lane: Lane, clock: Clock): DrawnLane {
   const { name, type, count, input } = lane;
   const marks = (lane.marks ?? []).map(([start, end, row]): Mark => {
