@@ -177,7 +177,11 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const brushFrom = useRef<number | null>(null);
 
   const places = useMemo(
-    () => strips(picture.lanes.map((lane) => lane.input) ?? [], height),
+    () =>
+      strips(
+        picture.lanes.map((lane) => lane.input),
+        height,
+      ),
     [picture, height],
   );
   const whole = places.reduce((sum, strip) => sum + strip.height, 0);
@@ -197,15 +201,15 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   useEffect(() => setWidth(width), [width]);
 
   // the lane of what is chosen comes into view
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not again with every new picture
   useEffect(() => {
-    const { picture } = getRun();
     const strip = chosen ? places[laneOf(picture, chosen)] : undefined;
     const box = scroller.current;
     if (!strip || !box) return;
     if (strip.top < box.scrollTop) box.scrollTo({ top: strip.top });
     else if (strip.top + strip.height > box.scrollTop + box.clientHeight)
       box.scrollTo({ top: strip.top + strip.height - box.clientHeight });
-  }, [chosen, places]);
+  }, [chosen]);
 
   // the canvas is redrawn once per frame, whatever has changed
   useEffect(() => {
