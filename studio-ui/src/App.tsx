@@ -158,7 +158,7 @@ export function App() {
               name={texts.problems.title}
               direction="y"
               size={panels.bottom}
-              initial={160}
+              initial={136}
               min={60}
               max={600}
               sign={-1}

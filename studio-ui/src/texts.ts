@@ -102,6 +102,17 @@ export const texts = {
     line: (line: number, column: number) => `Ln ${grouped(line)}, Col ${grouped(column)}`,
     selected: (n: number) => `${grouped(n)} selected`,
     found: (n: number) => counted(n, "detection"),
+    /** the words of the search, which the editor brings in lower case */
+    phrases: {
+      next: "Next",
+      previous: "Previous",
+      all: "All",
+      "match case": "Match case",
+      regexp: "Pattern",
+      "by word": "Whole words",
+      replace: "Replace",
+      "replace all": "Replace all",
+    },
     noPlace: "Nothing to go to here.",
     uses: (name: string) => `Uses of ${name}`,
   },

@@ -1,5 +1,6 @@
 /** What is wrong, in all files; a click goes there. */
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
+import { useMemo } from "react";
 import type { Problem } from "../api/types";
 import { Empty, ErrorBox } from "../parts/Empty";
 import { Linked } from "../parts/Linked";
@@ -21,7 +22,7 @@ export function goToProblem(problem: Problem) {
 export function Problems() {
   const check = useStudio((state) => state.check);
   const open = useStudio((state) => state.panels.bottomOpen);
-  const problems = sorted(check.problems);
+  const problems = useMemo(() => sorted(check.problems), [check.problems]);
   return (
     <Panel
       title={texts.problems.title}

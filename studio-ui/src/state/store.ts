@@ -138,7 +138,7 @@ export const useStudio = create<Studio>()(
       canRedo: false,
       theme: "system",
       dark: false,
-      panels: { left: 240, right: 300, bottom: 160, leftOpen: true, rightOpen: true, bottomOpen: true },
+      panels: { left: 240, right: 300, bottom: 136, leftOpen: true, rightOpen: true, bottomOpen: true },
       narrow: false,
       drawer: null,
     }),

@@ -227,6 +227,7 @@ export class Editor {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         search({ top: true }),
+        EditorState.phrases.of(texts.text.phrases),
         language.of(this.language(words)),
         colours,
         services(path),

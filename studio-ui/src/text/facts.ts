@@ -34,10 +34,31 @@ class FactMarker extends GutterMarker {
       out.append(span);
     };
     if (fact.unbounded) part("∞", "fact-unbounded");
-    if (fact.key.length) part("⚿", "fact-key");
+    if (fact.key.length) out.append(keyIcon());
     if (fact.found !== null) part(short(fact.found), fact.found ? "fact-found" : "fact-none");
     return out;
   }
+}
+
+/** The key of lucide's set, drawn here as the editor's gutter is no part of React. */
+function keyIcon(): SVGElement {
+  const svg = (name: string, attributes: Record<string, string>) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  };
+  const icon = svg("svg", {
+    class: "fact-key",
+    viewBox: "0 0 24 24",
+    width: "12",
+    height: "12",
+    "aria-hidden": "true",
+  });
+  icon.append(
+    svg("circle", { cx: "7.5", cy: "15.5", r: "5.5" }),
+    svg("path", { d: "m21 2-9.6 9.6m4.1-4.1 3 3L22 7l-3-3" }),
+  );
+  return icon;
 }
 
 /** 1234567 as 1.2M: the gutter is narrow, the tooltip has the whole number. */
