@@ -152,7 +152,7 @@ MEANINGS = {
     "or": "one of both; in a condition the disjunction",
     "until": "repeats its first operand until the second happens",
     "while": "ends the search when the condition is not true of a detection of its operand",
-    "where": "a guard behind a pattern, such as `timer:within`; behind `from` a condition on the whole detection",
+    "where": "a guard of a pattern, such as `timer:within`; as a clause of its own a condition on the whole detection",
     "timer:within": "gives the pattern before it up after this time",
     "timer:withinmax": "gives the pattern before it up after this time, or after so many detections",
     "timer:interval": "is true when this time has passed since the search for it began",

@@ -143,7 +143,7 @@ MEANINGS = {
     "FILTER": "the items at whose positions a condition is true",
     "WINDOW": "an inner processor over the last items of each position",
     "SLICE": "one inner processor per key",
-    "ABOUT": "detections say which event they speak of",
+    "ABOUT": "detections name the event that they refer to",
     "G": "at this position and at all later ones",
     "F": "at this position or at a later one",
     "X": "at the next position",

@@ -136,6 +136,6 @@ MEANINGS = {
     "on never": "what to do when the trigger can no longer fire",
     "reactivate": "after a firing the trigger starts again at the next state",
     "continue": "after a firing the trigger goes on with what it has seen",
-    "key": "the column tells the rows of a table apart",
+    "key": "the column identifies the rows of a table",
     "exists": "the SELECT has rows",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
 from typing import Any
 
 from occurs.errors import Span
@@ -74,6 +75,11 @@ class Argument:
 
 
 # -- relations ---------------------------------------------------------------------------------------------------------
+@cache
+def _members(of: type[Relation]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(of))
+
+
 @dataclass(frozen=True)
 class Relation:
     """Any formula."""
@@ -81,7 +87,7 @@ class Relation:
     @property
     def parts(self) -> tuple[Relation, ...]:
         """The formulas directly below."""
-        return tuple(v for f in fields(self) if isinstance(v := getattr(self, f.name), Relation))
+        return tuple(v for name in _members(type(self)) if isinstance(v := getattr(self, name), Relation))
 
     def walk(self) -> Iterator[Relation]:
         """This formula and all below it, from the top."""
@@ -290,7 +296,7 @@ class Definition:
         """The body and, if there is one, the condition of ``where``."""
         return (self.body,) if self.where is None else (self.body, self.where)
 
-    @property
+    @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The atoms of all formulas, then those of the measures."""
         return (*(n for f in self.formulas for n in f.walk() if isinstance(n, Atom)), *self.measured)
