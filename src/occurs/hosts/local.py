@@ -126,7 +126,7 @@ def labelled_input(stage: Stage, history: History) -> Iterator[InputRows]:
     """The rows that detections name as their constituents; the history knows places."""
     for t, table in history.tables.items():
         if t in stage.inputs:
-            order, places = sorted_rows(table), history.places[t]
+            order, places = sorted_rows(table), history.places.get(t, np.zeros(0, np.int64))
             if order is not None:
                 table, places = table.take(pa.array(order)), places[order]
             yield InputRows(t, table, row_labels(t, table, table["time"].to_numpy()), places)

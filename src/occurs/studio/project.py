@@ -144,10 +144,10 @@ class Project:
         except Refused as error:
             problems = tuple(error.error.problems) or (Problem("cannot-read", "error", str(error), file=SIDECAR),)
         program = value.get("program", {})
-        rules = program.get("rules")
-        if rules is None:
-            rules = sorted(p for p, _, _ in self._folder.walk() if "/" not in p and kind_of(p) == "rules")
-        return Settings(tuple(rules), tuple(program.get("events", ())), program.get("options", {}), problems)
+        own = sorted(p for p, _, _ in self._folder.walk() if "/" not in p)
+        rules = program.get("rules", [p for p in own if kind_of(p) == "rules"])
+        events = program.get("events", [p for p in own if kind_of(p) == "event"])
+        return Settings(tuple(rules), tuple(events), program.get("options", {}), problems)
 
     def _exists(self) -> bool:
         try:

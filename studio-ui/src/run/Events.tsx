@@ -18,7 +18,7 @@ export function Events() {
   const peek = useRun((state) => state.peek);
   const [open, setOpen] = useState(true);
   const paths = eventPaths(files, project);
-  const entries = entriesOf(project);
+  const entries = entriesOf(project, files);
   return (
     <Panel title={t.events} open={open} onToggle={() => setOpen(!open)} count={entries.length || undefined}>
       {paths.length === 0 ? (
@@ -38,7 +38,7 @@ export function Events() {
                     checked={entry !== undefined}
                     onChange={(event) => {
                       const { checked } = event.target;
-                      void changeProject((now) => withEntry(now, { type, path }, checked));
+                      void changeProject((now) => withEntry(now, files, { type, path }, checked));
                     }}
                   />
                   <span className={there ? "event-path" : "event-path is-missing"}>{path}</span>

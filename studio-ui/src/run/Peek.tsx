@@ -20,9 +20,10 @@ type Answer = { path: string; answer: PeekAnswer } | { path: string; error: ApiE
 export function Peek({ path, closable }: { path: string; closable: boolean }) {
   const project = useStudio((state) => state.project);
   const outline = useStudio((state) => state.check.outline);
-  const etag = useStudio((state) => state.files.find((file) => file.path === path)?.etag);
+  const files = useStudio((state) => state.files);
+  const etag = files.find((file) => file.path === path)?.etag;
   const [got, setGot] = useState<Answer | null>(null);
-  const chosen = entriesOf(project).find((one) => one.path === path);
+  const chosen = entriesOf(project, files).find((one) => one.path === path);
   const entry = chosen ?? {
     path,
     type: typeByName(path, outline),
@@ -50,7 +51,7 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
             key={chosen.type}
             path={path}
             type={chosen.type}
-            onType={(type) => void changeProject((now) => withEntry(now, { type, path }, true))}
+            onType={(type) => void changeProject((now) => withEntry(now, files, { type, path }, true))}
           />
         ) : null}
         <span className="spring" />

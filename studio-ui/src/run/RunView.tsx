@@ -215,7 +215,10 @@ function Main() {
   const result = useRun((state) => state.result);
   const peek = useRun((state) => state.peek);
   const state = shownState(job, starting);
-  const entries = entriesOf(project);
+  const entries = entriesOf(
+    project,
+    useStudio((state) => state.files),
+  );
   const first = entries[0]?.path;
   const trouble = refused ? (
     <Trouble

@@ -38,12 +38,12 @@ export async function startRun(): Promise<void> {
   const before = get().job;
   if (getRun().starting || (before && before.kind === "run" && !ENDED.has(before.state))) return;
   const unsaved = unsavedTexts();
-  const { check, project } = get();
+  const { check, files, project } = get();
   const errors = check.state === "done" ? check.problems.filter((one) => one.severity === "error").length : 0;
   if (errors) return refuse(texts.run.errors(errors), texts.run.errorsText, null, true);
   setRun({ starting: true, refused: null, snapshot: snapshot(), began: Date.now(), ended: null, peek: null });
   try {
-    const events = entriesOf(project).map(formatEntry);
+    const events = entriesOf(project, files).map(formatEntry);
     const { id } = await api.start("run", unsaved, events, project.program?.options ?? {});
     own = id;
     const job = await api.job(id);

@@ -16,14 +16,16 @@ export function formatEntry({ type, path }: EventEntry): string {
   return type ? `${type}=${path}` : path;
 }
 
-export function entriesOf(project: Project): EventEntry[] {
-  return (project.program?.events ?? []).map(parseEntry);
+/** What the project chooses; by default, all files of events of the directory itself. */
+export function entriesOf(project: Project, files: readonly FileEntry[]): EventEntry[] {
+  const own = files.filter((file) => file.kind === "event" && !file.path.includes("/"));
+  return (project.program?.events ?? own.map((file) => file.path)).map(parseEntry);
 }
 
 /** The files of events of the directory, and those that the project names but are not there. */
 export function eventPaths(files: readonly FileEntry[], project: Project): string[] {
   const known = files.filter((file) => file.kind === "event").map((file) => file.path);
-  const named = entriesOf(project).map((entry) => entry.path);
+  const named = entriesOf(project, files).map((entry) => entry.path);
   return [...new Set([...known, ...named])];
 }
 
@@ -35,8 +37,13 @@ export function typeByName(path: string, outline: readonly OutlineEntry[]): stri
 }
 
 /** The project with a file chosen or not; the order of the others stays. */
-export function withEntry(project: Project, entry: EventEntry, chosen: boolean): Project {
-  const entries = entriesOf(project);
+export function withEntry(
+  project: Project,
+  files: readonly FileEntry[],
+  entry: EventEntry,
+  chosen: boolean,
+): Project {
+  const entries = entriesOf(project, files);
   const at = entries.findIndex((one) => one.path === entry.path);
   const next = chosen
     ? at < 0

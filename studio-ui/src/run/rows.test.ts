@@ -28,18 +28,31 @@ test("numbers are in groups, identities and texts are not, long texts are cut", 
 test("events are chosen as on the command line", () => {
   expect(parseEntry("A=x/y.csv")).toEqual({ type: "A", path: "x/y.csv" });
   const project = { version: 1, program: { events: ["A=a.csv", "b.csv"] }, icons: {} };
-  expect(withEntry(project, { type: "", path: "c.csv" }, true).program?.events).toEqual([
+  expect(withEntry(project, [], { type: "", path: "c.csv" }, true).program?.events).toEqual([
     "A=a.csv",
     "b.csv",
     "c.csv",
   ]);
-  expect(withEntry(project, { type: "", path: "a.csv" }, false).program?.events).toEqual(["b.csv"]);
-  expect(withEntry(project, { type: "T", path: "b.csv" }, true).program?.events).toEqual([
+  expect(withEntry(project, [], { type: "", path: "a.csv" }, false).program?.events).toEqual(["b.csv"]);
+  expect(withEntry(project, [], { type: "T", path: "b.csv" }, true).program?.events).toEqual([
     "A=a.csv",
     "T=b.csv",
   ]);
-  expect(entriesOf({})).toEqual([]);
-  expect(withEntry(project, { type: "", path: "a.csv" }, false).icons).toEqual({});
+  const file = {
+    kind: "event" as const,
+    language: null,
+    size: 1,
+    etag: "1",
+    in_program: true,
+    writable: true,
+  };
+  const files = [
+    { ...file, path: "a.csv" },
+    { ...file, path: "below/b.csv" },
+  ];
+  expect(entriesOf({}, files)).toEqual([{ type: "", path: "a.csv" }]);
+  expect(withEntry({}, files, { type: "", path: "a.csv" }, false).program?.events).toEqual([]);
+  expect(withEntry(project, [], { type: "", path: "a.csv" }, false).icons).toEqual({});
 });
 
 test("a file named as an input type holds its rows", () => {
