@@ -66,7 +66,10 @@ def found(root: Node, events: list[Event], until: int, cuts: tuple[int, ...] = (
     return [(t, *(b[tag]["id"] if tag in b else None for tag, _ in pattern.tags)) for t, _, _, b in got]
 
 
-@pytest.mark.parametrize("seed", [*first(range(5), 2), *(pytest.param(n, marks=pytest.mark.slow) for n in range(5, 20))])
+MORE = [pytest.param(n, marks=pytest.mark.slow) for n in range(5, 20)]
+
+
+@pytest.mark.parametrize("seed", [*first(range(5), 2), *MORE])
 def test_what_instances_find(seed: int) -> None:
     rng = random.Random(seed)
     matches = 0
