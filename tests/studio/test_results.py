@@ -223,3 +223,18 @@ def test_the_columns_that_all_rows_have_come_first(tmp_path):
     answer = result(tmp_path, {"A": ("derived", [{"time": 4, "row": "mine"}])}).rows()
     assert [c["name"] for c in answer["columns"]] == [*ALWAYS, "row"]
     assert answer["rows"][0][-1] == "mine"
+
+
+def test_windows_show_every_answer_with_its_query(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("type,time,ship\ngo,1,x\nhalt,5,x\ngo,7,x\n")
+    rules = "input event go(ship), halt(ship).\nstate moving(Ship) : go(Ship) ~> halt(Ship)."
+    options = {"time_unit": "s", "window": "6 s", "step": "3 s"}
+    _, found = ran(tmp_path, {"moving.phen": rules}, ["rows.csv"], options=options)
+    answers = [(r["time"], r["end"], r["query"]) for r in records(found.rows(["moving"]))]
+    wanted = occurs.parse(rules, language="phenesthe").detect(
+        pa.table({"type": ["go", "halt", "go"], "time": [1, 5, 7], "ship": ["x"] * 3}), **options
+    )["moving"]
+    assert sorted(answers, key=str) == sorted(zip(*(wanted[n].to_pylist() for n in ("time", "end", "query"))), key=str)
+    for row in records(found.rows(["moving"])):
+        assert found.why(row["label"])["constituents"]

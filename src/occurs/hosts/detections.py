@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from occurs.connect.tables import like
 from occurs.engine.calls import Calls
+from occurs.engine.outputs import in_order
 from occurs.engine.results import TypeRows
 from occurs.errors import Problem, UnknownTypeProblem, UsageProblem, did_you_mean
 from occurs.model.history import History
@@ -243,6 +244,13 @@ class LocalDetections(Detections[Any]):
         constituents of all need not be in memory at once.  Calls may overlap in time."""
         for call in self._calls.done:
             yield from call.pieces(type, most, label=self._label, because=self._because)
+
+    def order(self, type: str, pieces: pa.Table) -> np.ndarray | None:
+        """The order of the rows of all pieces of a type by time; None: they are in order."""
+        time = pieces["time"].cast(pa.int64()).to_numpy()
+        if len(time) < 2 or (time[1:] >= time[:-1]).all():
+            return None
+        return in_order(pieces, self._stage.schemas[type])
 
     def count(self, type: str) -> int:
         """How many detections of a type there are."""

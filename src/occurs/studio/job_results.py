@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.outputs import in_order
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import InputRows, labelled_input
 from occurs.model.astext import plain_text
@@ -115,10 +114,9 @@ class Writer:
         else:
             writer.close()
         table = pa.concat_tables(tables, promote_options="permissive")
-        time = table["time"].cast(pa.int64()).to_numpy()
         more: dict[str, Any] = {}
-        if len(time) > 1 and not (time[1:] >= time[:-1]).all():
-            order = in_order(table, self.stage.schemas[type])
+        order = found.order(type, table)
+        if order is not None:
             table, more = table.take(pa.array(order)), {BECAUSE: pa.array(order)}
         columns = {TIME: table["time"].cast(pa.int64()), **self._ends(table), **more}
         columns[LABEL] = _octets(Labels.from_column(table["label"]))

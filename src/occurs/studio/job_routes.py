@@ -155,7 +155,7 @@ def _results(request: Request) -> Results:
     if found is not None:
         return found
     if job["kind"] != "run" and job["state"] == "done":
-        raise Refused(400, "bad-request", "the job is no run and has no rows")
+        raise Refused(400, "bad-request", "only runs have rows, and the job is a verification")
     if job["state"] == "failed":
         problems = msgspec.convert(job["problems"], list[shapes.Problem])
         raise problems_refused(problems)

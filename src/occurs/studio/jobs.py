@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ from occurs.studio.spawning import command, environment
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: what is told of a job to whoever follows: (event, data)
 Publish = Callable[[str, dict[str, Any]], None]
+log = logging.getLogger(__name__)
 #: a line of a job's process has at most so many bytes
 _LINE = 1 << 24
 #: jobs without a result that are remembered
@@ -98,6 +100,8 @@ class Jobs:
         self._jobs[id] = job
         self._queue.append(job)
         self._next()
+        if job.state == "queued":
+            self._publish("job", job.told())
         return id
 
     def state(self, id: str) -> dict[str, Any]:
@@ -181,6 +185,9 @@ class Jobs:
             self._put(job, "failed", [_problem("too-long", text, "run it on fewer events, or with `occurs run`")])
         except OSError as error:
             self._put(job, "failed", [_problem("cannot-write", f"the job cannot be started: {error}", None)])
+        except Exception as error:
+            log.error("a job broke off", exc_info=error)
+            self._put(job, "failed", [_problem("internal", f"the job broke off: {type(error).__name__}", None)])
         finally:
             if job.results is None:
                 shutil.rmtree(job.folder, ignore_errors=True)
@@ -204,7 +211,7 @@ class Jobs:
             if "done" in last or "failed" in last:
                 return last
             return {"failed": [_gone(await process.wait())]}
-        except (BrokenPipeError, ConnectionResetError, json.JSONDecodeError):
+        except (BrokenPipeError, ConnectionResetError, ValueError):  # or a line that is cut, or too long
             return {"failed": [_gone(await process.wait())]}
         finally:
             await _killed(process)

@@ -357,7 +357,7 @@ class Results:
         left, left_out = NODES, 0
         level: list[tuple[list[dict[str, Any]], Rows, int, dict[str, Any] | None]] = [(into, one, row, None)]
         for _ in range(depth):
-            below = []
+            below: list[tuple[list[dict[str, Any]], Rows, int, dict[str, Any] | None]] = []
             for target, of, at, event in level:
                 found = self._constituents(of, at)
                 if len(found) > left:
