@@ -6,6 +6,8 @@ import importlib
 import json
 import logging
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +173,12 @@ def test_what_is_exported():
         assert callable(getattr(services, name))
     with pytest.raises(AttributeError):
         services.nothing  # noqa: B018
+
+
+def test_the_shapes_can_be_used_without_the_engine():
+    code = "import sys, occurs.services.answers; print([m for m in ('pyarrow', 'lark', 'numpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_a_new_language_has_what_its_module_declares():

@@ -58,15 +58,16 @@ class Snapshot:
         """All problems: of the texts and, if there is no error, of the plan."""
         read, bound = self.read, self.bound
         found = [*self._problems]
-        if read is not None and bound is not None:
-            found += [*read.problems, *(p for p in bound.problems if p.kind != "unknown-order")]
-            if self.statements > LARGE:
-                text = f"costs are not checked here, as the program has more than {LARGE:,} statements"
-                found.append(Problem("partly-checked", text, "notice", hint="`occurs check` checks everything"))
-            elif not any(p.severity == "error" for p in found):
-                found += self._done(lambda: CheckedProgram(read).check()) or ()
-                found += [p for p in self._problems if p not in found]
-        return found
+        if read is None or bound is None:
+            return [*found, *(read.problems if read is not None else ())]
+        found += [*read.problems, *(p for p in bound.problems if p.kind != "unknown-order")]
+        if any(p.severity == "error" for p in found):
+            return found
+        if self.statements > LARGE:
+            text = f"costs are not checked here, as the program has more than {LARGE:,} statements"
+            return [*found, Problem("partly-checked", text, "notice", hint="`occurs check` checks everything")]
+        found += self._done(lambda: CheckedProgram(read).check()) or ()
+        return found + [p for p in self._problems if p not in found]
 
     def _done(self, work: Callable[[], Done]) -> Done | None:
         """What is made; None if that fails, which is a problem then."""

@@ -190,13 +190,15 @@ class Languages:
             return
         self._number += 1
         line = msgspec.json.encode({"id": self._number, "call": asked.call, "args": asked.args}) + b"\n"
+        # a program of thousands of statements takes longer to read than any call may take otherwise
+        seconds = LIMITS.call_seconds + len(line) / 50_000
         try:
-            async with asyncio.timeout(LIMITS.call_seconds):
+            async with asyncio.timeout(seconds):
                 process.stdin.write(line)
                 await process.stdin.drain()
                 reply = await self._line()
         except TimeoutError:
-            raise _Ended(f"the call took longer than {LIMITS.call_seconds:g} s") from None
+            raise _Ended(f"the call took longer than {seconds:.0f} s") from None
         except (OSError, EOFError):
             raise _Ended("the language worker ended") from None
         except (ValueError, msgspec.MsgspecError):
