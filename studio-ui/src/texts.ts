@@ -184,6 +184,7 @@ export const texts = {
     ] as [string, string][],
   },
   goTo: { title: "Go to file or definition", label: "File or definition", none: "Nothing of that name" },
+  places: { title: "Places of this name", label: "Places of this name", none: "No such place" },
   export: {
     text: "The file as it is",
     plan: "The plan (JSON)",

@@ -180,7 +180,7 @@ export default function Dialogs() {
       {dialog === "new-file" ? <NewFile /> : null}
       {dialog === "delete-file" ? <DeleteFile /> : null}
       {dialog === "keys" ? <Keys /> : null}
-      {dialog === "go-to" ? <GoTo /> : null}
+      {dialog === "go-to" || dialog === "places" ? <GoTo /> : null}
       {conflict ? <Changed /> : null}
     </>
   );

@@ -1,9 +1,10 @@
-/** Ctrl+P: a file or a definition by some letters of its name. */
+/** Ctrl+P: a file or a definition by some letters of its name; or one of several places, by its line. */
 import { type KeyboardEvent, useState } from "react";
+import type { FileEntry, OutlineEntry } from "../api/types";
 import { Dialog } from "../parts/Dialog";
-import { goTo, openFile } from "../state/actions";
+import { goTo, openFile, textOf } from "../state/actions";
 import { matches } from "../state/matching";
-import { set, useStudio } from "../state/store";
+import { type Place, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 interface Target {
@@ -13,13 +14,19 @@ interface Target {
   go: () => void;
 }
 
-export function GoTo() {
-  const files = useStudio((state) => state.files);
-  const outline = useStudio((state) => state.check.outline);
-  const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
-  const close = () => set({ dialog: null });
-  const targets: Target[] = [
+/** A place, shown by its line. */
+function targetOf(place: Place, i: number): Target {
+  const line = textOf(place.path).split("\n")[place.line - 1] ?? "";
+  return {
+    id: `place:${i}`,
+    name: line.trim(),
+    detail: `${place.path}:${place.line}`,
+    go: () => void goTo(place),
+  };
+}
+
+function named(files: FileEntry[], outline: OutlineEntry[]): Target[] {
+  return [
     ...files.map((file) => ({
       id: `file:${file.path}`,
       name: file.path,
@@ -36,6 +43,17 @@ export function GoTo() {
         ),
     })),
   ];
+}
+
+export function GoTo() {
+  const which = useStudio((state) => state.dialog);
+  const places = useStudio((state) => state.places);
+  const files = useStudio((state) => state.files);
+  const outline = useStudio((state) => state.check.outline);
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const close = () => set({ dialog: null });
+  const targets = which === "places" ? places.map(targetOf) : named(files, outline);
   const found = matches(targets, text).slice(0, 50);
   const chosen = found[Math.min(at, found.length - 1)];
 
@@ -54,7 +72,7 @@ export function GoTo() {
     event.preventDefault();
   }
 
-  const t = texts.goTo;
+  const t = which === "places" ? texts.places : texts.goTo;
   return (
     <Dialog title={t.title} open size="top" onClose={close}>
       <input

@@ -1,7 +1,8 @@
 /** The program is checked 250 ms after the last change, with all unsaved texts; an answer to older texts is dropped. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { OutlineEntry, Problem } from "../api/types";
-import { flush, keepUnsaved, edited as markEdited, unsavedTexts } from "./actions";
+import { texts } from "../texts";
+import { flush, keepUnsaved, edited as markEdited, say, unsavedTexts } from "./actions";
 import { get, set } from "./store";
 
 const DELAY = 250;
@@ -37,6 +38,7 @@ async function check() {
     const { problems, outline } = await api.check(unsavedTexts(), running.signal);
     if (now !== latest) return;
     failures = 0;
+    tellCounts(problems);
     set({ check: { state: "done", problems, outline: outline.filter(says), error: null } });
   } catch (error) {
     if (now !== latest) return;
@@ -51,6 +53,16 @@ async function check() {
       },
     }));
   }
+}
+
+let told = "";
+
+/** Screen readers are told when there are more or fewer problems. */
+function tellCounts(problems: readonly Problem[]) {
+  const count = (severity: Problem["severity"]) => problems.filter((one) => one.severity === severity).length;
+  const now = texts.status.counts(count("error"), count("warning"));
+  if (told && told !== now) say(now);
+  told = now;
 }
 
 /** A statement that only names a type, such as a subscription, is none of the outline. */

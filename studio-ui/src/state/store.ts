@@ -95,7 +95,9 @@ export interface Studio {
   conflict: Conflict | null;
   notices: Notice[];
   said: string;
-  dialog: "new-file" | "delete-file" | "keys" | "go-to" | null;
+  /** several places to choose from: the uses of a name */
+  places: Place[];
+  dialog: "new-file" | "delete-file" | "keys" | "go-to" | "places" | null;
   canUndo: boolean;
   canRedo: boolean;
   theme: "light" | "dark" | "system";
@@ -133,6 +135,7 @@ export const useStudio = create<Studio>()(
       conflict: null,
       notices: [],
       said: "",
+      places: [],
       dialog: null,
       canUndo: false,
       canRedo: false,

@@ -25,7 +25,7 @@ import {
   searchKeymap,
   selectNextOccurrence,
 } from "@codemirror/search";
-import { Compartment, EditorSelection, EditorState, type Extension, Transaction } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, Transaction } from "@codemirror/state";
 import {
   crosshairCursor,
   drawSelection,
@@ -237,7 +237,11 @@ export class Editor {
             run: () => this.definition(this.view.state.selection.main.head),
             preventDefault: true,
           },
-          { key: "Shift-F12", run: (view) => this.uses(view), preventDefault: true },
+          {
+            key: "Shift-F12",
+            run: () => this.definition(this.view.state.selection.main.head, true),
+            preventDefault: true,
+          },
           {
             key: "Shift-Alt-f",
             run: () => {
@@ -272,18 +276,10 @@ export class Editor {
     });
   }
 
-  private definition(position: number): boolean {
+  private definition(position: number, uses = false): boolean {
     if (this.path === null) return false;
-    void goToDefinitionAt(this.view, this.path, position);
+    void goToDefinitionAt(this.view, this.path, position, uses);
     return true;
-  }
-
-  /** All uses of the word at the cursor: the search, filled with it. */
-  private uses(view: EditorView): boolean {
-    const word = view.state.wordAt(view.state.selection.main.head);
-    if (!word) return false;
-    view.dispatch({ selection: EditorSelection.range(word.from, word.to) });
-    return openSearchPanel(view);
   }
 
   private report() {

@@ -2,6 +2,7 @@ import { EditorState, Text } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
 import {
   fromOffset,
+  offsetIn,
   offsetOf,
   placeOf,
   pointsOf,
@@ -62,6 +63,8 @@ describe("places in a document", () => {
         const offset = offsetOf(doc, position, separator);
         expect(file.slice(0, offset).join("")).toBe(before);
         expect(fromOffset(doc, offset, separator)).toBe(position);
+        const { line, column } = placeOf(doc, position);
+        expect(offsetIn(file.join(""), line, column)).toBe(offset);
       }
     }
   });

@@ -69,6 +69,17 @@ export function fromOffset(doc: Text, offset: number, separator: string): number
   return doc.length;
 }
 
+/** The offset in code points of a line and column of a text that is in no document. */
+export function offsetIn(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let n = 1; n < line; n++) {
+    const end = text.indexOf("\n", start);
+    if (end < 0) break;
+    start = end + 1;
+  }
+  return pointsOf(text, start) + column - 1;
+}
+
 /** How the lines of a file end: `\r\n` if all do, else `\n`, which keeps mixed ones as they are. */
 export function separatorOf(text: string): "\n" | "\r\n" {
   // a carriage return of its own would be taken for the end of a line, as would a lone line feed

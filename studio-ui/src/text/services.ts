@@ -15,11 +15,12 @@ import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import { type EditorState, type Extension, Prec } from "@codemirror/state";
 import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
 import { api } from "../api/client";
-import type { Item, Problem } from "../api/types";
+import type { DefinitionAnswer, Item, Problem } from "../api/types";
 import { pieces } from "../parts/links";
-import { goTo, say, tell, textOf, unsavedTexts } from "../state/actions";
+import { goTo, open, say, tell, textOf, unsavedTexts } from "../state/actions";
+import { set } from "../state/store";
 import { texts } from "../texts";
-import { fromOffset, offsetOf, placeOf, rangeOf } from "./offsets";
+import { fromOffset, offsetIn, offsetOf, placeOf, rangeOf } from "./offsets";
 
 const MARKED = 1000;
 const SEVERITY = { error: "error", warning: "warning", notice: "info" } as const;
@@ -234,22 +235,40 @@ function hover(path: () => string | null): Extension {
   );
 }
 
-export async function goToDefinitionAt(view: EditorView, path: string, position: number) {
+type Places = DefinitionAnswer["places"];
+
+function isAt(place: Places[number], path: string, at: { line: number; column: number }): boolean {
+  const { span } = place;
+  return (
+    place.file === path && span.line === at.line && span.column <= at.column && at.column <= span.end_column
+  );
+}
+
+/** One place is gone to, of several people choose. */
+async function showPlaces(places: Places) {
+  const [only] = places;
+  if (!only) say(texts.text.noPlace);
+  else if (places.length === 1) await goTo({ path: only.file, ...only.span });
+  else {
+    for (const path of new Set(places.map((place) => place.file))) await open(path);
+    set({ places: places.map(({ file, span }) => ({ path: file, ...span })), dialog: "places" });
+  }
+}
+
+/** The definition of the name at a position; at the definition itself, or if `uses`, all places of the name. */
+export async function goToDefinitionAt(view: EditorView, path: string, position: number, uses = false) {
   const { state } = view;
   try {
     const offset = offsetOf(state.doc, position, separator(state));
-    const { places } = await api.definition(path, textsWith(path), offset);
-    const here = placeOf(state.doc, position);
-    const inside = (place: (typeof places)[number]) =>
-      place.file === path &&
-      place.span.line === here.line &&
-      place.span.column <= here.column &&
-      here.column <= place.span.end_column;
-    // at a definition already: its next place, if there are several
-    const at = places.findIndex(inside);
-    const target = places[at < 0 ? 0 : (at + 1) % places.length];
-    if (!target) say(texts.text.noPlace);
-    else await goTo({ path: target.file, ...target.span });
+    let { places } = await api.definition(path, textsWith(path), offset);
+    const [only] = places;
+    if (uses && places.length === 1 && only && !isAt(only, path, placeOf(state.doc, position))) {
+      // the definition is elsewhere: there the places are all uses
+      await open(only.file);
+      const there = offsetIn(textOf(only.file), only.span.line, only.span.column);
+      places = (await api.definition(only.file, textsWith(only.file), there)).places;
+    }
+    await showPlaces(places);
   } catch (error) {
     tell(error);
   }
