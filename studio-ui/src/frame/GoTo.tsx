@@ -103,10 +103,11 @@ export function GoTo() {
             role="option"
             tabIndex={-1}
             aria-selected={target === chosen}
+            ref={target === chosen ? (element) => element?.scrollIntoView({ block: "nearest" }) : undefined}
             className="go-item"
             onClick={() => act(target)}
           >
-            <span>{target.name}</span>
+            <span className={which === "places" ? "mono" : undefined}>{target.name}</span>
             <span className="dim">{target.detail}</span>
           </div>
         ))}
