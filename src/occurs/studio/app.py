@@ -23,8 +23,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from occurs import __version__
 from occurs.studio import job_routes, samples, shapes
@@ -314,7 +315,7 @@ async def open_example(request: Request) -> Response:
     except FileExistsError:
         raise Refused(409, "busy", f"{name} exists already", "remove it or rename it") from None
     except OSError as error:
-        text = f"{name} cannot be made: {error.strerror}"
+        text = f"{name} cannot be created: {error.strerror}"
         raise problems_refused([Problem("cannot-write", "error", text, file=name)]) from error
     return answer(shapes.Opened(paths), 201)
 
@@ -380,7 +381,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     kind = _ERRORS.get(error.status_code, "bad-request")
-    text = {404: "there is nothing at this address", 405: f"{request.method} is not offered at this address"}
+    text = {404: "this address does not exist", 405: f"{request.method} is not supported at this address"}
     refused = Refused(error.status_code, kind, text.get(error.status_code, error.detail), headers=error.headers)
     return refused.response()
 
@@ -391,7 +392,7 @@ async def _bug(request: Request, error: Exception) -> Response:
     else:
         _log.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
     hint = "this is a bug in Occurs; start the studio with OCCURS_TRACEBACK=1 to see the traceback in its log"
-    return Refused(500, "internal", "the server could not answer this call", hint).response()
+    return Refused(500, "internal", "the server failed to answer this request", hint).response()
 
 
 # the application
@@ -422,6 +423,20 @@ def _calls() -> list[Route]:
     ]
 
 
+class _Api(BaseRoute):
+    """Everything below ``/api``; a Mount has no addresses with a line break."""
+
+    def __init__(self, routes: Sequence[BaseRoute]):
+        self._router = Router(routes, redirect_slashes=False)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        inside = scope["type"] == "http" and f"{scope['path']}/".startswith("/api/")
+        return (Match.FULL if inside else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._router(scope, receive, send)
+
+
 def create(studio: Studio) -> Starlette:
     """The application of a studio; its workers live as long as its lifespan."""
 
@@ -441,8 +456,7 @@ def create(studio: Studio) -> Starlette:
 
     calls = _calls()
     routes: Sequence[BaseRoute] = [
-        # not a Mount, whose addresses end at a line break
-        *(Route(f"/api/v1{c.path}", c.endpoint, methods=c.methods, name=c.name) for c in calls),
+        _Api([Route(f"/api/v1{c.path}", c.endpoint, methods=c.methods, name=c.name) for c in calls]),
         Route("/", page),
         *([Mount("/", _Pages(directory=studio.pages))] if studio.pages else []),
     ]

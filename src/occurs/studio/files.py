@@ -76,7 +76,7 @@ def forbidden(path: str) -> Refused:
     """The same answer for every path that is not one of the project's, whether anything is there or not."""
     shown = path if path.isprintable() and len(path) <= 200 else ascii(path[:200])
     hint = "name a file below the project's directory: no `..`, no hidden names, no links that lead out of it"
-    return Refused(403, "forbidden-path", f"{shown} is not a path of this project", hint)
+    return Refused(403, "forbidden-path", f"`{shown}` is not a path inside the project", hint)
 
 
 def bad_byte(data: bytes) -> tuple[str, Span] | None:
@@ -231,7 +231,7 @@ class Folder:
         if not may_be_written(path) or not may_be_written(real.relative_to(self.root).as_posix()):
             suffixes = " ".join((*LANGUAGES, *_EVENTS, *_NETS, *_MODELS))
             hint = f"the studio writes files with the suffixes {suffixes}, and {SIDECAR}"
-            raise Refused(403, "forbidden-path", f"{path} is not a file that the studio writes", hint)
+            raise Refused(403, "forbidden-path", f"{path} cannot be written: its suffix is not supported", hint)
         return real
 
     def _compared(self, path: str, real: Path, if_match: str | None, if_none_match: str | None) -> bytes | None:
@@ -245,10 +245,10 @@ class Folder:
         etag = None if old is None else tag(old)
         if if_match is None and if_none_match is None:
             hint = "send If-Match with the ETag that was read, or If-None-Match: * for a new file"
-            raise Refused(412, "changed", f"{path}: the request does not say what it replaces", hint)
+            raise Refused(412, "changed", f"{path}: the request has no precondition", hint)
         if if_match is not None and (etag is None or not matches(if_match, etag)):
-            text = f"{path} was changed elsewhere" if etag else f"{path} is not there any more"
-            raise Refused(412, "changed", text, "read it again", headers={"ETag": etag} if etag else None)
+            text = f"{path} was changed elsewhere" if etag else f"{path} no longer exists"
+            raise Refused(412, "changed", text, "read the file again", headers={"ETag": etag} if etag else None)
         if if_none_match is not None and etag is not None and matches(if_none_match, etag):
             raise Refused(412, "changed", f"{path} exists already", "choose another name", headers={"ETag": etag})
         return old

@@ -77,7 +77,8 @@ def need_json(request: Request) -> None:
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != "application/json":
         hint = "send JSON with Content-Type: application/json"
-        raise Refused(415, "media-type", f"the content type {given or 'of nothing'!r} is not accepted here", hint)
+        text = f"unsupported content type {given[:100]!r}" if given else "the request has no content type"
+        raise Refused(415, "media-type", text, hint)
 
 
 def decoded(data: bytes, shape: type[T]) -> T:
@@ -85,7 +86,7 @@ def decoded(data: bytes, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise Refused(400, "bad-request", f"the body does not fit: {error}") from error
+        raise Refused(400, "bad-request", f"invalid request body: {error}") from error
 
 
 def query(request: Request, shape: type[T]) -> T:
@@ -93,7 +94,7 @@ def query(request: Request, shape: type[T]) -> T:
     try:
         return msgspec.convert(dict(request.query_params), shape, strict=False)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Refused(400, "bad-request", f"the query does not fit: {error}") from error
+        raise Refused(400, "bad-request", f"invalid query: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ class Languages:
         )
         async with asyncio.timeout(START):
             if not (await self._line()).ready:
-                raise ValueError("it does not say that it is ready")
+                raise ValueError("its first line is not the expected one")
 
     async def _serve_next(self) -> None:
         process = self._process
@@ -200,11 +200,11 @@ class Languages:
         except TimeoutError:
             raise _Ended(f"the call took longer than {seconds:.0f} s") from None
         except (OSError, EOFError):
-            raise _Ended("the language worker ended") from None
+            raise _Ended("the language worker stopped unexpectedly") from None
         except (ValueError, msgspec.MsgspecError):
-            raise _Ended("the language worker gave an answer that cannot be read") from None
+            raise _Ended("the language worker sent an unreadable answer") from None
         if reply.id != self._number:
-            raise _Ended("the language worker lost its place")
+            raise _Ended("the language worker answered another call")
         for mark in asked.marks:
             self._harm.pop(mark, None)
         if not asked.done.done():
@@ -224,7 +224,7 @@ class Languages:
             for task in tasks:
                 task.cancel()
         if self._process.returncode is not None and not self._signal.is_set():
-            raise _Ended("the language worker ended")
+            raise _Ended("the language worker stopped unexpectedly")
 
     async def _line(self) -> Reply:
         assert self._process is not None
@@ -249,7 +249,7 @@ class Languages:
         if not (self._process and self._process.returncode in _FROM_OUTSIDE) or ours:
             self._harm.update(asked.marks)
         if not asked.done.done():
-            asked.done.set_exception(_gone(f"{why}; it was restarted"))
+            asked.done.set_exception(_gone(f"{why}; it restarts"))
 
 
 class _Ended(Exception):
@@ -261,11 +261,11 @@ def _mark(call: str, path: str, text: str) -> _Mark:
 
 
 def _gone(why: str) -> Refused:
-    return Refused(503, "worker", why, "try again; the worker is started anew")
+    return Refused(503, "worker", why, "try again; the worker restarts")
 
 
 def _left_alone(path: str) -> Problem:
-    text = f"{path} is not checked: it has ended the language worker {_TIMES} times"
+    text = f"{path} is not checked, because checking it stopped the language worker {_TIMES} times"
     return Problem("worker", "error", text, "it is checked again when its text changes", path)
 
 

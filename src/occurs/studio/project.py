@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
@@ -57,10 +58,10 @@ class Options(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class Program(Struct, omit_defaults=True):
-    """Which files are run.  ``rules``: null means all files of rules in the directory itself."""
+    """Which files are run; null: all those of the directory itself."""
 
     rules: list[str] | None = None
-    events: list[str] = []
+    events: list[str] | None = None
     options: Options = msgspec.field(default_factory=Options)
 
 
@@ -144,9 +145,10 @@ class Project:
         except Refused as error:
             problems = tuple(error.error.problems) or (Problem("cannot-read", "error", str(error), file=SIDECAR),)
         program = value.get("program", {})
-        own = sorted(p for p, _, _ in self._folder.walk() if "/" not in p)
-        rules = program.get("rules", [p for p in own if kind_of(p) == "rules"])
-        events = program.get("events", [p for p in own if kind_of(p) == "event"])
+        own = sorted(takewhile(lambda path: "/" not in path, (path for path, _, _ in self._folder.walk())))
+        rules, events = program.get("rules"), program.get("events")
+        rules = [p for p in own if kind_of(p) == "rules"] if rules is None else rules
+        events = [p for p in own if kind_of(p) == "event"] if events is None else events
         return Settings(tuple(rules), tuple(events), program.get("options", {}), problems)
 
     def _exists(self) -> bool:
@@ -162,7 +164,7 @@ def options_of(given: dict[str, Any]) -> dict[str, Any]:
     try:
         msgspec.convert(given, Options)
     except msgspec.ValidationError as error:
-        raise Refused(400, "bad-request", f"the options do not fit: {error}") from None
+        raise Refused(400, "bad-request", f"invalid options: {error}") from None
     return given
 
 
@@ -197,7 +199,7 @@ def _wrong(sidecar: Sidecar, folder: Folder) -> list[str]:
         out += _path(folder, path, f"`{path}` in $.program.rules")
         if kind_of(path) != "rules":
             out.append(f"`{path}` in $.program.rules is not a file of rules")
-    for text in program.events:
+    for text in program.events or ():
         out += _path(folder, split_events(text)[1], f"`{text}` in $.program.events")
     for name, path in (program.options.facts or {}).items():
         out += _path(folder, path, f"`{path}` in $.program.options.facts[{name}]")
@@ -210,7 +212,7 @@ def _wrong(sidecar: Sidecar, folder: Folder) -> list[str]:
         if icon.image is not None:
             out += _path(folder, icon.image, f"{at}.image")
             if not icon.image.lower().endswith(tuple(IMAGES)):
-                out.append(f"{at}.image is none of {' '.join(IMAGES)}")
+                out.append(f"{at}.image has an unsupported suffix (use {' '.join(IMAGES)})")
     return out
 
 

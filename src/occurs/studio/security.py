@@ -34,9 +34,9 @@ _ALWAYS = {
 _WRONG_TOKEN = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Occurs Studio</title>
 <h1>Occurs Studio</h1>
-<p>This address does not hold the right token.</p>
-<p>The command <code>occurs studio</code> prints the address of this page, with its token, in the terminal where it was
-started.  Open that one.</p>
+<p>The token in this address is wrong.</p>
+<p>The command <code>occurs studio</code> prints the address of this page, including its token, in the terminal where it
+was started.  Open that address.</p>
 </html>
 """
 
@@ -90,15 +90,15 @@ class Guard:
         """Refuse names of this machine that somebody else may have given it, other sites, and other methods."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
-            raise Refused(421, "host", "this server is not known by that name", "call it 127.0.0.1 or localhost")
+            raise Refused(421, "host", "the Host header does not name this machine", "use 127.0.0.1 or localhost")
         if scope["method"] == "OPTIONS":
-            text = "OPTIONS is not offered: no other site may call"
+            text = "OPTIONS is not supported: requests from other sites are refused"
             raise Refused(405, "bad-request", text, headers={"Allow": "GET"})
         origins = headers.getlist("origin")
         if origins and origins != [f"http://{hosts[0]}"]:
-            raise Refused(403, "origin", "another site may not call this server")
+            raise Refused(403, "origin", "requests from other sites are refused")
         if any(site not in ("same-origin", "none") for site in headers.getlist("sec-fetch-site")):
-            raise Refused(403, "origin", "another site may not call this server", "open its address in a new tab")
+            raise Refused(403, "origin", "requests from other sites are refused", "open the address in a new tab")
 
     async def _check_token(self, headers: Headers) -> None:
         given = headers.getlist("authorization")
@@ -112,13 +112,14 @@ class Guard:
         if tokens:
             await self._told_wrong()
         hint = "send Authorization: Bearer TOKEN; `occurs studio` prints the token when it starts"
-        raise Refused(401, "token", "the token is wrong" if tokens else "a token is needed", hint,
+        raise Refused(401, "token", "the token is wrong" if tokens else "the request has no token", hint,
                       headers={"WWW-Authenticate": "Bearer"})  # fmt: skip
 
     async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
         """``GET /?token=T``: the token goes into a cookie, and out of the address."""
         if scope["method"] not in ("GET", "HEAD"):
-            raise Refused(405, "bad-request", f"{scope['method']} is not offered here", headers={"Allow": "GET"})
+            text = f"{scope['method']} is not supported at this address"
+            raise Refused(405, "bad-request", text, headers={"Allow": "GET"})
         fields = [f.partition(b"=") for f in scope["query_string"].split(b"&")]
         tokens = [unquote(value.decode("latin-1")) for name, _, value in fields if name == b"token"]
         if len(tokens) != 1 or not self._right(tokens[0]):

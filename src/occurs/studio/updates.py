@@ -63,7 +63,7 @@ class Updates:
     def stream(self, request: Request) -> StreamingResponse:
         """The answer to ``GET updates``.  Refuses a reader beyond the limit (409)."""
         if self.readers >= LIMITS.readers:
-            raise Refused(409, "busy", f"{LIMITS.readers} readers follow the updates already", "close other tabs")
+            raise Refused(409, "busy", f"there are already {LIMITS.readers} readers of updates", "close other tabs")
         return StreamingResponse(self._lines(request.headers.get("last-event-id")), media_type="text/event-stream")
 
     async def _lines(self, after: str | None) -> AsyncIterator[bytes]:

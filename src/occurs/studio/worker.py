@@ -44,7 +44,7 @@ def main() -> None:
     while True:
         request = msgspec.json.decode(waiting.get(), type=Request)
         try:
-            _write(out, {"id": request.id, "result": plain(calls[request.call](**request.args))})
+            _write(out, {"id": request.id, "result": calls[request.call](**request.args)})
         except MemoryError:
             os._exit(3)
         except Exception as error:
@@ -81,7 +81,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return services.format_text(path, text)
 
     def peek(events: list[str], options: dict[str, Any], rows: int) -> Any:
-        return services.peek(events, options, rows)
+        return plain(services.peek(events, options, rows))
 
     def plan(texts: Texts, events: list[str], options: dict[str, Any], optional: bool) -> Any:
         sources = None
@@ -90,7 +90,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
         except InputProblem:
             if not optional:
                 raise
-        return services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify())
+        return plain(services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify()))
 
     services.words()
     services.check({})
@@ -99,7 +99,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
 
 
 def plain(value: Any) -> Any:
-    """An answer as plain data for JSON: integers that JavaScript would round are texts."""
+    """An answer with values of events as plain data for JSON: integers that JavaScript would round are texts."""
     return _exact(msgspec.to_builtins(value))
 
 
