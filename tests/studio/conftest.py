@@ -105,6 +105,13 @@ class Updates:
                 return block["event"], json.loads(block["data"])
             assert block.get("comment") != "end", "the stream has ended"
 
+    def tag_of(self, path: str) -> str | None:
+        """The ETag that the next change of a file gives it; others are passed over."""
+        while (found := self.next("file")[1])["path"] != path:
+            pass
+        tag: str | None = found["etag"]
+        return tag
+
 
 def until(true: Callable[[], Any], seconds: float = 10.0) -> Any:
     """Wait until a function returns something true, and return that."""

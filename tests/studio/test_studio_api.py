@@ -373,24 +373,19 @@ def test_changes_are_published_to_all_readers(studio):
     with studio.client() as other, studio.updates() as mine, studio.updates(other) as theirs:
         tag = fresh(studio, "seen.epl", "one")
         began = time.monotonic()
-        for reader in (mine, theirs):
-            while (told := reader.next("file")[1])["path"] != "seen.epl":
-                pass  # what earlier tests have left
-            assert told["etag"] == tag
+        assert [reader.tag_of("seen.epl") for reader in (mine, theirs)] == [tag] * 2
         assert time.monotonic() - began < 4  # 2 s on a machine that does nothing else
         put = studio.api.put("files/seen.epl", content="two", headers={"If-Match": tag})
-        saved = {"path": "seen.epl", "etag": put.headers["etag"]}
-        assert [reader.next("file")[1] for reader in (mine, theirs)] == [saved] * 2
+        assert [reader.tag_of("seen.epl") for reader in (mine, theirs)] == [put.headers["etag"]] * 2
         (studio.folder / "seen.epl").unlink()
-        assert theirs.next("file")[1] == {"path": "seen.epl", "etag": None}
+        assert theirs.tag_of("seen.epl") is None
         assert theirs.response.headers["content-type"].startswith("text/event-stream")
 
 
 def test_a_reader_that_comes_back_misses_nothing_and_a_stranger_reloads(studio):
     with studio.updates() as reader:
         fresh(studio, "missed.epl", "0")
-        while reader.next("file")[1]["path"] != "missed.epl":
-            pass
+        reader.tag_of("missed.epl")
         last = reader.last_id
     tag = etag(studio, "missed.epl")
     tags = []
@@ -398,7 +393,7 @@ def test_a_reader_that_comes_back_misses_nothing_and_a_stranger_reloads(studio):
         tag = studio.api.put("files/missed.epl", content=text, headers={"If-Match": tag}).headers["etag"]
         tags.append(tag)
     with studio.updates(Last_Event_ID=last) as again:
-        assert [again.next("file", "reload")[1].get("etag") for _ in tags] == tags
+        assert [again.tag_of("missed.epl") for _ in tags] == tags
     for wrong in ("x", "0000-1", f"{last}9999", "-", ""):
         with studio.updates(Last_Event_ID=wrong) as late:
             assert late.next()[0] == "reload"
