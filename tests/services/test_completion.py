@@ -158,6 +158,8 @@ def test_names_that_are_no_words_are_quoted():
         ("a.epl", PATTERN.format("a|.room", ""), "a: Temp(room: string, celsius: int)\nevents of `Temp`"),
         ("a.epl", PATTERN.format("a.roo|m", ""), "room: string\nattribute of `Temp`"),
         ("a.epl", PATTERN.format("a.room", "op|en"), "open: bool\nattribute of `Door`"),
+        ("a.epl", PATTERN.format("a.celsius + 0.5 as war|m", ""), "warm: float\nattribute of `stmt_1`"),
+        ("a.epl", "create schema A (x dou|ble);", "double\na type of attributes"),
         ("a.epl", "select * from pattern [ev|ery Temp", "every\nstarts a new search whenever its operand has been"
          " detected"),
         ("a.epl", "select * from pattern [a=Temp where timer:wit|hin(5 min)]", "timer:within\ngives the pattern before"

@@ -286,11 +286,13 @@ def _meanings(scope: Scope, i: int, token: Token) -> Iterator[str | None]:
     if token.kind == "variable" or (token.named and scope.binding(token.name) is not None):
         bound = scope.binding(token.name)
         yield None if bound is None else _bound(scope, bound)
+    if token.named:
+        yield _output(scope, token.name)
     for form in _forms(scope, i):
         found = meaning(words.meanings, form, words.ignore_case)
         yield None if found is None else f"{form}\n{found}"
-    if token.kind == "word" and token.text.lower() in words.constants:
-        yield f"{token.text}\na value"
+    if token.kind == "word" and token.text in (*words.constants, *words.types):
+        yield f"{token.text}\n{'a value' if token.text in words.constants else 'a type of attributes'}"
 
 
 def _call(found: str | None) -> str | None:
@@ -346,13 +348,20 @@ def _type(scope: Scope, name: str) -> str:
 
 def _bound(scope: Scope, bound: Binding) -> str:
     """A variable, or an attribute that a statement defines, with its type if that is known."""
+    attributes = scope.types.attributes(bound.type) if bound.type is not None else ()
+    found = next((a for a in attributes if a.name == bound.name), None)
+    if found is not None:
+        return _shown(found.name, found.kind, found.of)
+    own = f"{bound.name}\n{'an' if bound.kind == 'attribute' else 'a'} {bound.kind} of this statement"
+    return _output(scope, bound.name) or own
+
+
+def _output(scope: Scope, name: str) -> str | None:
+    """An attribute of what the statement derives."""
     here = (e for path, e in scope.types.entries if path == scope.path and _within(scope, e.span))
-    for of in (bound.type, *(e.output for e in here)):
-        attributes = scope.types.attributes(of) if of is not None else ()
-        found = next((a for a in attributes if a.name == bound.name), None)
-        if found is not None:
-            return _shown(found.name, found.kind, found.of)
-    return f"{bound.name}\n{'an' if bound.kind == 'attribute' else 'a'} {bound.kind} of this statement"
+    attributes = (a for e in here if e.output is not None for a in scope.types.attributes(e.output))
+    found = next((a for a in attributes if a.name == name), None)
+    return None if found is None else _shown(found.name, found.kind, found.of)
 
 
 def _within(scope: Scope, span: object) -> bool:
