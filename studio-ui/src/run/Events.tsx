@@ -5,8 +5,8 @@ import { Empty } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
-import { changeProject } from "./actions";
-import { entriesOf, eventPaths, typeByName, withEntry, withOption } from "./events";
+import { changeProject, chooseEvents } from "./actions";
+import { entriesOf, eventPaths, typeByName, withOption } from "./events";
 import { setRun, useRun } from "./state";
 
 const t = texts.run;
@@ -14,11 +14,11 @@ const t = texts.run;
 export function Events() {
   const files = useStudio((state) => state.files);
   const project = useStudio((state) => state.project);
-  const outline = useStudio((state) => state.check.outline);
+  const check = useStudio((state) => state.check);
   const peek = useRun((state) => state.peek);
   const [open, setOpen] = useState(true);
-  const paths = eventPaths(files, project);
-  const entries = entriesOf(project, files);
+  const paths = eventPaths({ project, files, check });
+  const entries = entriesOf({ project, files, check });
   return (
     <Panel title={t.events} open={open} onToggle={() => setOpen(!open)} count={entries.length || undefined}>
       {paths.length === 0 ? (
@@ -29,7 +29,7 @@ export function Events() {
           {paths.map((path) => {
             const entry = entries.find((one) => one.path === path);
             const there = files.some((file) => file.path === path || file.path.startsWith(`${path}/`));
-            const type = entry?.type ?? typeByName(path, outline);
+            const type = entry?.type ?? typeByName(path, check.outline);
             return (
               <div key={path} className="event-file">
                 <label className="check" title={there ? path : `${path}: ${t.missing}`}>
@@ -38,7 +38,7 @@ export function Events() {
                     checked={entry !== undefined}
                     onChange={(event) => {
                       const { checked } = event.target;
-                      void changeProject((now) => withEntry(now, files, { type, path }, checked));
+                      void chooseEvents({ type, path }, checked);
                     }}
                   />
                   <span className={there ? "event-path" : "event-path is-missing"}>{path}</span>

@@ -7,8 +7,8 @@ import { IconButton } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
-import { changeProject } from "./actions";
-import { entriesOf, formatEntry, typeByName, withEntry } from "./events";
+import { chooseEvents } from "./actions";
+import { entriesOf, formatEntry, typeByName } from "./events";
 import { valueText } from "./rows";
 import { setRun } from "./state";
 
@@ -19,14 +19,14 @@ type Answer = { path: string; answer: PeekAnswer } | { path: string; error: ApiE
 
 export function Peek({ path, closable }: { path: string; closable: boolean }) {
   const project = useStudio((state) => state.project);
-  const outline = useStudio((state) => state.check.outline);
   const files = useStudio((state) => state.files);
-  const etag = files.find((file) => file.path === path)?.etag;
+  const check = useStudio((state) => state.check);
+  const etag = useStudio((state) => state.files.find((file) => file.path === path)?.etag);
   const [got, setGot] = useState<Answer | null>(null);
-  const chosen = entriesOf(project, files).find((one) => one.path === path);
+  const chosen = entriesOf({ project, files, check }).find((one) => one.path === path);
   const entry = chosen ?? {
     path,
-    type: typeByName(path, outline),
+    type: typeByName(path, check.outline),
   };
   const asked = formatEntry(entry);
   const options = JSON.stringify(project.program?.options ?? {});
@@ -51,7 +51,7 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
             key={chosen.type}
             path={path}
             type={chosen.type}
-            onType={(type) => void changeProject((now) => withEntry(now, files, { type, path }, true))}
+            onType={(type) => void chooseEvents({ type, path }, true)}
           />
         ) : null}
         <span className="spring" />

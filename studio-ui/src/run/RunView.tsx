@@ -209,17 +209,12 @@ function Changed() {
 
 function Main() {
   const job = useStudio((state) => (state.job?.kind === "run" ? state.job : null));
-  const project = useStudio((state) => state.project);
+  const first = useStudio((state) => entriesOf(state)[0]?.path);
   const starting = useRun((state) => state.starting);
   const refused = useRun((state) => state.refused);
   const result = useRun((state) => state.result);
   const peek = useRun((state) => state.peek);
   const state = shownState(job, starting);
-  const entries = entriesOf(
-    project,
-    useStudio((state) => state.files),
-  );
-  const first = entries[0]?.path;
   const trouble = refused ? (
     <Trouble
       title={refused.title}

@@ -5,7 +5,7 @@ import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
-import { entriesOf, formatEntry } from "./events";
+import { type EventEntry, entriesOf, formatEntry, withEntry, withEvents } from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
 import { rowsOf } from "./rows";
@@ -38,13 +38,14 @@ export async function startRun(): Promise<void> {
   const before = get().job;
   if (getRun().starting || (before && before.kind === "run" && !ENDED.has(before.state))) return;
   const unsaved = unsavedTexts();
-  const { check, files, project } = get();
+  const { check, project } = get();
   const errors = check.state === "done" ? check.problems.filter((one) => one.severity === "error").length : 0;
   if (errors) return refuse(texts.run.errors(errors), texts.run.errorsText, null, true);
+  const entries = entriesOf(get());
+  if (!entries.length) return refuse(texts.run.chooseTitle, texts.run.chooseText, null, false);
   setRun({ starting: true, refused: null, snapshot: snapshot(), began: Date.now(), ended: null, peek: null });
   try {
-    const events = entriesOf(project, files).map(formatEntry);
-    const { id } = await api.start("run", unsaved, events, project.program?.options ?? {});
+    const { id } = await api.start("run", unsaved, entries.map(formatEntry), project.program?.options ?? {});
     own = id;
     const job = await api.job(id);
     setRun({ starting: false });
@@ -267,6 +268,12 @@ export async function chooseMark(type: string, mark: Mark, input: boolean): Prom
   } catch (error) {
     tell(error);
   }
+}
+
+/** Chooses a file of events, or not. */
+export function chooseEvents(entry: EventEntry, chosen: boolean): Promise<void> {
+  const entries = withEntry(entriesOf(get()), entry, chosen);
+  return changeProject((project) => withEvents(project, entries));
 }
 
 /** Changes the project, at once here and then on disk. */

@@ -16,16 +16,26 @@ export function formatEntry({ type, path }: EventEntry): string {
   return type ? `${type}=${path}` : path;
 }
 
-/** What the project chooses; by default, all files of events of the directory itself. */
-export function entriesOf(project: Project, files: readonly FileEntry[]): EventEntry[] {
-  const own = files.filter((file) => file.kind === "event" && !file.path.includes("/"));
-  return (project.program?.events ?? own.map((file) => file.path)).map(parseEntry);
+/** What of the page says which events are chosen. */
+export interface Given {
+  project: Project;
+  files: readonly FileEntry[];
+  check: { outline: readonly OutlineEntry[] };
+}
+
+/** The events that are chosen; without a choice all files of events beside the rules, none below. */
+export function entriesOf({ project, files, check }: Given): EventEntry[] {
+  const chosen = project.program?.events;
+  if (chosen) return chosen.map(parseEntry);
+  return files
+    .filter((file) => file.kind === "event" && !file.path.includes("/"))
+    .map(({ path }) => ({ path, type: typeByName(path, check.outline) }));
 }
 
 /** The files of events of the directory, and those that the project names but are not there. */
-export function eventPaths(files: readonly FileEntry[], project: Project): string[] {
-  const known = files.filter((file) => file.kind === "event").map((file) => file.path);
-  const named = entriesOf(project, files).map((entry) => entry.path);
+export function eventPaths(given: Given): string[] {
+  const known = given.files.filter((file) => file.kind === "event").map((file) => file.path);
+  const named = entriesOf(given).map((entry) => entry.path);
   return [...new Set([...known, ...named])];
 }
 
@@ -36,21 +46,15 @@ export function typeByName(path: string, outline: readonly OutlineEntry[]): stri
   return known.has(stem) ? stem : "";
 }
 
-/** The project with a file chosen or not; the order of the others stays. */
-export function withEntry(
-  project: Project,
-  files: readonly FileEntry[],
-  entry: EventEntry,
-  chosen: boolean,
-): Project {
-  const entries = entriesOf(project, files);
+/** The entries with a file chosen or not; the order of the others stays. */
+export function withEntry(entries: readonly EventEntry[], entry: EventEntry, chosen: boolean): EventEntry[] {
   const at = entries.findIndex((one) => one.path === entry.path);
-  const next = chosen
-    ? at < 0
-      ? [...entries, entry]
-      : entries.with(at, entry)
-    : entries.filter((one) => one.path !== entry.path);
-  return withProgram(project, { events: next.map(formatEntry) });
+  if (!chosen) return entries.filter((one) => one.path !== entry.path);
+  return at < 0 ? [...entries, entry] : entries.with(at, entry);
+}
+
+export function withEvents(project: Project, entries: readonly EventEntry[]): Project {
+  return withProgram(project, { events: entries.map(formatEntry) });
 }
 
 export function withOption(project: Project, name: string, value: string): Project {

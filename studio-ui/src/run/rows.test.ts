@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { differs } from "./changed";
-import { entriesOf, parseEntry, typeByName, withEntry, withOption } from "./events";
+import { entriesOf, parseEntry, typeByName, withEntry, withEvents, withOption } from "./events";
 import { attributesOf, rowsOf, valueText } from "./rows";
 
 test("rows have what every row has, and attributes, which may be called the same", () => {
@@ -25,34 +25,31 @@ test("numbers are in groups, identities and texts are not, long texts are cut", 
   expect(valueText("x".repeat(3000)).length).toBe(2001);
 });
 
+const file = (path: string, kind: "event" | "rules" = "event") => {
+  return { path, kind, language: null, size: 1, etag: "", in_program: true, writable: true };
+};
+
 test("events are chosen as on the command line", () => {
   expect(parseEntry("A=x/y.csv")).toEqual({ type: "A", path: "x/y.csv" });
   const project = { version: 1, program: { events: ["A=a.csv", "b.csv"] }, icons: {} };
-  expect(withEntry(project, [], { type: "", path: "c.csv" }, true).program?.events).toEqual([
-    "A=a.csv",
-    "b.csv",
-    "c.csv",
+  const entries = entriesOf({ project, files: [file("c.csv")], check: { outline: [] } });
+  const changed = (path: string, type: string, chosen: boolean) =>
+    withEvents(project, withEntry(entries, { type, path }, chosen)).program?.events;
+  expect(changed("c.csv", "", true)).toEqual(["A=a.csv", "b.csv", "c.csv"]);
+  expect(changed("a.csv", "", false)).toEqual(["b.csv"]);
+  expect(changed("b.csv", "T", true)).toEqual(["A=a.csv", "T=b.csv"]);
+  expect(withEvents(project, []).icons).toEqual({});
+});
+
+test("without a choice all events beside the rules are chosen, with an empty one none", () => {
+  const outline = [{ file: "r", name: "X", kind: "rule", output: "X", reads: ["B"], span: null }];
+  const files = [file("a.csv"), file("B.csv"), file("below/c.csv"), file("r.epl", "rules")];
+  const given = { project: {}, files, check: { outline } };
+  expect(entriesOf(given)).toEqual([
+    { path: "a.csv", type: "" },
+    { path: "B.csv", type: "B" },
   ]);
-  expect(withEntry(project, [], { type: "", path: "a.csv" }, false).program?.events).toEqual(["b.csv"]);
-  expect(withEntry(project, [], { type: "T", path: "b.csv" }, true).program?.events).toEqual([
-    "A=a.csv",
-    "T=b.csv",
-  ]);
-  const file = {
-    kind: "event" as const,
-    language: null,
-    size: 1,
-    etag: "1",
-    in_program: true,
-    writable: true,
-  };
-  const files = [
-    { ...file, path: "a.csv" },
-    { ...file, path: "below/b.csv" },
-  ];
-  expect(entriesOf({}, files)).toEqual([{ type: "", path: "a.csv" }]);
-  expect(withEntry({}, files, { type: "", path: "a.csv" }, false).program?.events).toEqual([]);
-  expect(withEntry(project, [], { type: "", path: "a.csv" }, false).icons).toEqual({});
+  expect(entriesOf({ ...given, project: { program: { events: [] } } })).toEqual([]);
 });
 
 test("a file named as an input type holds its rows", () => {
