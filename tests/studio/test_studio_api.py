@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -478,6 +479,12 @@ def test_a_newer_check_of_the_same_client_overtakes_an_older_one(studio):
         found = [a.result(30) for a in asked]
     assert [f.status_code for f in found] == [409, 409, 200, 200]
     assert kind(found[0]) == "cancelled"
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_the_memory_of_the_worker_has_a_limit(studio):
+    limits = Path(f"/proc/{worker(studio)}/limits").read_text()
+    assert re.search(rf"Max address space +{LIMITS.worker_memory} ", limits)
 
 
 @pytest.mark.slow

@@ -366,6 +366,24 @@ def test_what_is_not_json_is_no_project(folder, text):
     assert [p.kind for p in problems] == ["bad-project"]
 
 
+_MEMBERS = st.sampled_from(
+    ["version", "program", "rules", "events", "options", "facts", "icons", "layout", "drafts", "A"]
+)
+_ANY = st.recursive(
+    st.none() | st.just(1) | st.floats() | st.sampled_from(["a.epl", "..", "\0", "A=a.csv", "", "=", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_MEMBERS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(_MEMBERS, _ANY, max_size=5))
+def test_any_json_is_a_project_or_a_problem(tmp_path_factory, value):
+    folder = Folder(tmp_path_factory.getbasetemp())
+    found, problems = checked(json.dumps({"version": 1, **value}).encode(), folder)
+    assert problems or written(found)
+
+
 @pytest.mark.parametrize(
     ("text", "parts"), [("a.csv", (None, "a.csv")), ("T=a.csv", ("T", "a.csv")), ("x/T=a.csv", (None, "x/T=a.csv"))]
 )

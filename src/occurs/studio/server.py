@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import os
@@ -10,9 +9,11 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from urllib.parse import quote
 
 import uvicorn
@@ -43,16 +44,20 @@ class Server(uvicorn.Server):
         sys.stdout.write(f"{self._url}\n")
         sys.stdout.flush()
         if self._browser:
-            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, self._url)
+            # a browser of the terminal does not return, and must not keep the server from ending
+            threading.Thread(target=webbrowser.open, args=[self._url], daemon=True).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._studio.updates.close()
-        self._studio.languages.kill()
+        await self._studio.languages.close()
         await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.should_exit = True  # a second Ctrl-C changes nothing: files are removed, too
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        numbers = (signal.SIGINT, signal.SIGTERM)
+        numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
         before = {number: signal.signal(number, self.handle_exit) for number in numbers}
         try:
             yield
