@@ -42,6 +42,7 @@ function Views() {
   const dirty = useStudio((state) => Boolean(active && state.buffers[active]?.dirty));
   const statement = useStudio((state) => state.statement);
   const writable = useStudio((state) => Boolean(state.active && state.buffers[state.active]?.writable));
+  const note = useStudio((state) => state.files.find((file) => file.path === state.active)?.note);
   const rules = useStudio((state) =>
     state.files.some((file) => file.path === state.active && file.kind === "rules"),
   );
@@ -61,7 +62,7 @@ function Views() {
         {active ? (
           <span className="crumbs">
             {writable ? null : (
-              <span className="badge">
+              <span className="badge" title={note ?? undefined}>
                 <Lock size={12} aria-hidden /> {texts.files.readOnly}
               </span>
             )}

@@ -76,7 +76,7 @@ export function Properties() {
             <Row name={t.retention}>
               {planned.retention.map((one) => (
                 <span key={one.text} className={one.unbounded ? "is-warning" : undefined}>
-                  {one.type} {one.unbounded ? t.unbounded : one.text}
+                  {one.text}
                 </span>
               ))}
             </Row>
@@ -100,6 +100,7 @@ export function Properties() {
           <Row name={t.size}>
             <span className="number">{grouped(file.size)} bytes</span>
           </Row>
+          {file.note ? <Row name={t.readOnly}>{file.note}</Row> : null}
           <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>
         </dl>
       ) : (

@@ -127,6 +127,9 @@ export async function loadFiles() {
   set(await api.files());
 }
 
+/** Files of events that are larger are not shown as text. */
+const SHOWN = 4_000_000;
+
 /** Opens a file in a buffer, if it is none yet. */
 export async function open(path: string): Promise<void> {
   if (get().buffers[path]) return;
@@ -134,6 +137,8 @@ export async function open(path: string): Promise<void> {
   const empty = { path, saved: "", text: "", etag: null, dirty: false, epoch: 0 };
   let buffer: Buffer;
   try {
+    if (entry?.kind === "event" && (entry.size > SHOWN || entry.path.endsWith(".parquet")))
+      throw new ApiError(413, "too-large", texts.text.tooLarge);
     const { text, etag } = await api.read(path);
     buffer = { ...empty, text, saved: text, etag, writable: entry?.writable ?? false, error: null };
   } catch (error) {

@@ -1,0 +1,111 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { edited, flush, reread, save, settle, unsavedTexts } from "./actions";
+import { type Buffer, get, set } from "./store";
+
+/** The disk: texts by path; the ETag of a text is the text. */
+const disk = new Map<string, string>();
+const refused = (status: number, kind: string) =>
+  new Response(JSON.stringify({ error: { kind, message: kind, hint: null, problems: [] } }), { status });
+
+vi.mock("./unsaved", () => ({ keep: async () => {}, forget: async () => {}, kept: async () => [] }));
+vi.stubGlobal("requestAnimationFrame", (call: () => void) => call());
+vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
+  const call = address.replace("./api/v1/", "");
+  if (call === "files") return new Response("[]");
+  const path = call.replace("files/", "");
+  const headers = new Headers(init.headers);
+  if (init.method === "PUT") {
+    const fits = headers.get("If-None-Match") ? !disk.has(path) : headers.get("If-Match") === disk.get(path);
+    if (!fits) return refused(412, "changed");
+    disk.set(path, String(init.body));
+  }
+  const text = disk.get(path);
+  return text === undefined ? refused(404, "missing-file") : new Response(text, { headers: { ETag: text } });
+});
+
+const buffer = (text: string, saved = text): Buffer => ({
+  path: "a",
+  text,
+  saved,
+  etag: saved,
+  dirty: text !== saved,
+  writable: true,
+  error: null,
+  epoch: 0,
+});
+
+beforeEach(() => {
+  disk.clear();
+  disk.set("a", "disk");
+  set({ buffers: {}, conflict: null, active: "a", notices: [] });
+});
+
+it("follows a change from outside if nothing is edited", async () => {
+  set({ buffers: { a: buffer("old") } });
+  await reread("a");
+  expect(get().buffers.a).toMatchObject({
+    text: "disk",
+    saved: "disk",
+    etag: "disk",
+    dirty: false,
+    epoch: 1,
+  });
+});
+
+it("asks if something is edited, and keeps mine without saving it", async () => {
+  set({ buffers: { a: buffer("mine", "old") } });
+  await reread("a");
+  expect(get().conflict).toEqual({ path: "a", theirs: "disk", etag: "disk", saving: false });
+  await settle("mine");
+  expect(get().buffers.a).toMatchObject({ text: "mine", saved: "disk", etag: "disk", dirty: true });
+  expect(disk.get("a")).toBe("disk");
+  await save("a");
+  expect(disk.get("a")).toBe("mine");
+  expect(get().buffers.a?.dirty).toBe(false);
+});
+
+it("takes theirs", async () => {
+  set({ buffers: { a: buffer("mine", "old") } });
+  await reread("a");
+  await settle("theirs");
+  expect(get().buffers.a).toMatchObject({ text: "disk", dirty: false, etag: "disk" });
+});
+
+it("never saves over what it has not seen; keeping mine then saves", async () => {
+  set({ buffers: { a: buffer("mine", "old") } });
+  await save("a");
+  expect(disk.get("a")).toBe("disk");
+  expect(get().conflict?.saving).toBe(true);
+  await settle("mine");
+  expect(disk.get("a")).toBe("mine");
+});
+
+it("is at peace if both say the same", async () => {
+  set({ buffers: { a: buffer("disk", "old") } });
+  await reread("a");
+  expect(get().conflict).toBeNull();
+  expect(get().buffers.a).toMatchObject({ dirty: false, etag: "disk" });
+});
+
+it("closes a file that is gone, and makes it anew if it was edited", async () => {
+  disk.clear();
+  set({ buffers: { a: buffer("old") } });
+  await reread("a");
+  expect(get().buffers.a).toBeUndefined();
+  set({ buffers: { a: buffer("mine", "old") } });
+  await reread("a");
+  expect(get().conflict?.theirs).toBeNull();
+  await settle("mine");
+  await save("a");
+  expect(disk.get("a")).toBe("mine");
+});
+
+it("reads the editor's text when it is asked for", () => {
+  set({ buffers: { a: buffer("disk") } });
+  edited("a", () => "disk, edited");
+  expect(get().buffers.a).toMatchObject({ text: "disk", dirty: true });
+  expect(unsavedTexts()).toEqual({ a: "disk, edited" });
+  edited("a", () => "disk");
+  flush();
+  expect(get().buffers.a?.dirty).toBe(false);
+});
