@@ -3,6 +3,7 @@ import {
   CircleAlert,
   CircleCheck,
   CircleSlash,
+  GitCompare,
   History,
   PanelLeftClose,
   PanelLeftOpen,
@@ -17,6 +18,7 @@ import { Splitter } from "../parts/Splitter";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
+import { Compare } from "./Compare";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
 import { Events, Options } from "./Events";
@@ -86,6 +88,8 @@ function Toolbar({ side }: { side: boolean }) {
   const job = useStudio((state) => (state.job?.kind === "run" ? state.job : null));
   const starting = useRun((state) => state.starting);
   const result = useRun((state) => state.result);
+  const before = useRun((state) => state.before);
+  const comparing = useRun((state) => state.comparing);
   const state = shownState(job, starting);
   const running = state === "running";
   const found = state === "done" ? (result?.total ?? 0) : (job?.progress?.found ?? 0);
@@ -108,6 +112,16 @@ function Toolbar({ side }: { side: boolean }) {
       </div>
       <span className="spring" />
       <Changed />
+      {before && state === "done" ? (
+        <Button
+          kind="quiet"
+          aria-pressed={comparing}
+          onPress={() => setRun({ comparing: !comparing, peek: null })}
+        >
+          <GitCompare size={14} aria-hidden />
+          {t.compare.button}
+        </Button>
+      ) : null}
     </div>
   );
 }
@@ -214,6 +228,8 @@ function Main() {
   const refused = useRun((state) => state.refused);
   const result = useRun((state) => state.result);
   const peek = useRun((state) => state.peek);
+  const before = useRun((state) => state.before);
+  const comparing = useRun((state) => state.comparing);
   const state = shownState(job, starting);
   const trouble = refused ? (
     <Trouble
@@ -231,6 +247,8 @@ function Main() {
       {trouble}
       {peek ? (
         <Peek path={peek} closable />
+      ) : comparing && before && state === "done" ? (
+        <Compare before={before} />
       ) : result && (state === "done" || refused) ? (
         <Found />
       ) : state === "cancelled" ? (
@@ -239,7 +257,7 @@ function Main() {
             {texts.errors.again}
           </Button>
         </Empty>
-      ) : state === "idle" && !trouble ? (
+      ) : state === "idle" && (first || !trouble) ? (
         first ? (
           <Peek path={first} closable={false} />
         ) : (

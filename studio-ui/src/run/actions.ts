@@ -124,7 +124,11 @@ function show(job: Job) {
   if (!result) return;
   const zone = get().project.program?.options?.zone;
   timeline.drop();
+  const { shown } = getRun();
   setRun({
+    before: shown !== job.id ? shown : null,
+    shown: job.id,
+    comparing: false,
     result,
     ...viewOf(result, typeof zone === "string" ? zone : "UTC"),
     picture: null,
@@ -273,6 +277,7 @@ export async function chooseMark(type: string, mark: Mark, input: boolean): Prom
 /** Chooses a file of events, or not. */
 export function chooseEvents(entry: EventEntry, chosen: boolean): Promise<void> {
   const entries = withEntry(entriesOf(get()), entry, chosen);
+  setRun(({ refused }) => ({ refused: refused?.problems ? refused : null }));
   return changeProject((project) => withEvents(project, entries));
 }
 
@@ -300,6 +305,14 @@ async function written(project: Project, etag: string, change: (project: Project
   }
 }
 
+// what kept a run from starting may have been mended
+useStudio.subscribe(
+  (state) => state.check,
+  ({ state, problems }) => {
+    const wrong = problems.some((one) => one.severity === "error");
+    if (state === "done" && getRun().refused?.problems && !wrong) setRun({ refused: null });
+  },
+);
 useStudio.subscribe((state) => state.job, follow);
 follow(get().job, null);
 if (!get().job) void restoreRun();

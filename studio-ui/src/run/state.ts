@@ -36,6 +36,8 @@ export interface RunState {
   starting: boolean;
   job: string | null;
   result: Result | null;
+  /** whose result that is */
+  shown: string | null;
   clock: Clock | null;
   limits: Range;
   range: Range;
@@ -52,6 +54,9 @@ export interface RunState {
   constituents: Marked[];
   pointed: Marked | null;
   peek: string | null;
+  /** the run before the one that is shown */
+  before: string | null;
+  comparing: boolean;
   /** whether events and options are shown; null: if there is room */
   side: boolean | null;
   sideWidth: number;
@@ -68,6 +73,7 @@ export const useRun = create<RunState>()(() => ({
   starting: false,
   job: null,
   result: null,
+  shown: null,
   clock: null,
   limits: nowhere,
   range: nowhere,
@@ -83,6 +89,8 @@ export const useRun = create<RunState>()(() => ({
   constituents: [],
   pointed: null,
   peek: null,
+  before: null,
+  comparing: false,
   side: null,
   sideWidth: 220,
   timelineHeight: 0,
