@@ -66,8 +66,9 @@ hooks: $(READY)  ## check every change before it is committed: style, types, pro
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth
 	$(BIN)/python -m benchmarks
 
-pictures: $(READY)  ## draw the pictures of the documentation into docs/pictures
+pictures: $(READY) $(PAGES)  ## draw the pictures of the documentation into docs/pictures
 	$(BIN)/python docs/pictures
+	$(BIN)/python docs/pictures/studio.py
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 import occurs
-from occurs.plot.png import png
 from occurs.plot.timeline import Timeline
 
 HERE = Path(__file__).parent
@@ -43,4 +42,3 @@ def files() -> Iterator[tuple[str, bytes]]:
     drawn = timeline()
     for theme in ("light", "dark"):
         yield f"timeline-{theme}.svg", drawn.svg(width=WIDTH, theme=theme, ground=False).encode()
-    yield "timeline.png", png(drawn.picture(), width=WIDTH, scale=2)
