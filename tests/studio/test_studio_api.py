@@ -218,6 +218,8 @@ def test_the_project_is_saved_with_its_tag_and_keeps_unknown_members(studio):
     found = studio.api.put("project", json=wrong, headers={"If-Match": put.headers["etag"]})
     assert (found.status_code, kind(found)) == (422, "problems")
     assert found.json()["error"]["problems"][0]["file"] == "studio.json"
+    torn = {"content": "{", "headers": {"If-Match": "*", "Content-Type": "application/json"}}
+    assert [studio.api.put(path, **torn).status_code for path in ("project", "files/studio.json")] == [400, 422]
     as_file = studio.api.put("files/studio.json", json=wrong, headers={"If-Match": put.headers["etag"]})
     assert as_file.status_code == 422
     back = studio.api.put("project", json=before, headers={"If-Match": put.headers["etag"]})

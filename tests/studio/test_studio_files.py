@@ -259,6 +259,9 @@ def test_the_listing_has_kinds_and_languages_and_leaves_out_what_is_hidden_large
     }  # fmt: skip
     assert {f.path for f in folder.listing(set()) if not f.writable} == {"read.me", "icon.png"}
     assert all(f.etag == folder.read(f.path).etag for f in folder.listing(set()))
+    for path in ("bin.dat", "big.txt"):
+        with refused(403):
+            folder.read(path)
 
 
 def test_at_most_a_thousand_files_are_listed_those_of_the_directory_itself_first(folder):

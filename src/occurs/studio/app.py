@@ -29,8 +29,8 @@ from starlette.types import Receive, Scope, Send
 
 from occurs import __version__
 from occurs.studio import job_routes, samples, shapes
-from occurs.studio.files import BOM, IMAGES, LANGUAGES, SIDECAR, Folder, kind_of
-from occurs.studio.http import Refused, answer, body, call, need_json, problems_refused, raw_body
+from occurs.studio.files import BOM, LANGUAGES, SIDECAR, Folder, image_type, kind_of
+from occurs.studio.http import Refused, answer, body, call, decoded, need_json, problems_refused, raw_body
 from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
 from occurs.studio.limits import LIMITS, listed
@@ -161,7 +161,7 @@ async def get_file(request: Request) -> Response:
     path = request.path_params["path"]
     content = await in_thread(studio_of(request).folder.read, path)
     headers = {"ETag": content.etag}
-    kind = IMAGES.get(os.path.splitext(path)[1].lower())
+    kind = image_type(path)
     if kind is not None:
         if len(content.data) > LIMITS.icon:
             raise Refused(413, "too-large", f"{path}: an image has at most {LIMITS.icon >> 10} KB")
@@ -207,7 +207,9 @@ async def put_project(request: Request) -> Response:
     """Replace ``studio.json``; members that are not known are kept."""
     studio = studio_of(request)
     need_json(request)
-    value, etag = await in_thread(studio.project.write, await raw_body(request), **_conditions(request))
+    data = await raw_body(request)
+    decoded(data, Any)
+    value, etag = await in_thread(studio.project.write, data, **_conditions(request))
     studio.watcher.changed(SIDECAR, etag)
     return answer(value, headers={"ETag": etag})
 

@@ -67,6 +67,11 @@ def language_of(path: str) -> str | None:
     return LANGUAGES.get(os.path.splitext(path)[1].lower())
 
 
+def image_type(path: str) -> str | None:
+    """The type of an image by its suffix."""
+    return IMAGES.get(os.path.splitext(path)[1].lower())
+
+
 def may_be_written(path: str) -> bool:
     """Is this a kind of file that the studio writes?"""
     return kind_of(path) != "other" or path == SIDECAR
@@ -163,8 +168,11 @@ class Folder:
     # reading
 
     def read(self, path: str) -> Content:
-        """A file of at most the size of a body.  Refuses others (403, 404, 413)."""
+        """A file of at most the size of a body, of other kinds only what is listed.  Refuses others (403, 404, 413)."""
         data = self._bytes(path, self.real(path))
+        other = kind_of(path) == "other" and path != SIDECAR and image_type(path) is None
+        if other and (len(data) > LIMITS.other_text or b"\0" in data or bad_byte(data)):
+            raise forbidden(path)
         return Content(data, tag(data))
 
     def _bytes(self, path: str, real: Path) -> bytes:
@@ -298,7 +306,7 @@ class Folder:
         out: list[File] = []
         for path, found, real in self.walk():
             kind = kind_of(path)
-            image = os.path.splitext(path)[1].lower() in IMAGES
+            image = image_type(path) is not None
             if kind == "other" and found.st_size > (LIMITS.icon if image else LIMITS.other_text):
                 continue
             try:
