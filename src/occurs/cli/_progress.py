@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from occurs.progress import Progress, Told
+from occurs import progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +34,7 @@ def counting(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def detecting(spark: bool) -> Iterator[Told | None]:
+def detecting(spark: bool) -> Iterator[progress.Told | None]:
     """A bar while a program runs, on Spark with its tasks; what Spark raises becomes an error of ours.
 
     Yields what a run in this process is to tell how far it is, None if it need not.
@@ -59,7 +59,7 @@ def detecting(spark: bool) -> Iterator[Told | None]:
         def told(done: int, total: int) -> None:
             bar.update(task, description="detecting (Spark tasks)", completed=done, total=total or None)
 
-        def here(so_far: Progress) -> None:
+        def here(so_far: progress.Progress) -> None:
             text = f"detecting ({so_far.found:,} found)"
             bar.update(task, description=text, completed=so_far.done, total=so_far.total)
 

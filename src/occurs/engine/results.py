@@ -133,7 +133,8 @@ class TypeRows:
         parts = self.parts
         if type not in self.stage.derived and type not in self.outside:
             parts = Parts(self.stage, self.parts.found, self.stage.defined)
-        if type in self.outside or len(found := parts.get(type, ())) != 1:
+        found = list(parts.get(type, ()))
+        if type in self.outside or len(found) != 1:
             table = replace(self, parts=parts).table(type, label=label, because=because)
             yield from (table.slice(i, most) for i in range(0, len(table), most))
             return
