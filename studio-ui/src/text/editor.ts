@@ -186,7 +186,8 @@ export class Editor {
   }
 
   private create(buffer: Buffer, words: Words | null): EditorState {
-    const path = () => this.path;
+    // only a text in a language is asked about
+    const path = () => (this.words ? this.path : null);
     return EditorState.create({
       doc: buffer.text,
       extensions: [
@@ -277,7 +278,7 @@ export class Editor {
   }
 
   private definition(position: number, uses = false): boolean {
-    if (this.path === null) return false;
+    if (this.path === null || !this.words) return false;
     void goToDefinitionAt(this.view, this.path, position, uses);
     return true;
   }
