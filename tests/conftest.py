@@ -10,7 +10,9 @@ from __future__ import annotations
 import gc
 import math
 import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,13 +23,24 @@ from occurs import kernel
 _CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 
+#: where the processes of pytest-xdist note the groups of tests
+_GROUPS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
 @pytest.hookimpl(optionalhook=True)  # without pytest-xdist there is no such hook
+def pytest_configure_node(node: Any) -> None:
+    if _GROUPS not in node.config.stash:
+        node.config.stash[_GROUPS] = tempfile.TemporaryDirectory()
+    node.workerinput["groups"] = node.config.stash[_GROUPS].name
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if config.getoption("dist") != "loadgroup":
         return None
     from scheduling import ByFile
 
-    return ByFile(config, log)
+    return ByFile(config, log, Path(config.stash[_GROUPS].name))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,7 +75,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             live = (_CI or config.getoption("--slow")) and item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
     if hasattr(config, "workerinput"):  # a process of pytest-xdist: groups, which last longest, begin first
-        items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+        from scheduling import group_of, note
+
+        items.sort(key=lambda item: group_of(item) is None)
+        note(Path(config.workerinput["groups"]), config.workerinput["workerid"], items)
     if not config.getoption("--long"):
         items[:], long = _apart(items, "long")
         config.hook.pytest_deselected(items=long)
