@@ -7,8 +7,10 @@ of JSON to standard output: ``{"progress": ..}`` from time to time, and at the e
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -42,7 +44,7 @@ def main() -> None:
         told.flush()
 
     given = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_server, daemon=True).start()
+    threading.Thread(target=_end_with_server, args=(Path(given["folder"]),), daemon=True).start()
     as_data(Problem("", ""))  # all that an end without memory needs is loaded
     _limit_memory(given["memory"])
     try:
@@ -62,10 +64,13 @@ def main() -> None:
     os._exit(0)  # no time is lost with taking a large heap apart
 
 
-def _end_with_server() -> None:
+def _end_with_server(folder: Path) -> None:
     # not through sys.stdin, whose lock the end of the process would wait for
     while os.read(0, 1024):
         pass
+    shutil.rmtree(folder, ignore_errors=True)  # nobody else does, where the server was killed
+    with contextlib.suppress(OSError):
+        folder.parent.rmdir()
     os._exit(1)
 
 
