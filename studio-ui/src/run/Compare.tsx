@@ -19,7 +19,7 @@ const t = texts.run.compare;
 const SHOWN = 1000;
 
 export function Compare({ before }: { before: string }) {
-  const job = useRun((state) => state.job);
+  const job = useRun((state) => state.shown);
   const total = useRun((state) => state.result?.total ?? 0);
   const [found, setFound] = useState<Compared | null>(null);
   const [error, setError] = useState<{ text: string; hint: string | null } | null>(null);

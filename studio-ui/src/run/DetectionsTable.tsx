@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows of a real table cannot be virtual and keep their widths
 // biome-ignore-all lint/a11y/useFocusableInteractive: rows take the focus, not their cells
 /** The detections as a table: virtual rows, read by pages, sorted, filtered by type, text and the range in view. */
-import { ArrowDown, ArrowUp } from "lucide-react";
+import { ArrowDown, ArrowUp, Download } from "lucide-react";
 import {
   type KeyboardEvent,
   memo,
@@ -112,7 +112,7 @@ function useRested<T>(value: T, delay: number): T {
 }
 
 export function DetectionsTable() {
-  const job = useRun((state) => state.job);
+  const job = useRun((state) => state.shown);
   const result = useRun((state) => state.result);
   const clock = useRun((state) => state.clock);
   const types = useRun((state) => state.types);
@@ -169,6 +169,7 @@ export function DetectionsTable() {
         <span className="spring" />
         <MenuButton
           name={t.download}
+          icon={<Download size={14} aria-hidden />}
           items={[
             { id: "csv", label: t.csv },
             { id: "jsonl", label: t.jsonl },

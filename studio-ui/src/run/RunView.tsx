@@ -215,8 +215,9 @@ function Changed() {
   }, [then, result, files, buffers, project]);
   if (!changed) return null;
   return (
-    <span className="run-changed" role="note">
-      <History size={14} aria-hidden /> {t.changed}
+    <span className="run-changed" role="note" title={t.changed}>
+      <History size={14} aria-hidden />
+      <span>{t.changed}</span>
     </span>
   );
 }

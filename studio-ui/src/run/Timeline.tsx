@@ -1,7 +1,7 @@
 /** Detections in time: lanes on a canvas; wheel and pinch zoom, drag moves, Shift and drag selects, keys do it all. */
 import { select as d3select } from "d3-selection";
 import { type D3ZoomEvent, zoom as d3zoom, type ZoomBehavior, zoomIdentity } from "d3-zoom";
-import { Maximize, Minus, Plus } from "lucide-react";
+import { Maximize, Minus, Plus, X, ZoomIn } from "lucide-react";
 import {
   type KeyboardEvent,
   type PointerEvent,
@@ -122,12 +122,12 @@ function Bar({ clock }: { clock: Clock }) {
       {brush ? (
         <>
           <span className="dim">{t.selection(clock.duration(Math.round(length(brush))))}</span>
-          <Button kind="quiet" onPress={showBrush}>
-            {t.showSelection}
-          </Button>
-          <Button kind="quiet" onPress={() => setRun({ brush: null })}>
-            {t.clearSelection}
-          </Button>
+          <IconButton name={t.showSelection} onPress={showBrush}>
+            <ZoomIn size={14} />
+          </IconButton>
+          <IconButton name={t.clearSelection} onPress={() => setRun({ brush: null })}>
+            <X size={14} />
+          </IconButton>
         </>
       ) : exact ? null : (
         <span className="dim">{t.counts}</span>

@@ -198,7 +198,7 @@ const timeline = new Latest<Question, Picture>(
     return pictureOf(answer, clock, range);
   },
   (picture, { job }) => {
-    if (getRun().job === job) setRun({ picture, pictureError: null });
+    if (getRun().shown === job) setRun({ picture, pictureError: null });
   },
   (error) => {
     if (error instanceof ConnectionLost) return;
@@ -215,7 +215,7 @@ export function setWidth(now: number) {
 }
 
 export function askTimeline() {
-  const { job, range, by, result } = getRun();
+  const { shown: job, range, by, result } = getRun();
   if (job && result && width > 0) timeline.send({ job, range, width: Math.min(4000, Math.round(width)), by });
 }
 
@@ -256,7 +256,7 @@ export function showTime(marked: Marked) {
 
 /** A detection is chosen: it is marked, and Why tells of it. */
 export function choose(marked: Marked | null) {
-  const { job } = getRun();
+  const { shown: job } = getRun();
   setRun({ chosen: marked, constituents: [], pointed: null });
   select(marked?.label && job ? { job, label: marked.label, type: marked.type } : null);
   if (own === job) keepRun();
@@ -264,7 +264,7 @@ export function choose(marked: Marked | null) {
 
 /** A mark of the timeline is chosen: its row has the label that Why asks for. */
 export async function chooseMark(type: string, mark: Mark, input: boolean): Promise<void> {
-  const { job, clock } = getRun();
+  const { shown: job, clock } = getRun();
   if (!job || !clock || input) return;
   try {
     const [row] = rowsOf(await api.rows(job, { type, sort: "time", offset: mark.row, limit: 1 }));
