@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import processes
-from conftest import Started, until
 from occurs.services.answers import Outline
 from occurs.studio.limits import LIMITS, listed
 from occurs.studio.worker import too_many
+from studio_server import Started, until
 
 BROKEN = "@Name('Broken') select * frm A;"
 

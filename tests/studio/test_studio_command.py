@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 import processes
-from conftest import LABOR, Started, server_command, until
 from occurs.errors import UsageProblem
 from occurs.studio import server
+from studio_server import LABOR, Started, server_command, until
 
 #: what `pip install occurs` does not bring
 _LACKING = """
