@@ -1,0 +1,85 @@
+"""The timeline and the table by keyboard, a selection of time, a run after a reload, two runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def run(page: Any) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+    state = page.get_by_test_id("run-state")
+    expect(state).to_have_attribute("data-state", "running")
+    expect(state).to_have_attribute("data-state", "done", timeout=60_000)
+
+
+def test_everything_of_a_run_by_keyboard(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("labor"), "/labor.epl/run")
+    run(page)
+    timeline = page.get_by_test_id("timeline")
+    expect(page.get_by_test_id("detection")).to_have_count(12)  # the timeline comes before the rows
+    timeline.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    why = page.get_by_role("region", name="Why")
+    expect(why.get_by_test_id("constituent")).to_have_count(3)
+    # the second Duration is at 34, and so is the detection of the lane below
+    expect(page.locator("[data-testid=detection][aria-current]")).to_have_attribute("data-ticks", "34")
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    expect(timeline).not_to_have_attribute("data-count", "12")
+    begin, end = (int(timeline.get_attribute(f"data-{side}")) for side in ("from", "to"))
+    assert begin <= 34 <= end  # zoomed around what has the focus
+    page.keyboard.press("0")
+    expect(timeline).to_have_attribute("data-count", "12")
+    expect(page.get_by_test_id("detection")).to_have_count(12)
+    page.get_by_test_id("detection").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-testid=detection][aria-current]")).to_have_attribute("data-ticks", "39")
+
+
+def test_a_selection_of_time_and_of_a_type_narrow_the_table(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    page = visit(serve("labor"), "/labor.epl/run")
+    run(page)
+    rows = page.get_by_test_id("detection")
+    expect(rows).to_have_count(12)
+    box = page.get_by_test_id("timeline").bounding_box()
+    page.keyboard.down("Shift")
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.92, box["y"] + 60, steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expect(rows).to_have_count(7)  # those at 26 and 34
+    page.get_by_test_id("lane-Duration").get_by_role("button").click()
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="Clear selection").click()
+    expect(rows).to_have_count(3)
+    expect(page.get_by_role("columnheader", name="last_delay")).to_be_visible()
+
+
+def test_a_run_is_there_after_a_reload_and_beside_the_next_one(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve("labor")
+    page = visit(served, "/labor.epl/run")
+    run(page)
+    page.reload()
+    expect(page.get_by_test_id("detection")).to_have_count(12, timeout=20_000)
+    text = served.read("labor.epl")
+    served.write("labor.epl", text.replace("a2.ts - a1.ts <= 5", "a2.ts - a1.ts <= 4"))
+    expect(page.get_by_text("The text has changed since this run")).to_be_visible()
+    run(page)
+    served.write("labor.epl", text)
+    page.get_by_role("button", name="Compare").click()
+    compared = page.get_by_role("region", name="Compared with the run before").first
+    cells = compared.get_by_role("row", name="Duration").first.get_by_role("cell")
+    expect(cells).to_have_text(["0", "1", "2"])  # gained, lost, same
