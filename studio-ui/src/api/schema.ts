@@ -564,10 +564,10 @@ export interface PlanOf {
   };
 }
 /**
- * Which files are run.  ``rules``: null means all files of rules in the directory itself.
+ * Which files are run; null: all those of the directory itself.
  */
 export interface Program {
-  events: string[];
+  events: string[] | null;
   options: Options;
   rules: string[] | null;
 }
