@@ -92,13 +92,13 @@ class Guard:
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             raise Refused(421, "host", "the Host header does not name this machine", "use 127.0.0.1 or localhost")
         if scope["method"] == "OPTIONS":
-            text = "OPTIONS is not supported: requests from other sites are refused"
+            text = "OPTIONS is not supported: requests from other sites are not allowed"
             raise Refused(405, "bad-request", text, headers={"Allow": "GET"})
         origins = headers.getlist("origin")
         if origins and origins != [f"http://{hosts[0]}"]:
-            raise Refused(403, "origin", "requests from other sites are refused")
+            raise Refused(403, "origin", "requests from other sites are not allowed")
         if any(site not in ("same-origin", "none") for site in headers.getlist("sec-fetch-site")):
-            raise Refused(403, "origin", "requests from other sites are refused", "open the address in a new tab")
+            raise Refused(403, "origin", "requests from other sites are not allowed", "open the address in a new tab")
 
     async def _check_token(self, headers: Headers) -> None:
         given = headers.getlist("authorization")
