@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+import time
 
-from studio.conftest import until
+import pytest
 
 UNIT = {"time_unit": "min"}
 
@@ -25,10 +25,11 @@ def run(studio):
 
 
 def ended(studio, body):
-    id = studio.api.post("jobs", json=body).json()["id"]
-    return until(
-        lambda: (job := studio.api.get(f"jobs/{id}").json())["state"] not in ("queued", "running") and job, 60
-    )
+    id, end = studio.api.post("jobs", json=body).json()["id"], time.monotonic() + 60
+    while (job := studio.api.get(f"jobs/{id}").json())["state"] in ("queued", "running"):
+        assert time.monotonic() < end, job
+        time.sleep(0.05)
+    return job
 
 
 def test_a_run_of_the_project_finds_what_the_paper_finds(studio, run):
