@@ -297,6 +297,7 @@ export const texts = {
     zoomOut: "Zoom out",
     by: "Lanes by",
     byType: "Lanes by type",
+    inputs: "Inputs",
     moreLanes: (n: number) => `${grouped(n)} more lanes are not drawn`,
     showSelection: "Show selection",
     clearSelection: "Clear selection",

@@ -292,7 +292,8 @@ function Found({ waiting = false }: { waiting?: boolean }) {
     return () => observer.disconnect();
   }, []);
   // as much as the lanes need, but no more than half
-  const need = (result?.inputs.length ?? 0) * 24 + (result?.found.length ?? 0) * 44 + 56;
+  const inputs = result?.inputs.length ?? 0;
+  const need = inputs * (inputs > 4 ? 18 : 24) + (result?.found.length ?? 0) * 44 + 56;
   const most = Math.max(120, room - 140);
   const initial = Math.round(Math.min(Math.max(need, 140), Math.max(140, room * 0.5)));
   const height = Math.min(wanted || initial, most);

@@ -82,12 +82,17 @@ export function Timeline() {
     () => emptyPicture(result?.inputs ?? [], result?.found ?? [], limits),
     [result, limits],
   );
+  const inputs = useRun((state) => state.inputs);
+  const shown = useMemo(() => {
+    const all = picture ?? empty;
+    return inputs ? all : { ...all, lanes: all.lanes.filter((lane) => !lane.input) };
+  }, [picture, empty, inputs]);
   if (!result || !clock) return null;
   return (
     <section className="timeline" aria-label={t.timeline(t.found(result.total), "", "").split(",")[0]}>
       <Bar clock={clock} />
       {failed && !picture ? <p className="timeline-error">{failed}</p> : null}
-      <Lanes clock={clock} picture={picture ?? empty} />
+      <Lanes clock={clock} picture={shown} />
     </section>
   );
 }
@@ -100,6 +105,7 @@ function Bar({ clock }: { clock: Clock }) {
   const by = useRun((state) => state.by);
   const attributes = useRun((state) => state.attributes);
   const more = useRun((state) => state.picture?.more ?? 0);
+  const inputs = useRun((state) => state.inputs);
   return (
     <div className="view-bar timeline-bar">
       <span className="dim mono timeline-day">{clock.day(Math.max(0, range.from))}</span>
@@ -117,6 +123,14 @@ function Bar({ clock }: { clock: Clock }) {
           ))}
         </select>
       ) : null}
+      <label className="check dim">
+        <input
+          type="checkbox"
+          checked={inputs}
+          onChange={(event) => setRun({ inputs: event.target.checked })}
+        />
+        {t.inputs}
+      </label>
       {more ? <span className="dim">{t.moreLanes(more)}</span> : null}
       <span className="spring" />
       {brush ? (
@@ -176,14 +190,20 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const [focus, setFocus] = useState<Focus | null>(null);
   const brushFrom = useRef<number | null>(null);
 
-  const places = useMemo(
-    () =>
-      strips(
-        picture.lanes.map((lane) => lane.input),
-        height,
-      ),
-    [picture, height],
-  );
+  // a lane is as high as it ever was in this run: zooming moves no lane
+  const deepest = useRef({ shown: "", depths: new Map<string, number>() });
+  const places = useMemo(() => {
+    const { shown } = getRun();
+    if (deepest.current.shown !== shown) deepest.current = { shown: shown ?? "", depths: new Map() };
+    const { depths } = deepest.current;
+    const lanes = picture.lanes.map((lane) => {
+      const id = `${lane.type}/${lane.name}`;
+      const most = Math.max(lane.depths, depths.get(id) ?? 1);
+      depths.set(id, most);
+      return { input: lane.input, depths: most };
+    });
+    return strips(lanes, height);
+  }, [picture, height]);
   const whole = places.reduce((sum, strip) => sum + strip.height, 0);
   const colours = useMemo(
     () => picture.lanes.map((lane) => (lane.input ? "" : typeColour(lane.type, order))) ?? [],
@@ -526,9 +546,11 @@ function spotsOf(picture: Picture, places: readonly Strip[], clock: Clock, marks
     if (lane < 0) return;
     const start = clock.offset(one.start);
     const end = one.end === null ? start : clock.offset(one.end);
-    const mark = picture.lanes[lane]?.marks.find((drawn) => drawn.row === one.row);
+    const drawn = picture.lanes[lane];
+    const mark = drawn?.marks.find((other) => other.row === one.row);
     const strip = places[lane];
-    out.push({ lane, start, end, off: mark && strip ? offMiddle(mark, strip) : 0, kind });
+    const off = mark && strip ? offMiddle(mark, strip, drawn?.depths) : 0;
+    out.push({ lane, start, end: mark?.open ? Infinity : end, off, bar: mark?.lasting ?? false, kind });
   };
   for (const one of marks.constituents) put(one, "constituent");
   if (marks.chosen) put(marks.chosen, "chosen");
@@ -536,7 +558,9 @@ function spotsOf(picture: Picture, places: readonly Strip[], clock: Clock, marks
   const ring = ({ lane, mark }: { lane: number; mark: Mark }, kind: Spot["kind"]) => {
     const strip = places[lane];
     const { start, end, lasting } = mark;
-    if (strip) out.push({ lane, start, end: lasting ? end : start, off: offMiddle(mark, strip), kind });
+    if (!strip) return;
+    const off = offMiddle(mark, strip, picture.lanes[lane]?.depths);
+    out.push({ lane, start, end: mark.open ? Infinity : lasting ? end : start, off, bar: lasting, kind });
   };
   const { focus, over } = marks;
   if (focus?.mark) ring({ lane: focus.lane, mark: focus.mark }, "focused");

@@ -21,6 +21,8 @@ export interface Spot {
   end: number;
   /** from the middle of the lane */
   off: number;
+  /** around a bar the ring is narrow */
+  bar: boolean;
   kind: "chosen" | "constituent" | "pointed" | "focused";
 }
 
@@ -127,7 +129,10 @@ function drawMarks(
   for (const mark of lane.marks)
     if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
   context.fill();
-  context.globalAlpha /= 0.9;
+  // bars that touch are told apart, where there is room for a line
+  context.globalAlpha /= 1.8;
+  if (barPlace(strip, 0, lane.depths).height > 7) context.stroke();
+  context.globalAlpha *= 2;
   // where points would cover each other they are strokes, whose density is seen
   const shown = lane.marks.filter(
     (mark) => !mark.lasting && mark.start >= range.from && mark.start <= range.to,
@@ -194,7 +199,7 @@ function drawSpots(context: CanvasRenderingContext2D, scene: Scene) {
     if (!at) continue;
     context.strokeStyle = spot.kind === "pointed" ? theme.ink : theme.accent;
     context.lineWidth = spot.kind === "constituent" ? 1.5 : 2;
-    const radius = spot.kind === "constituent" ? 6 : 7.5;
+    const radius = spot.bar ? 5 : spot.kind === "constituent" ? 6 : 7.5;
     const half = Math.min(radius, at.strip.height / 2 - 1);
     context.beginPath();
     context.roundRect(at.x - radius, at.y - half, at.end - at.x + 2 * radius, 2 * half, half);

@@ -64,18 +64,15 @@ test("bars that overlap stand below one another", () => {
   expect(marks.map((mark) => mark.depth)).toEqual([0, 1, 0]);
 });
 
-test("many bars at once take four rows at most", () => {
+test("many bars at once take ten rows at most", () => {
   const marks = Array.from({ length: 50 }, (_, i) => bar(i, 1000, i));
-  expect(stack(marks)).toBe(4);
+  expect(stack(marks)).toBe(10);
 });
 
 test("the mark under the pointer is found, and nothing where there is none", () => {
   const range = { from: 0, to: 100 };
   const picture = pictureOf(answer, clock, range);
-  const at = strips(
-    picture.lanes.map((lane) => lane.input),
-    300,
-  );
+  const at = strips(picture.lanes, 300);
   const middle = (lane: number) => (at[lane]?.top ?? 0) + (at[lane]?.height ?? 0) / 2;
   expect(hit(picture, at, range, 1000, 103, middle(0))?.mark.row).toBe(0);
   expect(hit(picture, at, range, 1000, 300, middle(0))).toBeNull();
@@ -103,8 +100,12 @@ test("points at the same time stand above one another", () => {
 });
 
 test("lanes are as high as there is room, those of inputs thin", () => {
-  expect(strips([true, false, false], 200).map((strip) => strip.height)).toEqual([24, 56, 56]);
-  expect(strips(Array(30).fill(false), 200).every((strip) => strip.height === 28)).toBe(true);
+  const lane = (input: boolean, depths = 1) => ({ input, depths });
+  expect(strips([lane(true), lane(false), lane(false)], 200).map((strip) => strip.height)).toEqual([
+    24, 56, 56,
+  ]);
+  expect(strips(Array(30).fill(lane(false)), 200).every((strip) => strip.height === 28)).toBe(true);
+  expect(strips([lane(false, 10)], 30)[0]?.height).toBe(58);
 });
 
 test("keys go from mark to mark", () => {

@@ -40,7 +40,7 @@ export interface Picture {
 }
 
 /** More bars than these are not told apart in a lane. */
-const MOST_DEPTHS = 4;
+const MOST_DEPTHS = 10;
 
 export function pictureOf(answer: TimelineAnswer, clock: Clock, range: Range): Picture {
   const lanes = answer.lanes.map((lane) => drawnLane(lane, clock));
@@ -100,8 +100,12 @@ export function pile(marks: Mark[]): void {
   }
 }
 
-/** How far a point stands from the middle of its strip, down if positive. */
-export function offMiddle(mark: Mark, strip: Strip): number {
+/** How far a mark stands from the middle of its strip, down if positive; `depths`: the rows of bars of its lane. */
+export function offMiddle(mark: Mark, strip: Strip, depths = 1): number {
+  if (mark.lasting) {
+    const place = barPlace(strip, mark.depth, depths);
+    return place.top + place.height / 2 - strip.top - strip.height / 2;
+  }
   if (mark.among < 2) return 0;
   const each = Math.min(10, (strip.height - 10) / (mark.among - 1));
   return ((mark.among - 1) / 2 - mark.depth) * each;
@@ -125,15 +129,15 @@ export interface Strip {
   height: number;
 }
 
-/** Lanes below one another in `room` pixels: as high as there is room, between 28 and 56; inputs are thin. */
-export function strips(inputs: readonly boolean[], room: number): Strip[] {
-  const thin = 24;
-  const own = inputs.filter((input) => !input).length;
-  const left = room - (inputs.length - own) * thin;
-  const height = Math.floor(Math.min(56, Math.max(28, own ? left / own : 28)));
+/** Lanes below one another in `room` pixels: as high as there is room, between 28 and 56, and as their bars need. */
+export function strips(lanes: readonly { input: boolean; depths: number }[], room: number): Strip[] {
+  const inputs = lanes.filter((lane) => lane.input).length;
+  const thin = inputs > 4 ? 18 : 24;
+  const own = lanes.length - inputs;
+  const each = Math.floor(Math.min(56, Math.max(28, own ? (room - inputs * thin) / own : 28)));
   let top = 0;
-  return inputs.map((input) => {
-    const strip = { top, height: input ? thin : height };
+  return lanes.map((lane) => {
+    const strip = { top, height: lane.input ? thin : Math.max(each, 8 + lane.depths * 5) };
     top += strip.height;
     return strip;
   });

@@ -19,6 +19,7 @@ test("rows have what every row has, and attributes, which may be called the same
 
 test("numbers are in groups, identities and texts are not, long texts are cut", () => {
   expect(valueText(1234567, "delay")).toBe("1\u202f234\u202f567");
+  expect(valueText(227000005, "vessel")).toBe("227000005");
   expect(valueText(1234567, "vesselId")).toBe("1234567");
   expect(valueText("1234567")).toBe("1234567");
   expect(valueText([1, { a: 2 }])).toBe('[1,{"a":2}]');

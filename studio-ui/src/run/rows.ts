@@ -32,14 +32,15 @@ export function rowsOf(answer: RowsAnswer): Row[] {
 }
 
 const CUT = 2000;
-/** Whole numbers whose name ends so are identities, which are not read in thousands. */
+/** Whole numbers whose name ends so are identities, which are not read in thousands; so are very large ones. */
 const IDENTITY = /(^|_)(id|number|code|year|label)$|(?<=[a-z])(Id|ID)$/i;
+const LARGE = 1e8;
 
 /** A value as text; long ones are cut. */
 export function valueText(value: unknown, name = ""): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number" || typeof value === "bigint")
-    return IDENTITY.test(name) ? String(value) : grouped(value);
+    return IDENTITY.test(name) || Math.abs(Number(value)) >= LARGE ? String(value) : grouped(value);
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > CUT ? `${text.slice(0, CUT)}…` : text;
 }

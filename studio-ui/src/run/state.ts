@@ -47,6 +47,8 @@ export interface RunState {
   /** the attribute by which lanes are split (empty: by type alone), and those there are */
   by: string;
   attributes: string[];
+  /** whether the lanes of input events are shown */
+  inputs: boolean;
   types: string[];
   filter: string;
   sort: string;
@@ -82,6 +84,7 @@ export const useRun = create<RunState>()(() => ({
   pictureError: null,
   by: "",
   attributes: [],
+  inputs: true,
   types: [],
   filter: "",
   sort: "time",
