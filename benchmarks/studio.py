@@ -1,0 +1,264 @@
+"""``python -m benchmarks.studio``: how fast the studio is, in a real browser, beside its targets.
+
+It starts the studio as a user does, in a folder of its own, with the Chromium of the system (Playwright for Python).  A
+page without anything is measured in the same run, for what the browser itself costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, Page, sync_playwright
+from rich.console import Console
+
+from benchmarks.report import Report
+
+MARKS = 1_000_000
+#: longest interval between two frames while ``act`` runs, in ms
+FRAMES = """() => {
+    window.__frames = []; let last = performance.now(); window.__on = true;
+    const tick = now => { window.__frames.push(now - last); last = now; if (window.__on) requestAnimationFrame(tick) };
+    requestAnimationFrame(tick);
+}"""
+KEYS = """() => {
+    window.__keys = [];
+    new PerformanceObserver(list => {
+        for (const one of list.getEntries()) if (one.name === "keydown") window.__keys.push(one.duration);
+    }).observe({ type: "event", durationThreshold: 16, buffered: false });
+}"""
+
+
+class Studio:
+    """A started studio: ``seconds`` of CPU and of time until its URL."""
+
+    def __init__(self, folder: Path):
+        command = [sys.executable, "-m", "occurs.cli", "studio", str(folder), "--no-browser", "--port", "0"]
+        began = time.perf_counter()
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        self.seconds = time.perf_counter() - began
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        self.cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        home, token = self.url.split("/?token=")
+        self.api = httpx.Client(
+            base_url=f"{home}/api/v1/", headers={"Authorization": f"Bearer {token}"}, timeout=120, trust_env=False
+        )
+
+    def post(self, call: str, **body: Any) -> Any:
+        answer = self.api.post(call, json=body)
+        answer.raise_for_status()
+        return answer.json()
+
+    def job(self, id: str) -> Any:
+        return self.api.get(f"jobs/{id}").json()
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(10)
+
+
+def rules(lines: int) -> str:
+    """About so many lines of TESLA."""
+    one = "define Hot{0}(v)\nfrom   Temp(value > {0})\nwhere  v = Temp.value\n\n"
+    return "event Temp(value: int)\n\n" + "".join(one.format(i) for i in range(lines // 4))
+
+
+def choose(folder: Path, rules: str, events: str, **options: str) -> None:
+    """Write the choice of the project."""
+    program = {"rules": [rules], "events": [events], "options": options}
+    (folder / "studio.json").write_text(json.dumps({"version": 1, "program": program}))
+
+
+def median_ms(call: Callable[[], Any], times: int = 15) -> float:
+    call()
+    found = []
+    for _ in range(times):
+        began = time.perf_counter()
+        call()
+        found.append(1000 * (time.perf_counter() - began))
+    return statistics.median(found)
+
+
+def first_paint(browser: Browser, url: str) -> float:
+    """Of a browser that knows nothing of the page, in ms."""
+    found = []
+    for _ in range(5):
+        page = browser.new_page()
+        page.goto(url)
+        page.wait_for_timeout(700)
+        paint = "performance.getEntriesByName('first-contentful-paint').map(one => one.startTime)"
+        found += page.evaluate(paint)
+        page.close()
+    return statistics.median(found) if found else float("nan")
+
+
+def opened(browser: Browser, studio: Studio, at: str) -> Page:
+    page = browser.new_page(viewport={"width": 1600, "height": 900})
+    page.goto(studio.url)
+    page.evaluate("at => { location.hash = at }", at)
+    page.locator("[data-testid=check-status][data-state=done]").wait_for(timeout=60_000)
+    return page
+
+
+def marked(page: Page) -> float:
+    """From the last key of an error to its mark, in ms."""
+    editor = page.get_by_role("textbox", name="Rules")
+    found = []
+    for _ in range(5):
+        editor.click()
+        page.keyboard.press("Control+End")
+        page.keyboard.insert_text("define Wrong(v) from Temp() where v = Tmp.valu")
+        page.locator(".cm-lintRange-error").wait_for()
+        page.keyboard.press("Control+z")
+        page.locator(".cm-lintRange-error").wait_for(state="detached")
+        page.keyboard.insert_text("define Wrong(v) from Temp() where v = Tmp.valu")
+        began = time.perf_counter()
+        page.locator(".cm-lintRange-error").wait_for()
+        found.append(1000 * (time.perf_counter() - began))
+        page.keyboard.press("Control+z")
+        page.locator(".cm-lintRange-error").wait_for(state="detached")
+    return statistics.median(found)
+
+
+def typing(page: Page) -> float:
+    """95th percentile from key to paint in a file of 5,000 lines while checks run, in ms."""
+    page.get_by_role("textbox", name="Rules").click()
+    page.keyboard.press("Control+End")
+    page.evaluate(KEYS)
+    page.keyboard.type("# words that somebody types at some length while the program is checked\n" * 3, delay=40)
+    page.wait_for_timeout(500)
+    # an event below the threshold of 16 ms is not reported: it counts as 16
+    found = sorted(page.evaluate("window.__keys") + [16.0] * 216)[-216:]
+    return float(found[int(0.95 * len(found))])
+
+
+def heap(page: Page) -> float:
+    """Bytes of the page's heap after a collection, in MB."""
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    used: float = session.send("Runtime.getHeapUsage")["usedSize"]
+    return used / 1e6
+
+
+def growth(page: Page, edits: int, runs: int) -> float:
+    """By how many MB the page grows over edits and runs."""
+    editor = page.get_by_role("textbox", name="Rules")
+    editor.click()
+    before = heap(page)
+    for i in range(edits):
+        page.keyboard.insert_text("x" if i % 20 else "\n# ")
+    page.keyboard.insert_text("\n")
+    page.get_by_role("tab", name="Run").click()
+    for _ in range(runs):
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.locator("[data-testid=run-state]:not([data-state=done])").wait_for(timeout=30_000)
+        page.locator("[data-testid=run-state][data-state=done]").wait_for(timeout=120_000)
+    return heap(page) - before
+
+
+def wheel(page: Page) -> tuple[float, float]:
+    """Ten steps of the wheel over the timeline: the longest frame, and the time until the last exact picture, in ms."""
+    box = page.get_by_test_id("timeline").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.evaluate(FRAMES)
+    for _ in range(10):
+        page.mouse.wheel(0, -200)
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(600)
+    frames: list[float] = page.evaluate("() => { window.__on = false; return window.__frames.slice(1) }")
+    return max(frames), statistics.median(frames)
+
+
+def large(studio: Studio, folder: Path, report: Report, browser: Browser) -> None:
+    """The timeline of a million detections."""
+    lines = ("type,time,value\n", *(f"Temp,{i},{i % 5}\n" for i in range(1, MARKS + 1)))
+    (folder / "many.csv").write_text("".join(lines))
+    text = "event Temp(value: int)\n" + "".join(
+        f"define Lane{k}(v) from Temp(value = {k}) where v = Temp.value\n" for k in range(5)
+    )
+    (folder / "many.tesla").write_text(text)
+    choose(folder, "many.tesla", "many.csv", time_unit="s")
+    page = opened(browser, studio, "/many.tesla/Text")
+    page.get_by_role("tab", name="Run").click()
+    began = time.perf_counter()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator("[data-testid=run-state][data-state=done]").wait_for(timeout=600_000)
+    report.add("a run of 10^6 rows and 10^6 detections, with reasons", "s", time.perf_counter() - began, None)
+    page.get_by_test_id("timeline").wait_for(timeout=60_000)
+    asked: list[str] = page.evaluate("performance.getEntriesByType('resource').map(one => one.name)")
+    call = next(name for name in reversed(asked) if "/timeline" in name).split("/api/v1/")[1].split("?")[0]
+    timeline = lambda: studio.api.get(call, params={"width": 1400})  # noqa: E731
+    report.add("timeline of 10^6 in 5 lanes, answer", "ms", median_ms(timeline), 60)
+    report.add("the same, body", "kB", len(timeline().content) / 1000, 200)
+    longest, median = wheel(page)
+    report.add("ten steps of the wheel, longest frame", "ms", longest, 200)
+    report.add("the same, median frame", "ms", median, None)
+    page.close()
+
+
+def cancelled(studio: Studio) -> float:
+    """From the call to cancel until the process of the job is gone, in s."""
+    id = studio.post("jobs", kind="run")["id"]
+    while studio.job(id)["state"] == "queued":
+        time.sleep(0.05)
+    time.sleep(1.0)
+    children = Path(f"/proc/{studio.process.pid}/task/{studio.process.pid}/children")
+    before = len(children.read_text().split())
+    began = time.perf_counter()
+    studio.api.delete(f"jobs/{id}")
+    while len(children.read_text().split()) >= before:
+        time.sleep(0.005)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    report = Report("Occurs Studio", [("what", ""), ("in", ""), ("measured", ",.1f"), ("target", ",.1f")])
+    path = os.environ.get("OCCURS_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        (folder / "small.tesla").write_text(rules(200))
+        (folder / "rows.csv").write_text("type,time,value\nTemp,2024-01-01T00:00:00Z,50\n")
+        choose(folder, "small.tesla", "rows.csv")
+        studio = Studio(folder)
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        try:
+            report.add("command to its URL, CPU", "s", studio.cpu, 1.5)
+            studio.post("check", texts={})
+            report.add("check of 200 lines", "ms", median_ms(lambda: studio.post("check", texts={})), 150)
+            empty = folder / "empty.html"
+            empty.write_text("<!doctype html><title>empty</title>nothing")
+            report.add("first paint of an empty page", "ms", first_paint(browser, empty.as_uri()), None)
+            report.add("first paint of the studio", "ms", first_paint(browser, studio.url), 1000)
+            page = opened(browser, studio, "/small.tesla/Text")
+            report.add("last key to the mark of an error", "ms", marked(page), 500)
+            report.add("heap after 1,000 edits and 100 runs, growth", "MB", growth(page, 1000, 100), 50)
+            page.close()
+            (folder / "large.tesla").write_text(rules(5000))
+            choose(folder, "large.tesla", "rows.csv")
+            page = opened(browser, studio, "/large.tesla/Text")
+            report.add("key to paint in 5,000 lines, 95th percentile", "ms", typing(page), 50)
+            page.close()
+            large(studio, folder, report, browser)
+            report.add("cancel until the process is gone", "s", cancelled(studio), 1)
+        finally:
+            studio.stop()
+            browser.close()
+    report.show(Console())
+
+
+if __name__ == "__main__":
+    main()
