@@ -39,7 +39,6 @@ MAY_IMPORT = {
     ),
     "pipes": "errors model expr operators languages checked program",
     "occurs": "errors connect notebook hosts program",
-    "services": "errors model expr languages plan checked program",
     "testing": "errors model operators languages",
     "services": "errors model expr operators languages connect plan options checked program occurs pipes",
     "studio": "errors progress model languages connect plan plot options checked hosts program occurs services",

@@ -7,7 +7,7 @@ operand must have is for the checks.  Terms and comparisons are of :mod:`occurs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any
@@ -76,8 +76,9 @@ class Argument:
 
 # -- relations ---------------------------------------------------------------------------------------------------------
 @cache
-def _members(of: type[Relation]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(of))
+def _members(of: Hashable) -> tuple[str, ...]:
+    assert isinstance(of, type)
+    return tuple(f.name for f in fields(of))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
