@@ -44,6 +44,9 @@ test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices
 	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
 	  tests/operators tests/languages tests/pipes tests/model/test_labels.py $(NO_KERNELS:%=--ignore-glob='*test_*%*.py')
 
+test-pages: studio-ui/node_modules/.package-lock.json  ## style, types and tests of the sources of the pages
+	cd studio-ui && npm run --silent lint && npm run --silent types && npm test --silent
+
 kernels: $(READY)  ## compile all kernels in advance
 	@$(BIN)/python -m occurs.cli warm
 

@@ -7,7 +7,7 @@ operand must have is for the checks.  Terms and comparisons are of :mod:`occurs.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any
@@ -76,9 +76,8 @@ class Argument:
 
 # -- relations ---------------------------------------------------------------------------------------------------------
 @cache
-def _members(of: Hashable) -> tuple[str, ...]:
-    assert isinstance(of, type)
-    return tuple(f.name for f in fields(of))  # type: ignore[arg-type]
+def _members(of: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(of))
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,8 @@ class Relation:
     @property
     def parts(self) -> tuple[Relation, ...]:
         """The formulas directly below."""
-        return tuple(v for name in _members(type(self)) if isinstance(v := getattr(self, name), Relation))
+        kind: Any = type(self)  # as a class it is no Hashable to mypy
+        return tuple(v for name in _members(kind) if isinstance(v := getattr(self, name), Relation))
 
     def walk(self) -> Iterator[Relation]:
         """This formula and all below it, from the top."""
