@@ -1,12 +1,15 @@
 """Checks the packages in dist/ as a user gets them: in a fresh environment, outside the repository.
 
-It installs the wheel, runs the first example of the README with it and starts the command.  It also looks for files
-that a package must have, and for links of the README that would break on PyPI.
+It installs the wheel, runs the first example of the README with it and starts the command.  With the extra `studio` it
+opens the studio in a real browser, runs an example there and asks why.  It also looks for files that a package must
+have, for what the pages add to its size, and for links of the README that would break on PyPI.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,6 +17,8 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
+
+from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 NEEDED = (
@@ -25,6 +30,8 @@ NEEDED = (
     "occurs/studio/static/index.html",
     "occurs/studio/examples/flights/studio.json",
 )
+#: bytes that the pages and examples of the studio may add to the wheel
+MOST = 2_500_000
 
 
 def main() -> None:
@@ -34,6 +41,9 @@ def main() -> None:
     missing = [name for name in NEEDED if name not in names]
     if missing:
         sys.exit(f"{wheel.name} lacks {', '.join(missing)}")
+    added = sum(i.compress_size for i in zipfile.ZipFile(wheel).infolist() if i.filename.startswith("occurs/studio/"))
+    if added > MOST:
+        sys.exit(f"{wheel.name}: the studio takes {added:,} bytes, and may take {MOST:,}")
     (metadata,) = (name for name in names if name.endswith("METADATA"))
     text = zipfile.ZipFile(wheel).read(metadata).decode()
     broken = re.findall(r"\]\((?!https?:|#)[^)]*\)", text)
@@ -57,7 +67,43 @@ def main() -> None:
             [bin / "occurs", "functions", "round"],
         ):
             subprocess.run(command, check=True, cwd=folder)
-    print(f"{wheel.name} and {sdist.name} are right")
+        install = [bin / "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[studio]"]
+        subprocess.run(install, check=True)
+        check_studio(bin / "occurs", Path(folder))
+    print(f"{wheel.name} and {sdist.name} are right; the studio takes {added:,} bytes of the wheel")
+
+
+def check_studio(occurs: Path, folder: Path) -> None:
+    """Run the flights in the studio of an installed wheel, in a real browser, and ask why one of them is late.
+
+    The environment has neither Node nor PySpark, and no Java is on its path.
+    """
+    chromium = os.environ.get("OCCURS_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        sys.exit("there is no Chromium to open the studio in: apt install chromium, or name one by OCCURS_CHROMIUM")
+    command = [occurs, "studio", folder, "--no-browser", "--port", "0", "--example", "flights"]
+    bare = {"PATH": f"{occurs.parent}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}
+    server = subprocess.Popen(command, cwd=folder, env=bare, stdout=subprocess.PIPE, text=True)
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    expect.set_options(timeout=60_000)
+    try:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        with sync_playwright() as playwright:
+            page = playwright.chromium.launch(executable_path=chromium, args=root).new_page()
+            page.goto(url)
+            page.get_by_role("tab", name="Run").click()
+            page.get_by_role("button", name="Run", exact=True).click()
+            state = page.get_by_test_id("run-state")
+            expect(state).to_have_attribute("data-state", "done")
+            detected = state.get_attribute("data-found")
+            page.get_by_role("textbox", name="Filter detections").fill("KnockOn")
+            page.locator("[data-testid=detection][data-type=KnockOn]").first.click()
+            expect(page.get_by_role("region", name="Why").get_by_test_id("constituent").first).to_be_visible()
+        print(f"the studio of the wheel detects {detected} situations in the flights")
+    finally:
+        server.terminate()
+        server.wait(10)
 
 
 if __name__ == "__main__":
