@@ -14,6 +14,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
@@ -83,9 +84,14 @@ class Missing(MetaPathFinder):
 
 
 def hide(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if packages were not installed."""
-    for module in [m for m in sys.modules if m.split(".")[0] in names]:
-        monkeypatch.delitem(sys.modules, module)
+    """As if packages were not installed: modules of Occurs that import them have to be imported again."""
+    hidden = [m for m in sys.modules if m.split(".")[0] in names]
+    lacking = [sys.modules[m] for m in hidden]
+    for name, module in list(sys.modules.items()):
+        if name.startswith("occurs.") and any(value in lacking for value in vars(module).values() if ismodule(value)):
+            hidden.append(name)
+    for name in hidden:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Missing(names), *sys.meta_path])
 
 
