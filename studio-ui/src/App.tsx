@@ -1,4 +1,4 @@
-import { AlignLeft, Lock, Search } from "lucide-react";
+import { Lock } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Files } from "./frame/Files";
@@ -10,26 +10,18 @@ import { Outline } from "./frame/Outline";
 import { Problems } from "./frame/Problems";
 import { Properties } from "./frame/Properties";
 import { StatusBar } from "./frame/StatusBar";
-import { Button, IconButton } from "./parts/Button";
+import { Button } from "./parts/Button";
 import { Empty, ErrorBox, Skeleton } from "./parts/Empty";
 import { Panel } from "./parts/Panel";
 import { Splitter } from "./parts/Splitter";
-import { showView, withEditor } from "./state/actions";
+import { showView } from "./state/actions";
 import { again, retry } from "./state/start";
-import { type Panels, set, useStudio, VIEWS, type View } from "./state/store";
+import { type Panels, set, useStudio } from "./state/store";
 import { texts } from "./texts";
+import { VIEWS, type View } from "./views";
 
-const TextView = lazy(() => import("./text/TextView"));
-const PlanView = lazy(() => import("./plan/PlanView"));
-const RunView = lazy(() => import("./run/RunView"));
 const WhyPanel = lazy(() => import("./run/WhyPanel"));
 const Dialogs = lazy(() => import("./frame/Dialogs"));
-
-const CONTENT: Record<View, () => ReactNode> = {
-  Text: () => <TextView />,
-  Plan: () => <PlanView />,
-  Run: () => <RunView />,
-};
 
 function resize(change: Partial<Panels>) {
   set((state) => ({ panels: { ...state.panels, ...change } }));
@@ -43,18 +35,16 @@ function Views() {
   const statement = useStudio((state) => state.statement);
   const writable = useStudio((state) => Boolean(state.active && state.buffers[state.active]?.writable));
   const note = useStudio((state) => state.files.find((file) => file.path === state.active)?.note);
-  const rules = useStudio((state) =>
-    state.files.some((file) => file.path === state.active && file.kind === "rules"),
-  );
+  const Tools = VIEWS.find((entry) => entry.id === view)?.tools;
   const [seen, setSeen] = useState<ReadonlySet<View>>(new Set([view]));
   useEffect(() => setSeen((before) => (before.has(view) ? before : new Set([...before, view]))), [view]);
   return (
     <Tabs className="views" selectedKey={view} onSelectionChange={(key) => showView(key as View)}>
       <div className="views-head">
         <TabList className="tabs" aria-label={texts.views.label}>
-          {VIEWS.map((name) => (
-            <Tab key={name} id={name} className="tab">
-              {texts.views[name]}
+          {VIEWS.map(({ id }) => (
+            <Tab key={id} id={id} className="tab">
+              {texts.views[id]}
             </Tab>
           ))}
         </TabList>
@@ -76,32 +66,19 @@ function Views() {
             ) : null}
           </span>
         ) : null}
-        {active && view === "Text" ? (
+        {Tools ? (
           <span className="view-tools">
-            {rules && writable ? (
-              <IconButton
-                name={texts.text.format}
-                keys="Shift+Alt+F"
-                onPress={() => withEditor((editor) => editor.format())}
-              >
-                <AlignLeft size={14} />
-              </IconButton>
-            ) : null}
-            <IconButton
-              name={texts.text.search}
-              keys="Ctrl+F"
-              onPress={() => withEditor((editor) => editor.search())}
-            >
-              <Search size={14} />
-            </IconButton>
+            <Suspense>
+              <Tools />
+            </Suspense>
           </span>
         ) : null}
       </div>
-      {VIEWS.map((name) => (
-        <TabPanel key={name} id={name} className="view" shouldForceMount>
+      {VIEWS.map(({ id, component: Content }) => (
+        <TabPanel key={id} id={id} className="view" shouldForceMount>
           <Guard>
             <Suspense fallback={<Skeleton rows={8} />}>
-              {seen.has(name) || name === view ? CONTENT[name]() : null}
+              {seen.has(id) || id === view ? <Content /> : null}
             </Suspense>
           </Guard>
         </TabPanel>

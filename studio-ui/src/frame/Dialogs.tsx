@@ -8,6 +8,7 @@ import { Skeleton } from "../parts/Empty";
 import { create, remove, settle, tell } from "../state/actions";
 import { set, useStudio } from "../state/store";
 import { texts } from "../texts";
+import { numberOf, VIEWS } from "../views";
 import { GoTo } from "./GoTo";
 
 const Compare = lazy(() => import("../text/Compare"));
@@ -106,6 +107,10 @@ function DeleteFile() {
 }
 
 function Keys() {
+  const views: [string, string] = [
+    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(", "),
+    VIEWS.map(({ id }) => texts.views[id]).join(", "),
+  ];
   return (
     <Dialog
       title={texts.keys.title}
@@ -119,7 +124,7 @@ function Keys() {
     >
       <table className="keys">
         <tbody>
-          {texts.keys.rows.map(([keys, what]) => (
+          {[...texts.keys.rows, views].map(([keys, what]) => (
             <tr key={keys}>
               <th scope="row">
                 {keys.split(", ").map((one) => (

@@ -1,15 +1,17 @@
 /** What is known of the definition at the cursor, or of the file. */
 import { ArrowRight } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
-import { Empty } from "../parts/Empty";
+import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { keyText } from "../plan/model";
 import { goToDefinition } from "../state/actions";
 import { foundOf } from "../state/found";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
+import { VIEWS } from "../views";
+import { Guard } from "./Guard";
 import { Swatch } from "./Outline";
 
 const t = texts.side;
@@ -33,7 +35,27 @@ function Type({ name }: { name: string }) {
   );
 }
 
+/** The region Properties: what is selected in the view, or the definition at the cursor, or the file. */
 export function Properties() {
+  const view = useStudio((state) => state.view);
+  const Own = VIEWS.find((entry) => entry.id === view)?.properties;
+  return (
+    <Panel title={t.properties} role="region">
+      {Own ? (
+        <Guard>
+          <Suspense fallback={<Skeleton />}>
+            <Own />
+          </Suspense>
+        </Guard>
+      ) : (
+        <Definition />
+      )}
+    </Panel>
+  );
+}
+
+/** What is known of the definition at the cursor, or of the file. */
+export function Definition() {
   const outline = useStudio((state) => state.check.outline);
   const statement = useStudio((state) => state.statement);
   const active = useStudio((state) => state.active);
@@ -48,7 +70,7 @@ export function Properties() {
   const planned = plan?.definitions.find((one) => one.name === statement);
   const found = entry ? foundOf(job, entry.output ?? entry.name) : null;
   return (
-    <Panel title={t.properties} role="region">
+    <>
       {entry ? (
         <dl className="fields">
           <Row name={t.definition}>{entry.name}</Row>
@@ -106,6 +128,6 @@ export function Properties() {
       ) : (
         <Empty title={t.nothing} text={t.nothingText} />
       )}
-    </Panel>
+    </>
   );
 }

@@ -1,7 +1,8 @@
 /** The keys of the page, whichever view has the focus. */
 import { goTo, redo, runNow, showView, undo } from "../state/actions";
 import { sorted } from "../state/checking";
-import { get, set, VIEWS } from "../state/store";
+import { get, set } from "../state/store";
+import { viewNumbered } from "../views";
 import { saveNow } from "./Header";
 
 function isField(target: EventTarget | null): boolean {
@@ -38,12 +39,12 @@ function step(back: boolean) {
 export function onKey(event: KeyboardEvent) {
   const control = event.ctrlKey || event.metaKey;
   const key = event.key.toLowerCase();
+  const view = control && !event.altKey && !event.shiftKey ? viewNumbered(Number(key)) : null;
   if (get().conflict) return;
   if (control && !event.altKey && key === "s") saveNow();
   else if (control && key === "enter") runNow();
   else if (control && !event.altKey && key === "p") set({ dialog: "go-to" });
-  else if (control && !event.altKey && !event.shiftKey && VIEWS[Number(key) - 1])
-    showView(VIEWS[Number(key) - 1] ?? "Text");
+  else if (view) showView(view);
   else if (event.key === "F8") step(event.shiftKey);
   else if (control && key === "z" && !isField(event.target)) event.shiftKey ? redo() : undo();
   else if (control && key === "y" && !isField(event.target)) redo();

@@ -2,7 +2,8 @@
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Texts } from "../api/types";
 import { texts } from "../texts";
-import { type Buffer, get, type Place, type Selection, set, type View } from "./store";
+import { existing, type View, viewFor } from "../views";
+import { type Buffer, get, type Place, type Selection, set } from "./store";
 import { forget, keep } from "./unsaved";
 
 /** What the text editor offers to the frame once it is loaded. */
@@ -252,7 +253,7 @@ export async function settle(answer: "mine" | "theirs"): Promise<void> {
 // -- going places ------------------------------------------------------------------------------------
 
 export function showView(view: View) {
-  set({ view, quiet: false });
+  set({ view: existing(view), quiet: false });
 }
 
 /** The definition at the cursor. */
@@ -272,10 +273,17 @@ export async function goTo(place: Place, focus = true): Promise<void> {
   withEditor((handle) => handle.reveal(place, focus));
 }
 
-export async function openFile(path: string, view: View = "Text"): Promise<void> {
+export async function openFile(path: string, view?: View): Promise<void> {
   try {
     await open(path);
-    set({ active: path, view, statement: null, quiet: false, drawer: null });
+    const kind = get().files.find((file) => file.path === path)?.kind;
+    set({
+      active: path,
+      view: view ? existing(view) : viewFor(kind),
+      statement: null,
+      quiet: false,
+      drawer: null,
+    });
   } catch (error) {
     tell(error);
   }

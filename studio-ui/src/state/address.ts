@@ -1,5 +1,5 @@
 /** `#/PATH/VIEW/STATEMENT`: the file, the view and the definition that are shown. */
-import { VIEWS, type View } from "./store";
+import { VIEW_NAMES, type View } from "../views";
 
 export interface Address {
   path: string | null;
@@ -8,7 +8,7 @@ export interface Address {
 }
 
 function viewOf(text: string | undefined): View | null {
-  return VIEWS.find((view) => view.toLowerCase() === text?.toLowerCase()) ?? null;
+  return VIEW_NAMES.find((view) => view.toLowerCase() === text?.toLowerCase()) ?? null;
 }
 
 function decoded(text: string): string {

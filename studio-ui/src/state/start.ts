@@ -3,6 +3,7 @@ import { ApiError, api, onLost } from "../api/client";
 import type { Update } from "../api/types";
 import { follow } from "../api/updates";
 import { texts } from "../texts";
+import { existing } from "../views";
 import { flush, keepUnsaved, loadFiles, open, reread, say, tell, withEditor } from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
@@ -74,7 +75,7 @@ async function showAddress() {
   const known = path && get().files.some((file) => file.path === path) ? path : null;
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
-  set({ active: target, ...(view && { view }), statement, quiet: true });
+  set({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
   wanted = statement;
   if (get().check.state === "done") await showWanted();
 }

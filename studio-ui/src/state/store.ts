@@ -4,9 +4,7 @@ import { subscribeWithSelector } from "zustand/middleware";
 import type { About, FileEntry, Job, OutlineEntry, PlanAnswer, Problem, Project } from "../api/types";
 import type { Connection } from "../api/updates";
 import { evaluationOrder } from "../parts/order";
-
-export const VIEWS = ["Text", "Plan", "Run"] as const;
-export type View = (typeof VIEWS)[number];
+import type { View } from "../views";
 
 /** A file that is open. `saved` is its text on disk with `etag`, as far as the page knows; `text` what is edited. */
 export interface Buffer {
