@@ -150,6 +150,7 @@ def test_a_stopped_server_loses_nothing(serve: Callable[..., Any], visit: Callab
     page.watched.allow("ERR_")
     status = page.get_by_role("status", name="Connection")
     expect(status).to_have_attribute("data-state", "connected")
+    page.get_by_role("textbox", name="Rules").wait_for()
     served.stop()
     expect(status).to_have_attribute("data-state", "lost")
     append(page, "# while it was away\n")
