@@ -254,9 +254,10 @@ def joined(page: Page) -> list[Drawn]:
     for k, arc in enumerate(page.arcs):
         if not left[k]:
             continue
+        left[k] = False
         twins = between[arc.place, arc.transition]
-        back = (j for j in twins if left[j] and not page.arcs[j].input and page.arcs[j].terms == arc.terms)
-        same = next(back, None) if arc.input else None
+        ways = ((j, page.arcs[j]) for j in twins if left[j])
+        same = next((j for j, other in ways if (other.input, other.terms) == (not arc.input, arc.terms)), None)
         if same is not None:
             left[same] = False
             out.append(Drawn(arc, True, True))
