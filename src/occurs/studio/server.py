@@ -112,7 +112,8 @@ def listening(port: int | None) -> socket.socket:
     """A socket of this machine alone.  Raises UsageProblem (``port-taken``)."""
     ports = range(PORT, PORT + TRIED) if port is None else [port]
     for one in ports:
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # asyncio sends at once only on sockets that say that they are TCP; others wait 40 ms with every answer
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if os.name != "nt":
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
