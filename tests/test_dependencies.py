@@ -40,13 +40,15 @@ MAY_IMPORT = {
     "pipes": "errors model expr operators languages checked program",
     "occurs": "errors connect notebook hosts program",
     "testing": "errors model operators languages",
-    "services": "errors model expr operators languages connect plan options checked program occurs pipes",
+    "services": (
+        "errors model expr operators nets languages connect plan options checked verify program occurs pipes"
+    ),
     "studio": "errors progress model languages connect plan plot options checked hosts program occurs services",
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
         "errors progress kernel model expr languages nets connect plan plot options checked hosts verify program occurs"
-        " watch follow studio"
+        " watch follow services studio"
     ),
 }
 #: modules beside the folders that are one row of the table

@@ -62,6 +62,18 @@ def test_without_a_port_the_next_free_one_is_taken(monkeypatch, taken):
         assert found.getsockname()[0] == "127.0.0.1"
 
 
+def test_answers_are_sent_at_once(start_studio: Callable[..., Started]):
+    studio = start_studio()
+    studio.api.get("files")
+    took = []
+    for _ in range(15):
+        began = time.perf_counter()
+        studio.api.get("files")
+        took.append(time.perf_counter() - began)
+    # a socket that waits for more to send takes 40 ms for every answer
+    assert sorted(took)[3] < 0.03
+
+
 def test_what_the_command_refuses(tmp_path, pages):
     file = tmp_path / "file"
     file.touch()

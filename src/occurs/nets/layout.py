@@ -7,7 +7,7 @@ takes stands rather to its left, what it gives to its right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, hypot, inf
 
@@ -246,26 +246,25 @@ def joined(page: Page) -> list[Drawn]:
     """
     at = positions(page)
     sizes = [text_size(label) for label in arc_labels(page)]
-    left: list[Arc | None] = list(page.arcs)
+    between: dict[tuple[str, str], list[int]] = {}
+    for k, arc in enumerate(page.arcs):
+        between.setdefault((arc.place, arc.transition), []).append(k)
+    left = [True] * len(page.arcs)
     out: list[Drawn] = []
     for k, arc in enumerate(page.arcs):
-        if left[k] is None:
+        if not left[k]:
             continue
-        others = [
-            j
-            for j, other in enumerate(left)
-            if other is not None
-            and j != k
-            and (other.place, other.transition, other.input) == (arc.place, arc.transition, not arc.input)
-        ]
-        same = next((j for j in others if page.arcs[j].terms == arc.terms and arc.input), None)
+        left[k] = False
+        twins = between[arc.place, arc.transition]
+        ways = ((j, page.arcs[j]) for j in twins if left[j])
+        same = next((j for j, other in ways if (other.input, other.terms) == (not arc.input, arc.terms)), None)
         if same is not None:
-            left[same] = None
+            left[same] = False
             out.append(Drawn(arc, True, True))
         else:
-            twins = sum(a.place == arc.place and a.transition == arc.transition for a in page.arcs) > 1
             off = 20.0 + min(26.0, sizes[k][0] / 6)
-            bend = _bend(at[arc.place], at[arc.transition], off if arc.input else -off) if twins else None
+            apart = off if arc.input else -off
+            bend = _bend(at[arc.place], at[arc.transition], apart) if len(twins) > 1 else None
             out.append(Drawn(arc, arc.input, not arc.input, bend))
     return out
 
@@ -325,9 +324,8 @@ MANY_TEXTS = 70
 _POINTS = (0.0, 0.04, 0.08, 0.12, 0.18, *(k / 20 for k in range(5, 16)), 0.82, 0.88, 0.92, 0.96, 1.0)
 
 
-def ends(page: Page, line: Drawn) -> tuple[Point, Point | None, Point]:
-    """Where a line begins, over which point it runs, and where it ends."""
-    at = positions(page)
+def ends(at: Mapping[str, Point], line: Drawn) -> tuple[Point, Point | None, Point]:
+    """Where a line begins, over which point it runs, and where it ends.  ``at``: the middles of the nodes."""
     begin, end = at[line.arc.place], at[line.arc.transition]
     near = border(begin, node_size(line.arc.place), line.bend or end, True)
     return near, line.bend, border(end, node_size(line.arc.transition), line.bend or begin, False)
@@ -350,7 +348,7 @@ class Labels:
     def __post_init__(self) -> None:
         self.at = positions(self.page)
         self.taken += [(*point, *node_size(name)) for name, point in self.at.items()]
-        self.ends = [ends(self.page, line) for line in self.lines]
+        self.ends = [ends(self.at, line) for line in self.lines]
         self.points = [[along(*line, part) for part in _POINTS] for line in self.ends]
         self.boxes = {t.name for t in self.page.transitions}
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import gc
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import product
+from dataclasses import dataclass
+from itertools import islice, product
 from math import prod
 from typing import Any
 
-from occurs.errors import InputProblem
+from occurs.errors import InputProblem, UsageProblem
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
 from occurs.nets.firing import Choose, Element, Run, flows, number_of, where
@@ -27,7 +28,7 @@ from occurs.nets.simulate_plan import Need, PartPlan, RulePlan, rules
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Without the collection of cycles, that a run does not leave: it would look at every token again and again, for a
     third of the time of a long run."""
     before = gc.isenabled()
@@ -37,6 +38,21 @@ def _uncollected() -> Iterator[None]:
     finally:
         if before:
             gc.enable()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A transition that can fire.
+
+    Attributes:
+        transition: Its name.
+        bindings: The values of its variables, of the first of its bindings.
+        count: The number of all its bindings.
+    """
+
+    transition: str
+    bindings: list[Binding]
+    count: int
 
 
 class Simulator:
@@ -63,16 +79,23 @@ class Simulator:
         self._choose = choose
         self.reset(marking, seed)
 
-    def reset(self, marking: Marking | None = None, seed: int | None = None) -> None:
+    def reset(
+        self, marking: Marking | None = None, seed: int | None = None, *, steps: int = 0, choosing: Any = None
+    ) -> None:
         """Restart from ``marking``, by default from the initial marking of the net.
 
         Args:
             marking: The marking to start from.
             seed: The seed of the random choices; None for the first enabled element.
+            steps: The number of firings that lead to ``marking``.
+            choosing: A state of random choices to go on with, instead of a seed.
         """
         start = self.net.initial if marking is None else marking
         flow = flows(self.net)
         self._random = None if seed is None else random.Random(seed)
+        if choosing is not None:
+            self._random = random.Random()
+            self._random.setstate(choosing)
         self._agenda = Agenda()
         self._stores = {holder: Store(holder in flow) for holder in self.net.initial.tokens}
         #: the most urgent first
@@ -96,8 +119,14 @@ class Simulator:
             for token in tokens:
                 store.add(token)
         self._agenda.dirty = (1 << len(self._rules)) - 1
+        self._changes = {
+            rule.name: tuple(
+                dict.fromkeys([h for _, _, h in rule.plan.takes] + [h for _, h, _, _ in rule.plan.puts])
+            )
+            for rule in self._rules
+        }
         #: how often it has fired
-        self.steps = 0
+        self.steps = steps
 
     @property
     def marking(self) -> Marking:
@@ -114,6 +143,64 @@ class Simulator:
         They have the order of :func:`occurs.nets.firing.enabled`.
         """
         return [rule.element(ways) for rule in self._most_urgent() for ways in rule.all()]
+
+    def choices(self, most: int) -> list[Choice]:
+        """Return the transitions that can fire, each with its first bindings.
+
+        Args:
+            most: The maximum number of bindings to list of each transition, at least 1.
+
+        Returns:
+            The transitions of :meth:`enabled`, with their bindings in the same order.
+        """
+        return [
+            Choice(rule.name, [rule.element(ways)[1] for ways in rule.all(most)], rule.size())
+            for rule in self._most_urgent()
+        ]
+
+    def fire(self, element: Element) -> None:
+        """Fire an enabled binding element.
+
+        Args:
+            element: A transition's name and the values of its variables.
+
+        Raises:
+            UsageProblem: The element is not enabled (``not-enabled``), or the transition does not exist.
+            InputProblem: The transition puts a token on a place that cannot hold it.
+        """
+        name, _ = element
+        rule = next((rule for rule in self._most_urgent() if rule.name == name), None)
+        ways = None if rule is None else next((w for w in rule.all() if rule.element(w) == element), None)
+        if rule is None or ways is None:
+            if name not in self.net.transitions:
+                raise UsageProblem.of("unknown-name", f"the net {self.net.name} has no transition `{name}`")
+            which = "is not enabled" if rule is None else "is not enabled with these values"
+            text = f"{where(self.net, name)} {which}"
+            raise UsageProblem.of("not-enabled", text, hint=self._instead())
+        rule.fire(ways)
+        self.steps += 1
+
+    def _instead(self) -> str:
+        """What can fire now, for a hint."""
+        names = [rule.name for rule in self._most_urgent()]
+        listed = ", ".join(f"`{n}`" for n in names[:5]) + (", .." if len(names) > 5 else "")
+        return f"enabled: {listed}" if names else "no transition is enabled"
+
+    def tokens(self, place: str) -> Mapping[Value, int]:
+        """Return how often each token is on ``place``, as a view that firings change."""
+        return self._stores[self.net.holder(place)].counts
+
+    def changes(self, transition: str) -> tuple[str, ...]:
+        """Return the places whose tokens a firing of ``transition`` may change, by :meth:`Net.holder`.
+
+        Places to which it only gives back what it takes are left out.
+        """
+        return self._changes[transition]
+
+    @property
+    def choosing(self) -> Any:
+        """The state of the random choices, for :meth:`reset`; None without a seed."""
+        return None if self._random is None else self._random.getstate()
 
     def step(self) -> Element | None:
         """Fire one transition.
@@ -148,7 +235,7 @@ class Simulator:
         firings: list[Element] = []
         hear = firings.append if each is None else each
         end = None if limit is None else self.steps + limit
-        with _uncollected():
+        with uncollected():
             while (end is None or self.steps < end) and (element := self.step()) is not None:
                 hear(element)
         return Run(self.marking, firings)
@@ -284,9 +371,10 @@ class Rule:
             chosen[several[0]] = self._parts[several[0]].way(k)
         return tuple(chosen)
 
-    def all(self) -> list[Ways]:
-        """All binding elements, in order."""
-        found = list(product(*(part.ways() for part in self._parts)))
+    def all(self, most: int | None = None) -> list[Ways]:
+        """All binding elements, in order; or the first ``most``."""
+        # the first of all are made of the first of every part, as the parts do not depend on each other
+        found = list(product(*(islice(part.ways(), most) for part in self._parts)))
         if len(self._parts) > 1:
             positions = [position for plan in self.plan.parts for position in plan.positions]
             order = sorted(range(len(positions)), key=lambda k: positions[k])
@@ -296,7 +384,7 @@ class Rule:
                 return [flat[k] for k in order]
 
             found.sort(key=tokens)
-        return found
+        return found[:most]
 
     def element(self, ways: Ways) -> Element:
         binding: dict[str, Value] = {}

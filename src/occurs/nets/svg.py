@@ -7,29 +7,14 @@ their inscriptions, those in both directions with the same one have two heads.  
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from occurs.errors import DefinitionProblem
-from occurs.expr.render import render
-from occurs.nets.colours import Value
-from occurs.nets.layout import (
-    LINE,
-    Box,
-    Drawn,
-    Labels,
-    Point,
-    arc_text,
-    joined,
-    node_size,
-    placed,
-    text_size,
-    wrapped,
-)  # fmt: skip
+from occurs.nets.drawing import DrawnArc, DrawnPage, DrawnPlace, DrawnTransition, Note, drawing
+from occurs.nets.layout import LINE, Point, text_size
 from occurs.nets.ml import value_text
-from occurs.nets.ml_terms import Printer
-from occurs.nets.net import P_NORMAL, Marking, Net, Page, Place, Role, Transition, priority_text
+from occurs.nets.net import Marking, Net, Place, Role
 
 #: the gap around pages, and the height of their titles
 MARGIN, TITLE = 24.0, 30.0
@@ -80,11 +65,10 @@ def draw(net: Net, marking: Marking | None = None, *, compact: bool = False, the
 
         net, tokens = view(net, tokens)
     colours = THEMES[theme]
-    sheet = _Sheet(placed(net), tokens, colours, compact)
     parts: list[str] = []
     width = height = MARGIN
-    for page in sheet.net.pages:
-        drawn, wide, high = sheet.page(page, height)
+    for page in drawing(net, lambda place: list(_tokens(net, tokens, place)), compact=compact):
+        drawn, wide, high = _page(page, height, colours)
         parts += drawn
         width, height = max(width, wide + 2 * MARGIN), height + high + MARGIN
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
@@ -97,100 +81,35 @@ def draw(net: Net, marking: Marking | None = None, *, compact: bool = False, the
     return "\n".join([head, f"<title>{_safe(net.name)}</title>", style, arrow, *parts, "</svg>"]) + "\n"
 
 
-@dataclass(frozen=True)
-class _Note:
-    """Lines of text beside a node, in one of the classes of the style, and where they may stand, the best first."""
-
-    lines: tuple[str, ...]
-    kind: str
-    sides: tuple[str, ...]
-
-
-_COLOUR_SIDES = ("s", "n", "se", "sw", "ne", "nw", "e", "w")
-_TOKEN_SIDES = ("ne", "nw", "e", "se", "sw", "n", "w", "s")
-_GUARD_SIDES = ("n", "nw", "ne", "s", "sw", "se", "w", "e")
-
-
-class _Sheet:
-    def __init__(self, net: Net, marking: Marking, colours: Mapping[str | Role, str], compact: bool):
-        self.net = net
-        self.marking = marking
-        self.colours = colours
-        self.compact = compact
-        self.printer = Printer(dict(net.variables), net.colours)
-
-    def page(self, page: Page, top: float) -> tuple[list[str], float, float]:
-        """The elements of a page below ``top``, and its width and height."""
-        lines = joined(page)
-        inscriptions = [arc_text(line.arc, self.printer, self.net.places[line.arc.place].colour) for line in lines]
-        labels = Labels(page, lines)
-        texts: list[tuple[Sequence[str], Point, str]] = []
-        for name, notes in self._notes(page):
-            texts += [(n.lines, labels.beside(name, n.lines, n.sides), n.kind) for n in notes]
-        middles = labels.on_lines(inscriptions)
-        texts += [(wrapped(t), at, "label") for t, at in zip(inscriptions, middles, strict=True) if t]
-        left, right, low, high = _extent(labels.taken)
-        wide, tall = max(right - left, 160.0) + 2 * MARGIN, high - low + 2 * MARGIN + TITLE
-        view = _View(MARGIN * 2 - left, top + TITLE + MARGIN + high, self.colours)
-        ground = f'fill="{self.colours["back"]}" stroke="{self.colours["frame"]}"'
-        out = [f'<rect x="{MARGIN}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}" {ground}/>']
-        out.append(f'<text class="title" x="{MARGIN + 12}" y="{top + 22:.1f}">{_safe(page.name)}</text>')
-        out += [view.line(line, *ends) for line, ends in zip(lines, labels.ends, strict=True)]
-        for place in page.places:
-            out += view.place(place, self.colours.get(place.role or "back", self.colours["back"]))
-        for transition in page.transitions:
-            out += view.transition(transition)
-        for text, at, kind in texts:
-            out += view.text(text, at, kind)
-        return out, wide, tall
-
-    def _notes(self, page: Page) -> Iterator[tuple[str, list[_Note]]]:
-        """What stands beside the nodes of a page."""
-        for transition in page.transitions:
-            yield transition.name, list(self._of_transition(transition))
-        for place in page.places:
-            yield place.name, list(self._of_place(place))
-
-    def _guard(self, transition: Transition) -> str:
-        try:
-            return self.printer.guard(transition.guard)
-        except DefinitionProblem:
-            return f"[{', '.join(map(render, transition.guard))}]"
-
-    def _of_place(self, place: Place) -> Iterator[_Note]:
-        fused = () if place.fusion is None or place.fusion == place.name else (f"fused: {place.fusion}",)
-        if not self.compact:
-            yield _Note((place.colour.name, *fused), "note", _COLOUR_SIDES)
-        tokens = self.marking.tokens.get(self.net.holder(place.name), Counter())
-        if any(tokens.values()):
-            yield _Note(tuple(self._tokens(tokens, place)), "tokens", _TOKEN_SIDES)
-
-    def _tokens(self, tokens: Counter[Value], place: Place) -> Iterator[str]:
-        shown = [(v, n) for v, n in tokens.items() if n]
-        for value, count in shown[: SHOWN if len(shown) > SHOWN + 1 else SHOWN + 1]:
-            text = value_text(value, place.colour) if place.colour.check(value) is None else repr(value)
-            text = text if len(text) <= WIDEST else text[: WIDEST - 2] + ".."
-            yield f"{count}`{text}"
-        if len(shown) > SHOWN + 1:
-            rest = shown[SHOWN:]
-            yield f".. {sum(n for _, n in rest)} more"
-
-    def _of_transition(self, transition: Transition) -> Iterator[_Note]:
-        guard = self._guard(transition)
-        if guard:
-            yield _Note(tuple(wrapped(guard, 30)), "guard", _GUARD_SIDES)
-        if transition.priority != P_NORMAL and not self.compact:
-            yield _Note((priority_text(transition.priority),), "note", _COLOUR_SIDES)
+def _tokens(net: Net, marking: Marking, place: Place) -> Iterator[str]:
+    """The tokens of a place, a line for each value; the last line counts those that are left out."""
+    tokens = marking.tokens.get(net.holder(place.name), Counter())
+    shown = [(v, n) for v, n in tokens.items() if n]
+    for value, count in shown[: SHOWN if len(shown) > SHOWN + 1 else SHOWN + 1]:
+        text = value_text(value, place.colour) if place.colour.check(value) is None else repr(value)
+        text = text if len(text) <= WIDEST else text[: WIDEST - 2] + ".."
+        yield f"{count}`{text}"
+    if len(shown) > SHOWN + 1:
+        rest = shown[SHOWN:]
+        yield f".. {sum(n for _, n in rest)} more"
 
 
-def _extent(boxes: Sequence[Box]) -> tuple[float, float, float, float]:
-    """Left, right, low and high ends of boxes."""
-    return (
-        min((x - w / 2 for x, _, w, _ in boxes), default=0.0),
-        max((x + w / 2 for x, _, w, _ in boxes), default=0.0),
-        min((y - h / 2 for _, y, _, h in boxes), default=0.0),
-        max((y + h / 2 for _, y, _, h in boxes), default=0.0),
-    )
+def _page(page: DrawnPage, top: float, colours: Mapping[str | Role, str]) -> tuple[list[str], float, float]:
+    """The elements of a page below ``top``, and its width and height."""
+    wide = max(page.right - page.left, 160.0) + 2 * MARGIN
+    tall = page.high - page.low + 2 * MARGIN + TITLE
+    view = _View(MARGIN * 2 - page.left, top + TITLE + MARGIN + page.high, colours)
+    ground = f'fill="{colours["back"]}" stroke="{colours["frame"]}"'
+    out = [f'<rect x="{MARGIN}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}" {ground}/>']
+    out.append(f'<text class="title" x="{MARGIN + 12}" y="{top + 22:.1f}">{_safe(page.page.name)}</text>')
+    out += [view.line(arc) for arc in page.arcs]
+    for place in page.places:
+        out += view.place(place, colours.get(place.place.role or "back", colours["back"]))
+    for transition in page.transitions:
+        out += view.transition(transition)
+    for note in page.notes:
+        out += view.text(note)
+    return out, wide, tall
 
 
 @dataclass(frozen=True)
@@ -204,19 +123,18 @@ class _View:
     def point(self, at: Point) -> Point:
         return at[0] + self.dx, self.dy - at[1]
 
-    def line(self, line: Drawn, begin: Point, bend: Point | None, end: Point) -> str:
-        (x0, y0), (x1, y1) = self.point(begin), self.point(end)
-        heads = ' marker-start="url(#head)"' * line.out + ' marker-end="url(#head)"' * line.into
+    def line(self, arc: DrawnArc) -> str:
+        (x0, y0), (x1, y1) = self.point(arc.begin), self.point(arc.end)
+        heads = ' marker-start="url(#head)"' * arc.line.out + ' marker-end="url(#head)"' * arc.line.into
         middle = "L "
-        if bend is not None:
-            bx, by = self.point(bend)
+        if arc.bend is not None:
+            bx, by = self.point(arc.bend)
             # a curve through a point is drawn towards one that is as far again beyond it
             middle = f"Q {2 * bx - (x0 + x1) / 2:.1f} {2 * by - (y0 + y1) / 2:.1f} "
         return f'<path class="arc" d="M {x0:.1f} {y0:.1f} {middle}{x1:.1f} {y1:.1f}"{heads}/>'
 
-    def place(self, place: Place, fill: str) -> list[str]:
-        x, y = self.point(place.at or (0.0, 0.0))
-        wide, high = node_size(place.name)
+    def place(self, drawn: DrawnPlace, fill: str) -> list[str]:
+        (x, y), (wide, high), place = self.point(drawn.at), drawn.size, drawn.place
         shape = (
             f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{wide / 2:.1f}" ry="{high / 2:.1f}" fill="{fill}" '
             f'stroke="{self.colours["edge"]}"'
@@ -224,24 +142,23 @@ class _View:
         double = ' stroke-width="2.2"' if place.fusion is not None else ""
         return [f"{shape}{double}/>", f'<text class="name" x="{x:.1f}" y="{y:.1f}">{_safe(place.name)}</text>']
 
-    def transition(self, transition: Transition) -> list[str]:
-        x, y = self.point(transition.at or (0.0, 0.0))
-        wide, high = node_size(transition.name)
+    def transition(self, drawn: DrawnTransition) -> list[str]:
+        (x, y), (wide, high), transition = self.point(drawn.at), drawn.size, drawn.transition
         black = transition.black is not None
         box = f'<rect x="{x - wide / 2:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" '
         name = f'<text class="name{" black" * black}" x="{x:.1f}" y="{y:.1f}">{_safe(transition.name)}</text>'
         paint = f'fill="{self.colours["black" if black else "back"]}" stroke="{self.colours["black"]}"'
         return [f"{box}{paint}/>", name]
 
-    def text(self, lines: Sequence[str], at: Point, kind: str) -> list[str]:
+    def text(self, note: Note) -> list[str]:
         """Lines around a middle, on a ground of their own; tokens begin at the left of it."""
-        (x, y), (wide, high) = self.point(at), text_size(lines)
+        (x, y), (wide, high) = self.point(note.at), text_size(note.lines)
         ground = f'<rect class="ground" x="{x - wide / 2 - 1:.1f}" y="{y - high / 2:.1f}" '
         drawn = [f'{ground}width="{wide + 2:.1f}" height="{high:.1f}"/>']
-        begin = x - wide / 2 if kind == "tokens" else x
-        for k, line in enumerate(lines):
+        begin = x - wide / 2 if note.kind == "tokens" else x
+        for k, line in enumerate(note.lines):
             base = y - high / 2 + LINE * (k + 0.78)
-            drawn.append(f'<text class="{kind}" x="{begin:.1f}" y="{base:.1f}">{_safe(line)}</text>')
+            drawn.append(f'<text class="{note.kind}" x="{begin:.1f}" y="{base:.1f}">{_safe(line)}</text>')
         return drawn
 
 

@@ -160,3 +160,251 @@ class Peeked:
     types: tuple[PeekedType, ...] = ()
     rows: tuple[PeekedRow, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+
+# nets: coordinates are those of a screen, in pixels; y grows downwards
+
+
+@dataclass(frozen=True)
+class NetText:
+    """Lines of text and their middle."""
+
+    lines: tuple[str, ...]
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Token:
+    """A value on a place, as text, and how often it is there.  A text of more than 2,000 characters is cut."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a place: how many there are, the values of up to 200 of them, and how many are left out."""
+
+    count: int
+    tokens: tuple[Token, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class NetOrigin:
+    """The statement that an element belongs to, and the part of its text."""
+
+    definition: str
+    file: str | None
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class NetPlace:
+    """A place: an ellipse.
+
+    Attributes:
+        x: The middle on its page, as y.
+        colour: The name of its colour set.
+        role: Its role in a net of event patterns; ``Fp`` is F'.
+        fusion: The name of its fusion set; None if it is not fused.
+        holder: The place that stands for its fusion set in states; itself if it is not fused.
+        initial: The initial tokens.
+        note: Where the colour and the fusion set are written.
+        tokens_at: The middle of the text with the number of tokens.
+    """
+
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    role: Literal["Init", "Exit", "F", "Control", "End", "Seq", "Input", "Clock", "Fp"] | None
+    fusion: str | None
+    holder: str
+    initial: Tokens
+    note: NetText
+    tokens_at: tuple[float, float]
+    origin: NetOrigin | None
+
+
+@dataclass(frozen=True)
+class NetTransition:
+    """A transition: a box.
+
+    Attributes:
+        priority: The level; lower is more urgent.
+        urgency: The level by its name (``P_HN``), or as a number.
+        guard: As CPN ML, in brackets; empty if it has none.
+        note: Where the urgency is written; None for ``P_NORMAL``.
+        label: The guard, where it is written.
+    """
+
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    black: bool
+    priority: int
+    urgency: str
+    guard: str
+    note: NetText | None
+    label: NetText | None
+    origin: NetOrigin | None
+
+
+@dataclass(frozen=True)
+class NetArc:
+    """A line between a place and a transition, for one arc or for two with the same inscription.
+
+    Attributes:
+        into: Whether it has a head at the transition.
+        out: Whether it has a head at the place.
+        points: From the place to the transition: two points, or three of a curve through the second.
+        text: The inscription as CPN ML.
+        label: The inscription, where it is written.
+    """
+
+    place: str
+    transition: str
+    into: bool
+    out: bool
+    points: tuple[tuple[float, float], ...]
+    text: str
+    label: NetText | None
+
+
+@dataclass(frozen=True)
+class NetPage:
+    """A page.  ``x``, ``y``: its upper left corner on the sheet of all pages."""
+
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    places: tuple[NetPlace, ...]
+    transitions: tuple[NetTransition, ...]
+    arcs: tuple[NetArc, ...]
+
+
+@dataclass(frozen=True)
+class NetDrawing:
+    """A net.  ``width``, ``height``: of the sheet with all pages."""
+
+    name: str
+    width: float
+    height: float
+    pages: tuple[NetPage, ...]
+
+
+@dataclass(frozen=True)
+class NetRow:
+    """A row of the input of a net: its number from 1 in the order in which rows enter, and its place in a file."""
+
+    number: int
+    type: str
+    time: str | int
+    ticks: int
+    file: str | None
+    line: int | None
+    row: int | None
+
+
+@dataclass(frozen=True)
+class NetTaken:
+    """An event that a derived event is made of: its tag, and its row; None if a statement derived it."""
+
+    tag: str
+    row: NetRow | None
+
+
+@dataclass(frozen=True)
+class NetDerived:
+    """An event that a firing derived."""
+
+    type: str
+    time: str | int
+    ticks: int
+    values: dict[str, Any]
+    taken: tuple[NetTaken, ...]
+
+
+@dataclass(frozen=True)
+class NetFiring:
+    """A firing.
+
+    Attributes:
+        step: Its number, from 1.
+        binding: The values of its variables as texts.
+        row: The row of the input that it took or let in.
+        derived: The event that it derived.
+    """
+
+    step: int
+    transition: str
+    binding: dict[str, str]
+    row: NetRow | None
+    derived: NetDerived | None
+
+
+@dataclass(frozen=True)
+class NetChoice:
+    """A transition that can fire, with the first of its bindings; ``count``: of all of them."""
+
+    transition: str
+    bindings: tuple[dict[str, str], ...]
+    count: int
+    more: bool
+
+
+NetStop = Literal["end", "steps", "row", "break", "time"]
+
+
+@dataclass(frozen=True)
+class NetState:
+    """The state of a net after a call.
+
+    Attributes:
+        steps: The number of firings so far.
+        row: The number of rows that have entered.
+        rows: The number of all rows.
+        seed: Of the random choices; None if the first enabled transition fires.
+        changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
+            all places that have any.
+        enabled: The transitions that can fire, in the order of the net.
+        fired: The last 200 firings of the call.
+        more: The number of earlier firings of the call.
+        stopped: Why a run stopped; ``time``: it may go on, ask again.
+        at: The transition or place of a break.
+    """
+
+    steps: int
+    row: int
+    rows: int
+    seed: int | None
+    changed: dict[str, Tokens]
+    enabled: tuple[NetChoice, ...]
+    fired: tuple[NetFiring, ...] = ()
+    more: int = 0
+    stopped: NetStop | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class NetOpened:
+    """A net that was opened.
+
+    Attributes:
+        state: Its state; None if it cannot be run, as a problem says.
+        rows: Up to 1,000 of its rows.
+        problems: Statements without a net, rows that are left out, and what a file has that is not supported.
+    """
+
+    net: NetDrawing
+    state: NetState | None
+    rows: tuple[NetRow, ...] = ()
+    problems: tuple[Problem, ...] = ()

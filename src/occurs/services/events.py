@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from occurs.connect.files import read_places
+from occurs.connect.files import read_place, read_places
+from occurs.connect.lines import line_numbers
 from occurs.connect.places import Place, places, split_type
-from occurs.errors import InputProblem, UsageProblem, did_you_mean
-from occurs.model.source import InputOptions
+from occurs.errors import InputProblem, LimitProblem, Problem, UsageProblem, did_you_mean
+from occurs.model.astext import plain_text
+from occurs.model.source import InputOptions, Source
+from occurs.model.time import TimeKind
 from occurs.options import OPTIONS, among
 
 #: options that say how text files are read, beside those of `detect`
@@ -67,6 +72,58 @@ def files_of(events: Sequence[str], options: InputOptions) -> list[Place]:
         if not _inside(place.path, root):
             raise _forbidden(str(place.path))
     return files
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads events, for errors, and how many bytes of files it reads at most."""
+
+    name: str
+    most_bytes: int
+    hint: str
+
+
+def sources_of(
+    events: Sequence[str], declared: Mapping[str, Any], options: InputOptions, reader: Reader
+) -> tuple[list[Source], list[np.ndarray | None]]:
+    """The tables of files, and for each the lines on which its rows stand (None: they are no lines).
+
+    Args:
+        events: ``PATH`` or ``TYPE=PATH``.
+        declared: The schemas of the program's types.
+        options: How the files are read.
+        reader: Who reads them.
+
+    Raises:
+        LimitProblem: The files have too many bytes.
+        InputProblem: Files cannot be read; all problems are named.
+    """
+    files = files_of(events, options)
+    size = sum(place.size for place in files)
+    if size > reader.most_bytes:
+        text = f"the events have {size:,} bytes, and {reader.name} reads at most {reader.most_bytes:,}"
+        raise LimitProblem.of("too-large", text, hint=reader.hint)
+    sources: list[Source] = []
+    lines: list[np.ndarray | None] = []
+    problems: list[Problem] = []
+    for place in files:
+        try:
+            for source in read_place(place, declared, options):
+                sources.append(source)
+                lines.append(line_numbers(place, source, options))
+        except InputProblem as error:
+            problems += error.problems
+    if problems:
+        raise InputProblem(problems)
+    return sources, lines
+
+
+def time_text(ticks: int, kind: TimeKind) -> str | int:
+    """A time as people see it: a timestamp as text, an integer as it is."""
+    if not kind.timestamp:
+        return ticks
+    text: str = plain_text(pa.chunked_array([pa.array([ticks]).cast(pa.timestamp("us", tz="UTC"))]))[0].as_py()
+    return text
 
 
 def _inside(path: Path, root: Path) -> bool:

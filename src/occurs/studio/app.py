@@ -28,12 +28,13 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from occurs import __version__
-from occurs.studio import job_routes, samples, shapes
+from occurs.studio import job_routes, net_routes, samples, shapes
 from occurs.studio.files import BOM, LANGUAGES, SIDECAR, Folder, image_type, kind_of
 from occurs.studio.http import Refused, answer, body, call, decoded, need_json, problems_refused, raw_body
 from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
 from occurs.studio.limits import LIMITS, listed
+from occurs.studio.nets import Nets
 from occurs.studio.openapi import described
 from occurs.studio.project import Project, Settings, Sidecar, options_of, split_events
 from occurs.studio.security import IMAGE_POLICY, PAGE_POLICY, Guard
@@ -59,6 +60,7 @@ class Studio:
         self.project = Project(self.folder)
         self.updates = Updates()
         self.languages = Languages(self.folder.root, self.updates)
+        self.nets = Nets(self.folder.root, self.updates)
         self.watcher = Watcher(self.folder, self.updates)
 
     def program(self, texts: Mapping[str, str]) -> tuple[dict[str, str], list[Problem], Settings]:
@@ -422,6 +424,7 @@ def _calls() -> list[Route]:
         Route("/updates", updates),
         Route("/openapi.json", openapi),
         *job_routes.routes,
+        *net_routes.routes,
     ]
 
 
@@ -454,6 +457,7 @@ def create(studio: Studio) -> Starlette:
             watching.cancel()
             studio.updates.close()
             await studio.languages.close()
+            await studio.nets.close()
             await app.state.jobs.close()
 
     calls = _calls()

@@ -18,11 +18,10 @@ import pyarrow.compute as pc
 
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import InputRows, labelled_input
-from occurs.model.astext import plain_text
 from occurs.model.history import History
 from occurs.model.labels import Labels
 from occurs.model.source import Source, source_and_row
-from occurs.model.time import OPEN, TimeKind
+from occurs.model.time import OPEN
 from occurs.model.types import from_arrow
 from occurs.plan.stage import Stage
 from occurs.studio import results
@@ -30,14 +29,6 @@ from occurs.studio.results import BECAUSE, END, FILE, LABEL, LINE, MANIFEST, ROW
 
 #: detections whose constituents are in memory at the same time
 PIECE = 50_000
-
-
-def time_text(ticks: int, kind: TimeKind) -> str | int:
-    """A time as people see it: a timestamp as text, an integer as it is."""
-    if not kind.timestamp:
-        return ticks
-    text: str = plain_text(pa.chunked_array([pa.array([ticks]).cast(pa.timestamp("us", tz="UTC"))]))[0].as_py()
-    return text
 
 
 @dataclass

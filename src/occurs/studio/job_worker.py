@@ -20,16 +20,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import InputProblem, LimitProblem, OccursError, Problem
+from occurs.errors import LimitProblem, OccursError, Problem
 
 if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
-    from occurs.model.source import InputOptions, Source
+    from occurs.model.source import Source
     from occurs.progress import Progress
     from occurs.services.events import RunOptions
 
 #: seconds between two lines that say how far a job is
 EVERY = 0.2
+
+_ELSEWHERE = "use `occurs run`, which has no such limit"
 
 Tell = Callable[[Mapping[str, Any]], None]
 
@@ -100,16 +102,17 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     os.chdir(given["root"])
     from occurs.loading import language_of
     from occurs.program import Program
-    from occurs.services.events import RunOptions
+    from occurs.services.events import Reader, RunOptions, sources_of
 
     texts = [(text.removeprefix("\ufeff"), path, language_of(path)) for path, text in given["texts"].items()]
     program = Program(texts, folders={path: Path(path).parent.absolute() for path in given["texts"]})
     options = RunOptions(given["options"])
-    sources, lines = _events(program.declared, given, options.input)
+    reader = Reader("a job", given["most_bytes"], _ELSEWHERE)
+    sources, lines = sources_of(given["events"], program.declared, options.input, reader)
     rows = sum(len(s.table) for s in sources)
     if rows > given["most_rows"]:
         text = f"the events have {rows:,} rows, and a job reads at most {given['most_rows']:,}"
-        raise LimitProblem.of("too-many-rows", text, hint="use `occurs run`, which has no such limit")
+        raise LimitProblem.of("too-many-rows", text, hint=_ELSEWHERE)
     tell({"progress": {"done": 0, "total": rows, "at": None, "ticks": None, "found": 0}})
     checked = program.checked.adjusted(**options.plan)
     if given["kind"] == "verify":
@@ -122,32 +125,6 @@ def _shown(problems: Sequence[Problem]) -> list[dict[str, Any]]:
     return [as_data(p) for p in problems]
 
 
-def _events(
-    declared: Mapping[str, Any], given: Mapping[str, Any], options: InputOptions
-) -> tuple[list[Source], list[Any]]:
-    """The tables of the files, and for each the lines on which its rows stand (None: they are no lines)."""
-    from occurs.connect.files import read_place
-    from occurs.connect.lines import line_numbers
-    from occurs.services.events import files_of
-
-    files = files_of(given["events"], options)
-    size = sum(place.size for place in files)
-    if size > given["most_bytes"]:
-        text = f"the events have {size:,} bytes, and a job reads at most {given['most_bytes']:,}"
-        raise LimitProblem.of("too-large", text, hint="use `occurs run`, which has no such limit")
-    sources, lines, problems = [], [], []
-    for place in files:
-        try:
-            for source in read_place(place, declared, options):
-                sources.append(source)
-                lines.append(line_numbers(place, source, options))
-        except InputProblem as error:
-            problems += error.problems
-    if problems:
-        raise InputProblem(problems)
-    return sources, lines
-
-
 # --- a run ------------------------------------------------------------------------------------------------------------
 
 
@@ -156,7 +133,8 @@ def _run(
     tell: Tell,
 ) -> dict[str, Any]:  # fmt: skip
     from occurs.hosts.local import detect
-    from occurs.studio.job_results import Writer, time_text
+    from occurs.services.events import time_text
+    from occurs.studio.job_results import Writer
 
     program = program.reasoning().noticing()
     history = program.history(sources, replace(options.input, places=True))
@@ -166,7 +144,7 @@ def _run(
         nonlocal last
         if so_far.found > most:
             text = f"there are more than {most:,} detections, and a job keeps no more"
-            raise LimitProblem.of("too-many-detections", text, hint="use `occurs run`, which has no such limit")
+            raise LimitProblem.of("too-many-detections", text, hint=_ELSEWHERE)
         now = time.monotonic()
         if now - last >= EVERY or so_far.done == so_far.total:
             last = now

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import os
-import signal
-import sys
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,33 +13,18 @@ from typing import Any
 
 import msgspec
 
-from occurs.studio.http import Refused, problems_refused
+from occurs.studio.http import Refused
 from occurs.studio.limits import LIMITS
 from occurs.studio.shapes import Problem
-from occurs.studio.spawning import command, environment
 from occurs.studio.updates import Updates
+from occurs.studio.workers import Ended, Worker, refused
 
-#: seconds that a worker may take to load the engine
-START = 120.0
 #: seconds after which another start is tried, if one has failed
 AGAIN = 2.0
-#: the longest answer, in bytes
-_LONGEST = 256 << 20
-#: what a process returns that somebody has killed
-_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM) if sys.platform != "win32" else ()
 #: a call, a path and the digest of a text
 _Mark = tuple[str, str, bytes]
 #: so often may a text end the worker before it is left alone
 _TIMES = 2
-
-
-class Reply(msgspec.Struct):
-    """A line of the worker."""
-
-    id: int = 0
-    ready: bool = False
-    result: msgspec.Raw = msgspec.Raw(b"null")
-    error: dict[str, Any] | None = None
 
 
 @dataclass(eq=False)
@@ -61,22 +43,20 @@ class Languages:
     """One worker process and the calls that wait for it."""
 
     def __init__(self, root: Path, updates: Updates):
-        self._root = root
         self._updates = updates
         self._waiting: deque[_Asked] = deque()
         self._now: _Asked | None = None
         self._signal = asyncio.Event()
-        self._process: asyncio.subprocess.Process | None = None
+        self._worker = Worker("occurs.studio.worker", "language worker", root)
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self._number = 0
         #: how often a text was in a call that ended the worker, since that call was last answered
         self._harm: Counter[_Mark] = Counter()
 
     @property
     def pid(self) -> int | None:
         """The process that runs now."""
-        return self._process.pid if self._process and self._process.returncode is None else None
+        return self._worker.pid
 
     def start(self) -> None:
         """Start the worker; the engine is imported in the background."""
@@ -93,14 +73,11 @@ class Languages:
         for asked in (*self._waiting, *([self._now] if self._now else ())):
             if not asked.done.done():
                 asked.done.set_exception(_gone("the server ends"))
-        if self._process:
-            await self._process.wait()
+        await self._worker.wait()
 
     def kill(self) -> None:
         """End the process at once; the call that it works on fails."""
-        if self._process and self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        self._worker.kill()
 
     async def check(self, texts: Mapping[str, str], key: str) -> dict[str, Any]:
         """The check of a program, as the members of its answer.
@@ -145,9 +122,9 @@ class Languages:
         """Keep a worker, and hand it one call after another."""
         while not self._closed:
             try:
-                await self._start()
-            except (OSError, TimeoutError, EOFError, ValueError, msgspec.MsgspecError) as error:
-                why = f"the language worker does not start: {error or type(error).__name__}"
+                await self._worker.start()
+            except Ended as error:
+                why = str(error)
                 await self._ended(why)
                 for asked in self._waiting:
                     if not asked.done.done():
@@ -159,28 +136,10 @@ class Languages:
             try:
                 while True:
                     await self._serve_next()
-            except _Ended as error:
+            except Ended as error:
                 await self._ended(str(error))
 
-    async def _start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            *command("occurs.studio.worker"),
-            cwd=self._root,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL,
-            env=environment(OCCURS_STUDIO_MEMORY=str(LIMITS.worker_memory)),
-            limit=_LONGEST,
-            start_new_session=True,  # Ctrl-C is for the server
-        )
-        async with asyncio.timeout(START):
-            if not (await self._line()).ready:
-                raise ValueError("its first line is not the expected one")
-
     async def _serve_next(self) -> None:
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
         while not self._waiting:
             self._signal.clear()
             await self._or_end(self._signal.wait())
@@ -188,72 +147,42 @@ class Languages:
         if asked.done.done():  # overtaken, or nobody waits for it any more
             self._now = None
             return
-        self._number += 1
-        line = msgspec.json.encode({"id": self._number, "call": asked.call, "args": asked.args}) + b"\n"
-        # a program of thousands of statements takes longer to read than any call may take otherwise
-        seconds = LIMITS.call_seconds + len(line) / 50_000
-        try:
-            async with asyncio.timeout(seconds):
-                process.stdin.write(line)
-                await process.stdin.drain()
-                reply = await self._line()
-        except TimeoutError:
-            raise _Ended(f"the call took longer than {seconds:.0f} s") from None
-        except (OSError, EOFError):
-            raise _Ended("the language worker stopped unexpectedly") from None
-        except (ValueError, msgspec.MsgspecError):
-            raise _Ended("the language worker sent an unreadable answer") from None
-        if reply.id != self._number:
-            raise _Ended("the language worker answered another call")
+        reply = await self._worker.ask(asked.call, asked.args, LIMITS.call_seconds)
         for mark in asked.marks:
             self._harm.pop(mark, None)
         if not asked.done.done():
             if reply.error is None:
                 asked.done.set_result(reply.result)
             else:
-                asked.done.set_exception(_refused(reply.error))
+                asked.done.set_exception(refused(reply.error))
         self._now = None
 
     async def _or_end(self, wait: Any) -> None:
         """Wait for a call, or for the end of the process."""
-        assert self._process is not None
-        tasks = [asyncio.ensure_future(wait), asyncio.ensure_future(self._process.wait())]
+        tasks = [asyncio.ensure_future(wait), asyncio.ensure_future(self._worker.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in tasks:
                 task.cancel()
-        if self._process.returncode is not None and not self._signal.is_set():
-            raise _Ended("the language worker stopped unexpectedly")
-
-    async def _line(self) -> Reply:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        line = await self._process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise EOFError("it ended")
-        return msgspec.json.decode(line, type=Reply)
+        if self._worker.pid is None and not self._signal.is_set():
+            raise Ended("the language worker stopped unexpectedly")
 
     async def _ended(self, why: str) -> None:
         """The process is dead or has to be: say so, and let the call that it had fail."""
         ours = self.pid is not None
         self.kill()
-        if self._process:
-            await self._process.wait()
+        await self._worker.wait()
         if self._closed:
             return
         self._updates.publish("worker", {"state": "restarted", "message": why})
         asked, self._now = self._now, None
         if asked is None:
             return
-        if not (self._process and self._process.returncode in _FROM_OUTSIDE) or ours:
+        if ours or not self._worker.killed_from_outside:
             self._harm.update(asked.marks)
         if not asked.done.done():
             asked.done.set_exception(_gone(f"{why}; it restarts"))
-
-
-class _Ended(Exception):
-    """The worker cannot go on."""
 
 
 def _mark(call: str, path: str, text: str) -> _Mark:
@@ -267,11 +196,3 @@ def _gone(why: str) -> Refused:
 def _left_alone(path: str) -> Problem:
     text = f"{path} is not checked, because checking it stopped the language worker {_TIMES} times"
     return Problem("worker", "error", text, "it is checked again when its text changes", path)
-
-
-def _refused(error: dict[str, Any]) -> Refused:
-    """What the worker says against a call: problems of the rules, or a bug of ours."""
-    problems = msgspec.convert(error.get("problems") or [], list[Problem])
-    if problems:
-        return problems_refused(problems)
-    return Refused(503, "worker", str(error.get("message")), error.get("hint"))

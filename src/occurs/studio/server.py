@@ -50,6 +50,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._studio.updates.close()
         await self._studio.languages.close()
+        await self._studio.nets.close()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -111,7 +112,8 @@ def listening(port: int | None) -> socket.socket:
     """A socket of this machine alone.  Raises UsageProblem (``port-taken``)."""
     ports = range(PORT, PORT + TRIED) if port is None else [port]
     for one in ports:
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # asyncio sends at once only on sockets that say that they are TCP; others wait 40 ms with every answer
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if os.name != "nt":
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,7 +11,8 @@ from occurs.errors import Span as Span
 from occurs.services.answers import Checked as Checked
 from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
-from occurs.services.answers import Item, Place, Problem
+from occurs.services.answers import Item, NetDrawing, NetRow, Place, Problem
+from occurs.services.answers import NetState as NetState
 from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import Words as Words
@@ -311,3 +312,73 @@ class ExportQuery(Struct, frozen=True):
 
     type: str = ""
     format: Literal["csv", "jsonl", "parquet"] = "csv"
+
+
+class NetRequest(Struct, forbid_unknown_fields=True):
+    """A net to open: of the EPL statements of the program with events, or of a file.
+
+    Attributes:
+        texts: Unsaved texts.
+        path: A file of a net, or one file of rules; null: the whole program.
+        events: Null: those of the project.  A file of a net has its own tokens.
+        options: How the events are read; null: as the project says.
+        black: Whether to keep black transitions; they are encoded with priorities otherwise.
+        first: The number at which searches start.
+        sink_exits: Whether to keep the Exit places below `every` empty.
+        rows: The maximum number of rows.
+    """
+
+    texts: dict[str, str] = {}
+    path: str | None = None
+    events: list[str] | None = None
+    options: dict[str, Any] | None = None
+    black: bool = True
+    first: Literal[0, 1] = 0
+    sink_exits: bool = False
+    rows: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
+
+
+class NetOpened(Struct, frozen=True):
+    """A net that was opened, with its drawing and its first state.
+
+    ``state`` is null if it cannot be run, as a problem says.  ``rows``: the first 1,000.  ``problems``: statements
+    without a net, rows that are left out, and parts of a file that are not supported.
+    """
+
+    id: str
+    net: NetDrawing
+    state: NetState | None
+    rows: list[NetRow]
+    problems: list[Problem]
+
+
+class NetBreaks(Struct, forbid_unknown_fields=True):
+    """Where a run stops: behind a firing of a transition, and when a place gets a number of tokens."""
+
+    transitions: list[str] = []
+    places: dict[str, Annotated[int, Meta(ge=0)]] = {}
+
+
+class FireRequest(Struct, forbid_unknown_fields=True):
+    """One of: a number of firings (``steps``), a run to the ``end`` or to the entry of a ``row``, one ``transition``
+    (with a ``binding`` as the state lists it; without: the first), firings to take ``back``, or ``reset`` with a seed
+    or null.
+
+    ``breaks``: of runs.
+    """
+
+    steps: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    end: Literal[True] | UnsetType = UNSET
+    row: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    transition: str | UnsetType = UNSET
+    binding: dict[str, str] | UnsetType | None = UNSET
+    back: Annotated[int, Meta(ge=0)] | UnsetType = UNSET
+    reset: Annotated[int, Meta(ge=0, le=2**53 - 1)] | UnsetType | None = UNSET
+    breaks: NetBreaks | UnsetType | None = UNSET
+
+
+class NetExportQuery(Struct, frozen=True):
+    """A file: for CPN Tools, with black transitions, or a picture with the tokens of now."""
+
+    format: Literal["cpn", "net.json", "svg"] = "svg"
+    theme: Literal["light", "dark"] = "light"

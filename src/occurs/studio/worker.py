@@ -35,11 +35,16 @@ class Request(msgspec.Struct):
 
 def main() -> None:
     """Answer the lines of standard input until it ends."""
+    serve(_calls)
+
+
+def serve(make: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
+    """Answer the lines of standard input with the calls that ``make`` returns, by name, until it ends."""
     lines, out = _own_pipes()
     _limit_memory(int(os.environ.get("OCCURS_STUDIO_MEMORY", "0")))
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(lines, waiting), daemon=True).start()
-    calls = _calls()
+    calls = make()
     _write(out, {"ready": True})
     while True:
         request = msgspec.json.decode(waiting.get(), type=Request)

@@ -14,6 +14,7 @@ export interface Schemas {
   Example: Example;
   ExportQuery: ExportQuery;
   File: File;
+  FireRequest: FireRequest;
   Format: Format;
   Formatted: Formatted;
   Hover: Hover;
@@ -25,6 +26,23 @@ export interface Schemas {
   JobStarted: JobStarted;
   Lane: Lane;
   Language: Language;
+  NetArc: NetArc;
+  NetBreaks: NetBreaks;
+  NetChoice: NetChoice;
+  NetDerived: NetDerived;
+  NetDrawing: NetDrawing;
+  NetExportQuery: NetExportQuery;
+  NetFiring: NetFiring;
+  NetOpened: NetOpened;
+  NetOrigin: NetOrigin;
+  NetPage: NetPage;
+  NetPlace: NetPlace;
+  NetRequest: NetRequest;
+  NetRow: NetRow;
+  NetState: NetState;
+  NetTaken: NetTaken;
+  NetText: NetText;
+  NetTransition: NetTransition;
   Opened: Opened;
   Options: Options;
   Outline: Outline;
@@ -51,6 +69,8 @@ export interface Schemas {
   TimeKind: TimeKind;
   Timeline: Timeline;
   TimelineQuery: TimelineQuery;
+  Token: Token;
+  Tokens: Tokens;
   Why: Why;
   WhyQuery: WhyQuery;
   Words: Words;
@@ -324,6 +344,34 @@ export interface File {
   writable: boolean;
 }
 /**
+ * One of: a number of firings (``steps``), a run to the ``end`` or to the entry of a ``row``, one ``transition``
+ *     (with a ``binding`` as the state lists it; without: the first), firings to take ``back``, or ``reset`` with a seed
+ *     or null.
+ *
+ *     ``breaks``: of runs.
+ */
+export interface FireRequest {
+  back: number;
+  binding: {
+    [k: string]: string;
+  } | null;
+  breaks: NetBreaks | null;
+  end: true;
+  reset: number | null;
+  row: number;
+  steps: number;
+  transition: string;
+}
+/**
+ * Where a run stops: behind a firing of a transition, and when a place gets a number of tokens.
+ */
+export interface NetBreaks {
+  places: {
+    [k: string]: number;
+  };
+  transitions: string[];
+}
+/**
  * A text to be written in its canonical form.
  */
 export interface Format {
@@ -433,6 +481,271 @@ export interface Lane {
   marks: [number | string, number | string | null, number][];
   name: string;
   type: string;
+}
+/**
+ * A line between a place and a transition, for one arc or for two with the same inscription.
+ *
+ *     Attributes:
+ *         into: Whether it has a head at the transition.
+ *         out: Whether it has a head at the place.
+ *         points: From the place to the transition: two points, or three of a curve through the second.
+ *         text: The inscription as CPN ML.
+ *         label: The inscription, where it is written.
+ */
+export interface NetArc {
+  into: boolean;
+  label: NetText | null;
+  out: boolean;
+  place: string;
+  points: [number, number][];
+  text: string;
+  transition: string;
+}
+/**
+ * Lines of text and their middle.
+ */
+export interface NetText {
+  lines: string[];
+  x: number;
+  y: number;
+}
+/**
+ * A transition that can fire, with the first of its bindings; ``count``: of all of them.
+ */
+export interface NetChoice {
+  bindings: {
+    [k: string]: string;
+  }[];
+  count: number;
+  more: boolean;
+  transition: string;
+}
+/**
+ * An event that a firing derived.
+ */
+export interface NetDerived {
+  taken: NetTaken[];
+  ticks: number;
+  time: string | number;
+  type: string;
+  values: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * An event that a derived event is made of: its tag, and its row; None if a statement derived it.
+ */
+export interface NetTaken {
+  row: NetRow | null;
+  tag: string;
+}
+/**
+ * A row of the input of a net: its number from 1 in the order in which rows enter, and its place in a file.
+ */
+export interface NetRow {
+  file: string | null;
+  line: number | null;
+  number: number;
+  row: number | null;
+  ticks: number;
+  time: string | number;
+  type: string;
+}
+/**
+ * A net.  ``width``, ``height``: of the sheet with all pages.
+ */
+export interface NetDrawing {
+  height: number;
+  name: string;
+  pages: NetPage[];
+  width: number;
+}
+/**
+ * A page.  ``x``, ``y``: its upper left corner on the sheet of all pages.
+ */
+export interface NetPage {
+  arcs: NetArc[];
+  height: number;
+  name: string;
+  places: NetPlace[];
+  transitions: NetTransition[];
+  width: number;
+  x: number;
+  y: number;
+}
+/**
+ * A place: an ellipse.
+ *
+ *     Attributes:
+ *         x: The middle on its page, as y.
+ *         colour: The name of its colour set.
+ *         role: Its role in a net of event patterns; ``Fp`` is F'.
+ *         fusion: The name of its fusion set; None if it is not fused.
+ *         holder: The place that stands for its fusion set in states; itself if it is not fused.
+ *         initial: The initial tokens.
+ *         note: Where the colour and the fusion set are written.
+ *         tokens_at: The middle of the text with the number of tokens.
+ */
+export interface NetPlace {
+  colour: string;
+  fusion: string | null;
+  height: number;
+  holder: string;
+  initial: Tokens;
+  name: string;
+  note: NetText;
+  origin: NetOrigin | null;
+  role: ("Clock" | "Control" | "End" | "Exit" | "F" | "Fp" | "Init" | "Input" | "Seq") | null;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  tokens_at: [number, number];
+  width: number;
+  x: number;
+  y: number;
+}
+/**
+ * The tokens of a place: how many there are, the values of up to 200 of them, and how many are left out.
+ */
+export interface Tokens {
+  count: number;
+  more: number;
+  tokens: Token[];
+}
+/**
+ * A value on a place, as text, and how often it is there.  A text of more than 2,000 characters is cut.
+ */
+export interface Token {
+  count: number;
+  value: string;
+}
+/**
+ * The statement that an element belongs to, and the part of its text.
+ */
+export interface NetOrigin {
+  definition: string;
+  file: string | null;
+  span: Span | null;
+}
+/**
+ * A transition: a box.
+ *
+ *     Attributes:
+ *         priority: The level; lower is more urgent.
+ *         urgency: The level by its name (``P_HN``), or as a number.
+ *         guard: As CPN ML, in brackets; empty if it has none.
+ *         note: Where the urgency is written; None for ``P_NORMAL``.
+ *         label: The guard, where it is written.
+ */
+export interface NetTransition {
+  black: boolean;
+  guard: string;
+  height: number;
+  label: NetText | null;
+  name: string;
+  note: NetText | null;
+  origin: NetOrigin | null;
+  priority: number;
+  urgency: string;
+  width: number;
+  x: number;
+  y: number;
+}
+/**
+ * A file: for CPN Tools, with black transitions, or a picture with the tokens of now.
+ */
+export interface NetExportQuery {
+  format: "cpn" | "net.json" | "svg";
+  theme: "dark" | "light";
+}
+/**
+ * A firing.
+ *
+ *     Attributes:
+ *         step: Its number, from 1.
+ *         binding: The values of its variables as texts.
+ *         row: The row of the input that it took or let in.
+ *         derived: The event that it derived.
+ */
+export interface NetFiring {
+  binding: {
+    [k: string]: string;
+  };
+  derived: NetDerived | null;
+  row: NetRow | null;
+  step: number;
+  transition: string;
+}
+/**
+ * A net that was opened, with its drawing and its first state.
+ *
+ *     ``state`` is null if it cannot be run, as a problem says.  ``rows``: the first 1,000.  ``problems``: statements
+ *     without a net, rows that are left out, and parts of a file that are not supported.
+ */
+export interface NetOpened {
+  id: string;
+  net: NetDrawing;
+  problems: Problem[];
+  rows: NetRow[];
+  state: NetState | null;
+}
+/**
+ * The state of a net after a call.
+ *
+ *     Attributes:
+ *         steps: The number of firings so far.
+ *         row: The number of rows that have entered.
+ *         rows: The number of all rows.
+ *         seed: Of the random choices; None if the first enabled transition fires.
+ *         changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
+ *             all places that have any.
+ *         enabled: The transitions that can fire, in the order of the net.
+ *         fired: The last 200 firings of the call.
+ *         more: The number of earlier firings of the call.
+ *         stopped: Why a run stopped; ``time``: it may go on, ask again.
+ *         at: The transition or place of a break.
+ */
+export interface NetState {
+  at: string | null;
+  changed: {
+    [k: string]: Tokens;
+  };
+  enabled: NetChoice[];
+  fired: NetFiring[];
+  more: number;
+  row: number;
+  rows: number;
+  seed: number | null;
+  steps: number;
+  stopped: ("break" | "end" | "row" | "steps" | "time") | null;
+}
+/**
+ * A net to open: of the EPL statements of the program with events, or of a file.
+ *
+ *     Attributes:
+ *         texts: Unsaved texts.
+ *         path: A file of a net, or one file of rules; null: the whole program.
+ *         events: Null: those of the project.  A file of a net has its own tokens.
+ *         options: How the events are read; null: as the project says.
+ *         black: Whether to keep black transitions; they are encoded with priorities otherwise.
+ *         first: The number at which searches start.
+ *         sink_exits: Whether to keep the Exit places below `every` empty.
+ *         rows: The maximum number of rows.
+ */
+export interface NetRequest {
+  black: boolean;
+  events: string[] | null;
+  first: 0 | 1;
+  options: {
+    [k: string]: unknown;
+  } | null;
+  path: string | null;
+  rows: number;
+  sink_exits: boolean;
+  texts: {
+    [k: string]: string;
+  };
 }
 /**
  * The files of an example that was copied.

@@ -7,7 +7,7 @@ The core (events, ``every``, ``->``) is translated as the paper does it (:mod:`c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.nets.analysis import is_core, optional, refusals, slots
-from occurs.languages.epl.nets.builder import Builder
+from occurs.languages.epl.nets.builder import Builder, Origin
 from occurs.languages.epl.nets.core import Core, Firing, common, input_flow
 from occurs.languages.epl.nets.extended import Clocks, Extended
 from occurs.languages.epl.nets.terms import Unsupported
@@ -47,6 +47,9 @@ class Translation:
         prefixes: For each statement the prefix of the names of its places.
         firings: What each transition of a statement does.
         extended: Whether the net uses the extended translation.
+        origins: The part of the program that each place, transition and page comes from, by name; those that all
+            statements share have none.
+        left_out: Why statements are not in the net, if ``partial`` was asked for.
     """
 
     net: Net
@@ -55,6 +58,8 @@ class Translation:
     prefixes: tuple[str, ...]
     firings: Mapping[str, Firing]
     extended: bool
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    left_out: tuple[Problem, ...] = ()
 
     def outputs(self, marking: Marking) -> list[tuple[str, int, dict[str, Any]]]:
         """Return the derived events in a marking, as (type, time, values), in the order of their numbers on F."""
@@ -97,6 +102,7 @@ def translate(
     kind: TimeKind = TICKS,
     start: int | None = None,
     name: str = "net",
+    partial: bool = False,
 ) -> Translation:
     """Translate an EPL program into a coloured Petri net, and return the net with the meaning of its names.
 
@@ -111,6 +117,8 @@ def translate(
         kind: The unit of times, for durations and for the times of events.
         start: The time at which the clock starts; by default the time of the first row.
         name: The name of the net.
+        partial: Whether to leave out statements that cannot be translated, and those that read what they derive, if
+            any others are there.
 
     Returns:
         The net, the types of the program, and what each transition does.
@@ -123,11 +131,36 @@ def translate(
     files, analysis = _checked(source, inputs, kind)
     texts = {f.file: Text(f.text, f.file) for f in files}
     queries = _in_order(analysis.queries)
-    beyond = extended and not all(is_core(q.query) for q in queries)
-    problems = [p for q in queries for p in refusals(q, texts[q.file], extended)]
-    if problems:
-        raise DefinitionProblem(problems)
     given = [_occurrence(r) for r in rows or ()]
+    wrong = {q.number: found for q in queries if (found := refusals(q, texts[q.file], extended))}
+    while True:
+        if partial:
+            _left_out(queries, wrong, texts)
+        problems = [p for q in queries for p in wrong.get(q.number, ())]
+        kept = tuple(q for q in queries if q.number not in wrong)
+        if problems and not (partial and kept):
+            raise DefinitionProblem(problems)
+        some = replace(analysis, queries=kept)
+        made, more = _made(some, given, first, sink_exits, extended, kind, start, name, texts)
+        if not more:
+            return replace(made, left_out=tuple(problems))
+        wrong |= more
+
+
+def _made(
+    analysis: Analysis,
+    given: Sequence[Occurrence],
+    first: int,
+    sink_exits: bool,
+    extended: bool,
+    kind: TimeKind,
+    start: int | None,
+    name: str,
+    texts: Mapping[str | None, Text],
+) -> tuple[Translation, dict[int, list[Problem]]]:
+    """The net of all queries, which are in their order, and why some of them cannot be in it after all."""
+    queries = tuple(analysis.queries)
+    beyond = extended and not all(is_core(q.query) for q in queries)
     builder = Builder(name)
     types = types_of(analysis, _nullable(queries), builder, absent=beyond)
     builder.colours = types.colours
@@ -141,18 +174,30 @@ def translate(
         )
     prefixes: list[str] = []
     firings: dict[str, Firing] = {}
+    problems: dict[int, list[Problem]] = {}
     for rank, q in enumerate(queries):
         prefixes.append(builder.elements.of(q.name, ("statement", q.number)))
         try:
-            if beyond:
-                Extended(shared, q, prefixes[-1], sink_exits, firings, rank, clocks=clocks).statement()
-            else:
-                Core(shared, q, prefixes[-1], sink_exits, firings, rank).statement()
+            with builder.of(rank, q.query.span):
+                if beyond:
+                    Extended(shared, q, prefixes[-1], sink_exits, firings, rank, clocks=clocks).statement()
+                else:
+                    Core(shared, q, prefixes[-1], sink_exits, firings, rank).statement()
         except Unsupported as e:
-            problems.append(texts[q.file].problem("unsupported", e.message, e.span or q.query.span))
-    if problems:
-        raise DefinitionProblem(problems)
-    return Translation(builder.net(), types, queries, tuple(prefixes), firings, beyond)
+            problems[q.number] = [texts[q.file].problem("unsupported", e.message, e.span or q.query.span)]
+    net = builder.net() if not problems else Net(name, (), (), ())
+    return Translation(net, types, queries, tuple(prefixes), firings, beyond, builder.origins), problems
+
+
+def _left_out(
+    queries: Sequence[ResolvedQuery], wrong: dict[int, list[Problem]], texts: Mapping[str | None, Text]
+) -> None:
+    """Statements that read what those in ``wrong`` derive go the same way: they would miss events."""
+    for q in queries:
+        lacking = next((o for o in queries if o.number in wrong and o.name in q.reads), None)
+        if lacking is not None and q.number not in wrong:
+            text = f"`{q.name}` reads `{lacking.name}`, whose statement cannot be translated into a net"
+            wrong[q.number] = [texts[q.file].problem("unsupported", text, q.query.span)]
 
 
 def outputs(net: Net, marking: Marking) -> list[tuple[str, int, dict[str, Any]]]:

@@ -6,9 +6,11 @@ A place is one thing here, wherever it is shown; a net has one per page, fused (
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from occurs.errors import Span
 from occurs.expr.tree import Literal, Ref
 from occurs.model.types import Type
 from occurs.nets.colours import Colour, Value
@@ -50,6 +52,19 @@ class Names:
             count += 1
             name = f"{base}_{count}"
         return name
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an element of a net comes from.
+
+    Attributes:
+        statement: The place of the statement in the evaluation order.
+        span: The part of the pattern, or the whole statement.
+    """
+
+    statement: int
+    span: Span | None
 
 
 @dataclass
@@ -98,22 +113,44 @@ class Builder:
     places: dict[str, Place] = field(default_factory=dict)
     variables: dict[str, Colour] = field(default_factory=dict)
     sheets: list[Sheet] = field(default_factory=list)
+    #: by the names of places, transitions and pages; none for those that belong to no statement
+    origins: dict[str, Origin] = field(default_factory=dict)
+    #: of what is made now
+    origin: Origin | None = None
+
+    @contextmanager
+    def of(self, statement: int, span: Span | None) -> Iterator[None]:
+        """What is made meanwhile comes from this part of a statement; without a span, from the part around it."""
+        before = self.origin
+        if span is None and before is not None:
+            span = before.span
+        self.origin = Origin(statement, span)
+        try:
+            yield
+        finally:
+            self.origin = before
+
+    def _new(self, wanted: str) -> str:
+        name = self.elements.of(wanted, object())
+        if self.origin is not None:
+            self.origins[name] = self.origin
+        return name
 
     def place(self, wanted: str, colour: Colour, role: Role | None = None, initial: Iterable[Value] = ()) -> str:
         """A new place; its name."""
-        name = self.elements.of(wanted, object())
+        name = self._new(wanted)
         self.places[name] = Place(name, colour, tuple(initial), None, role)
         return name
 
     def sheet(self, wanted: str, *shown: str) -> Sheet:
         """A new page."""
-        sheet = Sheet(self.elements.of(wanted, object()), list(shown))
+        sheet = Sheet(self._new(wanted), list(shown))
         self.sheets.append(sheet)
         return sheet
 
     def move(self, sheet: Sheet, wanted: str, priority: int = P_NORMAL) -> Move:
         """A new transition."""
-        move = Move(self.elements.of(wanted, object()), sheet, priority)
+        move = Move(self._new(wanted), sheet, priority)
         sheet.moves.append(move)
         return move
 
@@ -138,6 +175,8 @@ class Builder:
             place, where = self.places[name], pages_of[name]
             fusion = name if len(where) > 1 or name in self.shared else None
             own = name if where[0] == sheet.name else self.elements.of(f"{sheet.name}_{name}", (sheet.name, name))
+            if own != name and sheet.name in self.origins:
+                self.origins[own] = self.origins[sheet.name]
             local[name] = Place(own, place.colour, place.initial, fusion, place.role)
         transitions: list[Transition] = []
         arcs: list[Arc] = []

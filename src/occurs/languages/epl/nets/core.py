@@ -184,13 +184,14 @@ class Core:
 
     def pattern(self, p: syntax.Pattern, init: str, exit_: str, end: str, prior: tuple[str, ...]) -> Made:
         """``prior``: the tags that are bound before."""
-        match p:
-            case syntax.Filter():
-                return self.filter(p, init, exit_, end, prior)
-            case syntax.Every():
-                return self.every(p, init, exit_, end, prior)
-            case syntax.Followed():
-                return self.followed(p.operands, init, exit_, end, prior)
+        with self.b.of(self.rank, p.span):
+            match p:
+                case syntax.Filter():
+                    return self.filter(p, init, exit_, end, prior)
+                case syntax.Every():
+                    return self.every(p, init, exit_, end, prior)
+                case syntax.Followed():
+                    return self.followed(p.operands, init, exit_, end, prior)
         raise AssertionError(p)
 
     def filter(self, p: syntax.Filter, init: str, exit_: str, end: str, prior: tuple[str, ...]) -> Made:

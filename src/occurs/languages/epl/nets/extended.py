@@ -163,19 +163,20 @@ class Extended(Core):
 
     def search(self, p: syntax.Pattern, init: str, end: str, false: str | None, around: Around) -> None:
         """Builds a pattern: from its Init to its End and, if somebody asks, its False place."""
-        match p:
-            case syntax.Filter():
-                self.event(p, init, end, around, None)
-            case syntax.Every():
-                self.again(p, init, end, around)
-            case syntax.Followed():
-                self.steps(p.operands, init, end, false, around)
-            case syntax.Or():
-                self.either(p, init, end, false, around)
-            case syntax.And():
-                self.both(p, init, end, false, around)
-            case syntax.Within():
-                self.guarded(p, init, end, false, around)
+        with self.b.of(self.rank, p.span):
+            match p:
+                case syntax.Filter():
+                    self.event(p, init, end, around, None)
+                case syntax.Every():
+                    self.again(p, init, end, around)
+                case syntax.Followed():
+                    self.steps(p.operands, init, end, false, around)
+                case syntax.Or():
+                    self.either(p, init, end, false, around)
+                case syntax.And():
+                    self.both(p, init, end, false, around)
+                case syntax.Within():
+                    self.guarded(p, init, end, false, around)
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
@@ -212,7 +213,8 @@ class Extended(Core):
     def again(self, p: syntax.Every, init: str, end: str, around: Around) -> None:
         """``every p``."""
         if isinstance(p.operand, syntax.Filter):
-            self.event(p.operand, init, end, around, init)
+            with self.b.of(self.rank, p.operand.span):
+                self.event(p.operand, init, end, around, init)
             return
         sheet = self.page("every", init, end)
         inner = self.private(sheet, "End1")

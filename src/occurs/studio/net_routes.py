@@ -1,0 +1,149 @@
+"""The calls of ``/api/v1/nets``: opening, stepping, writing and closing nets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Any
+
+from anyio import to_thread
+from msgspec import UNSET, json, to_builtins
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from occurs.studio import shapes
+from occurs.studio.files import kind_of
+from occurs.studio.http import Refused, answer, body, call, problems_refused, query
+from occurs.studio.limits import LIMITS
+from occurs.studio.nets import Nets
+from occurs.studio.project import options_of
+from occurs.studio.security import IMAGE_POLICY
+
+_MEDIA = {"cpn": "application/xml", "net.json": "application/json", "svg": "image/svg+xml"}
+#: what can be asked for, one at a time
+_ASKS = ("steps", "end", "row", "transition", "back", "reset")
+
+
+@call(body=shapes.NetRequest, answer=shapes.NetOpened, status=201)
+async def open_net(request: Request) -> Response:
+    """Open the net of the program's EPL statements, or of a file."""
+    asked = await body(request, shapes.NetRequest)
+    studio = request.app.state.studio
+    if asked.path is not None and kind_of(studio.folder.check(asked.path)) == "net":
+        data = await to_thread.run_sync(_net_file, studio, asked.path, asked.texts)
+        id, found = await _nets(request).open("file", _stem(asked.path), path=asked.path, data=data, black=asked.black)
+        return answer({"id": id, **found}, 201)
+    texts, settings = await to_thread.run_sync(_program, studio, asked)
+    options = settings.options if asked.options is None else options_of(asked.options)
+    optional = asked.events is None
+    events = await to_thread.run_sync(studio.events, settings.events if optional else asked.events, optional)
+    name = studio.folder.root.name if asked.path is None else _stem(asked.path)
+    more = {
+        "black": asked.black, "first": asked.first, "sink_exits": asked.sink_exits, "most_rows": asked.rows,
+        "name": name,
+    }  # fmt: skip
+    id, found = await _nets(request).open("rules", name, texts=texts, events=events, options=options, more=more)
+    return answer({"id": id, **found}, 201)
+
+
+def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
+    """The bytes of a file of a net, as text of one character each."""
+    if path not in texts:
+        data: bytes = studio.folder.read(path).data
+    elif path.endswith(".cpn"):
+        data = texts[path].encode("iso-8859-1", "xmlcharrefreplace")
+    else:
+        data = texts[path].encode(errors="surrogatepass")
+    if len(data) > LIMITS.net_file:
+        raise Refused(413, "too-large", f"{path}: a file of a net has at most {LIMITS.net_file >> 20} MB")
+    return data.decode("iso-8859-1")
+
+
+def _program(studio: Any, asked: shapes.NetRequest) -> tuple[dict[str, str], Any]:
+    """The texts of the rules that are asked for, and the settings of the project."""
+    texts, problems, settings = studio.program(asked.texts)
+    if asked.path is not None:
+        if kind_of(asked.path) != "rules":
+            raise Refused(400, "bad-request", f"{asked.path} is neither a file of rules nor of a net")
+        if asked.path not in texts:
+            try:
+                texts[asked.path] = studio.folder.read(asked.path).text
+            except UnicodeDecodeError:
+                raise Refused(422, "problems", f"{asked.path} is not UTF-8") from None
+        texts = {asked.path: texts[asked.path]}
+        problems = [p for p in problems if p.file == asked.path]
+    if wrong := [p for p in problems if p.severity == "error"]:
+        raise problems_refused(wrong)
+    if not texts:
+        raise Refused(422, "problems", "the program has no rules", "write a file of rules")
+    return texts, settings
+
+
+@call(body=shapes.FireRequest, answer=shapes.NetState)
+async def fire(request: Request) -> Response:
+    """Fire transitions of a net, take firings back, or restart it."""
+    asked = await body(request, shapes.FireRequest)
+    given = [name for name in _ASKS if getattr(asked, name) is not UNSET]
+    if len(given) != 1:
+        raise Refused(400, "bad-request", f"ask for one of {', '.join(_ASKS)}", f"found {', '.join(given) or 'none'}")
+    (what,) = given
+    if asked.binding is not UNSET and what != "transition":
+        raise Refused(400, "bad-request", "`binding` needs a `transition`")
+    if asked.breaks and what not in ("steps", "end", "row"):
+        raise Refused(400, "bad-request", "`breaks` are for runs: steps, end, row")
+    args: dict[str, Any]
+    match what:
+        case "transition":
+            args = {"call": "fire", "transition": asked.transition, "binding": asked.binding or None}
+        case "back":
+            args = {"call": "back", "n": asked.back}
+        case "reset":
+            args = {"call": "reset", "seed": asked.reset}
+        case _:
+            breaks = to_builtins(asked.breaks) if asked.breaks else None
+            steps, row = (None if x is UNSET else x for x in (asked.steps, asked.row))
+            args = {"call": "run", "steps": steps, "row": row, "breaks": breaks}
+    return answer(await _nets(request).ask(_id(request), args.pop("call"), **args))
+
+
+@call(query=shapes.NetExportQuery, text="image/svg+xml")
+async def export(request: Request) -> Response:
+    """A net as a file."""
+    asked, nets, id = query(request, shapes.NetExportQuery), _nets(request), _id(request)
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", nets.name(id))
+    text = await nets.ask(id, "export", format=asked.format, theme=asked.theme)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{asked.format}"'}
+    if asked.format == "svg":
+        headers["Content-Security-Policy"] = IMAGE_POLICY
+    encoding = "iso-8859-1" if asked.format == "cpn" else "utf-8"
+    return Response(json.decode(text, type=str).encode(encoding), 200, headers, _MEDIA[asked.format])
+
+
+@call(status=204)
+async def close(request: Request) -> Response:
+    """Close a net."""
+    await _nets(request).forget(_id(request))
+    return Response(status_code=204)
+
+
+routes = [
+    Route("/nets", open_net, methods=["POST"]),
+    Route("/nets/{id}/fire", fire, methods=["POST"]),
+    Route("/nets/{id}/export", export),
+    Route("/nets/{id}", close, methods=["DELETE"]),
+]
+
+
+def _nets(request: Request) -> Nets:
+    found: Nets = request.app.state.studio.nets
+    return found
+
+
+def _id(request: Request) -> str:
+    return str(request.path_params["id"])
+
+
+def _stem(path: str) -> str:
+    name = PurePosixPath(path).name
+    return name.removesuffix(".net.json").partition(".")[0] or "net"
