@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import processes
 from occurs.services.answers import Outline
-from occurs.studio.limits import LIMITS, listed
+from occurs.studio.limits import LIMITS, listed, seconds_of_call
 from occurs.studio.worker import too_many
 from studio_server import Started, until
 
@@ -511,6 +511,12 @@ def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_
     assert "bad.epl" in [p["file"] for p in found.json()["problems"] if p["kind"] == "worker"]
     changed = studio.api.post("check", json={"texts": {"bad.epl": "// 2"}}).json()
     assert "worker" not in [p["kind"] for p in changed["problems"]]
+
+
+def test_the_time_of_a_call_grows_with_the_rules_as_the_limits_say(studio):
+    told = studio.api.get("about").json()["limits"]
+    assert [seconds_of_call(size) for size in (0, LIMITS.rule_text)] == [5, 5 + 2 * 20]
+    assert (told["call_seconds"], told["call_seconds_per_mb"]) == (5, 20)
 
 
 def test_too_many_statements_of_a_file_are_a_problem():

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import os
 import signal
 import sys
-from collections import Counter, deque
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from occurs.studio.blame import TIMES, Blame, Mark, marks_of
 from occurs.studio.http import Refused, problems_refused
-from occurs.studio.limits import LIMITS
+from occurs.studio.limits import LIMITS, seconds_of_call
 from occurs.studio.shapes import Problem
 from occurs.studio.spawning import command, environment
 from occurs.studio.updates import Updates
@@ -30,10 +30,6 @@ AGAIN = 2.0
 _LONGEST = 256 << 20
 #: what a process returns that somebody has killed
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM) if sys.platform != "win32" else ()
-#: a call, a path and the digest of a text
-_Mark = tuple[str, str, bytes]
-#: so often may a text end the worker before it is left alone
-_TIMES = 2
 
 
 class Reply(msgspec.Struct):
@@ -53,7 +49,9 @@ class _Asked:
     args: dict[str, Any]
     #: calls of the same key overtake each other
     key: str | None
-    marks: list[_Mark]
+    marks: list[Mark]
+    #: bytes of rules
+    size: int
     done: asyncio.Future[msgspec.Raw] = field(repr=False)
 
 
@@ -70,8 +68,10 @@ class Languages:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._number = 0
-        #: how often a text was in a call that ended the worker, since that call was last answered
-        self._harm: Counter[_Mark] = Counter()
+        self._blame = Blame()
+        #: the number of the newest check of each key
+        self._newest: dict[str, int] = {}
+        self._checks = 0
 
     @property
     def pid(self) -> int | None:
@@ -105,21 +105,77 @@ class Languages:
     async def check(self, texts: Mapping[str, str], key: str) -> dict[str, Any]:
         """The check of a program, as the members of its answer.
 
-        A newer check with the same ``key`` overtakes this one (409).  Texts that have ended the worker twice are left
-        out, and reported.
+        A newer check with the same ``key``, unless it is empty, overtakes this one (409).  Texts that end the worker
+        are left out, and reported.
         """
-        left = {p for p, t in texts.items() if self._harm[_mark("check", p, t)] >= _TIMES}
-        kept = {p: t for p, t in texts.items() if p not in left}
-        raw = await self._ask("check", {"texts": kept}, kept, f"check {key}")
+        self._checks += 1
+        number = self._checks
+        if key:
+            self._newest[key] = number
+
+        async def check(kept: Mapping[str, str]) -> msgspec.Raw:
+            if key and self._newest.get(key) != number:
+                raise _overtaken()
+            return await self._ask("check", {"texts": kept}, kept, f"check {key}" if key else None)
+
+        try:
+            raw, left = await self._without_guilty("check", texts, check)
+        finally:
+            if self._newest.get(key) == number:
+                del self._newest[key]
         found: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         return {**found, "problems": [_left_alone(p) for p in sorted(left)] + msgspec.json.decode(found["problems"])}
 
     async def ask(self, call: str, texts: Mapping[str, str], /, **args: Any) -> msgspec.Raw:
-        """Another call over texts.  Refuses a program that has ended the worker twice (503)."""
-        left = sorted(p for p, t in texts.items() if self._harm[_mark(call, p, t)] >= _TIMES)
-        if left:
-            raise _gone(_left_alone(left[0]).message)
-        return await self._ask(call, args, texts, None)
+        """Another call over texts.
+
+        Where ``args`` have ``texts`` and the ``path`` of one of them, the others are left out if they end the worker.
+        Refuses (503) a text that does, and a call that needs it.
+        """
+        path = args.get("path") if "texts" in args else None
+        if path is not None:
+            texts = {path: texts[path], **texts}
+        self._refuse_guilty(self._blame.guilty(marks_of(call, texts)), path)
+
+        async def ask(kept: Mapping[str, str]) -> msgspec.Raw:
+            given = {"texts": dict(sorted(kept.items()))} if "texts" in args else {}
+            return await self._ask(call, {**args, **given}, kept, None)
+
+        raw, left = await self._without_guilty(call, texts, ask)
+        self._refuse_guilty(left, path)
+        return raw
+
+    @staticmethod
+    def _refuse_guilty(left: set[str], path: str | None) -> None:
+        if left and (path is None or path in left):
+            raise _gone(_left_alone(min(left) if path is None else path).message)
+
+    async def _without_guilty(
+        self, call: str, texts: Mapping[str, str], ask: Callable[[Mapping[str, str]], Any]
+    ) -> tuple[msgspec.Raw, set[str]]:
+        """The answer for all texts but those that end the worker, which are named.
+
+        Where it is not known which ones do, they are added one by one to the others.
+        """
+        marks = marks_of(call, texts)
+        left = self._blame.guilty(marks)
+        unclear = [p for p in self._blame.unclear(marks) if p not in left]
+        if len(unclear) < 2:
+            return await ask({p: t for p, t in texts.items() if p not in left}), left
+        kept = {p: t for p, t in texts.items() if p not in left and p not in unclear}
+        raw = None
+        for path in unclear:
+            before = self._blame.harm(marks[path])
+            try:
+                raw = await ask({**kept, path: texts[path]})
+            except Refused:
+                if self._blame.harm(marks[path]) <= before:  # refused, overtaken, or ended by somebody else
+                    raise
+                self._blame.convict(marks[path])
+                left.add(path)
+            else:
+                kept[path] = texts[path]
+        return (await ask(kept) if raw is None else raw), left
 
     async def _ask(
         self, call: str, args: dict[str, Any], texts: Mapping[str, str], key: str | None
@@ -129,10 +185,11 @@ class Languages:
         if key is not None:
             for other in (*self._waiting, *([self._now] if self._now else ())):
                 if other.key == key and not other.done.done():
-                    other.done.set_exception(Refused(409, "cancelled", "a newer text has overtaken this check"))
+                    other.done.set_exception(_overtaken())
         self._waiting = deque(a for a in self._waiting if not a.done.done())
         done: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
-        asked = _Asked(call, args, key, [_mark(call, p, t) for p, t in texts.items()], done)
+        marks, size = list(marks_of(call, texts).values()), sum(len(t.encode()) for t in texts.values())
+        asked = _Asked(call, args, key, marks, size, done)
         self._waiting.append(asked)
         self._signal.set()
         try:
@@ -190,8 +247,8 @@ class Languages:
             return
         self._number += 1
         line = msgspec.json.encode({"id": self._number, "call": asked.call, "args": asked.args}) + b"\n"
-        # a program of thousands of statements takes longer to read than any call may take otherwise
-        seconds = LIMITS.call_seconds + len(line) / 50_000
+        # a program of thousands of statements takes longer to check than any call may take otherwise
+        seconds = seconds_of_call(asked.size)
         try:
             async with asyncio.timeout(seconds):
                 process.stdin.write(line)
@@ -205,8 +262,7 @@ class Languages:
             raise _Ended("the language worker sent an unreadable answer") from None
         if reply.id != self._number:
             raise _Ended("the language worker answered another call")
-        for mark in asked.marks:
-            self._harm.pop(mark, None)
+        self._blame.answered(asked.call, asked.marks)
         if not asked.done.done():
             if reply.error is None:
                 asked.done.set_result(reply.result)
@@ -247,7 +303,7 @@ class Languages:
         if asked is None:
             return
         if not (self._process and self._process.returncode in _FROM_OUTSIDE) or ours:
-            self._harm.update(asked.marks)
+            self._blame.ended(asked.call, asked.marks)
         if not asked.done.done():
             asked.done.set_exception(_gone(f"{why}; it restarts"))
 
@@ -256,8 +312,8 @@ class _Ended(Exception):
     """The worker cannot go on."""
 
 
-def _mark(call: str, path: str, text: str) -> _Mark:
-    return call, path, hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+def _overtaken() -> Refused:
+    return Refused(409, "cancelled", "a newer text has overtaken this check")
 
 
 def _gone(why: str) -> Refused:
@@ -265,7 +321,7 @@ def _gone(why: str) -> Refused:
 
 
 def _left_alone(path: str) -> Problem:
-    text = f"{path} is not checked, because checking it stopped the language worker {_TIMES} times"
+    text = f"{path} is not checked, because checking it stopped the language worker {TIMES} times"
     return Problem("worker", "error", text, "it is checked again when its text changes", path)
 
 
