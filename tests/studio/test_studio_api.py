@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +239,8 @@ def test_a_check_sees_the_whole_program_with_unsaved_texts(studio):
         ("Duration", "Duration", "labor.epl"), ("TimeOnLabor", "TimeOnLabor", "labor.epl")
     ]  # fmt: skip
     rule = "define Long(n) from Duration(last_dely > 2) where n = Duration.patientId"
-    found = studio.api.post("check", json={"texts": {"new.tesla": rule}}).json()
+    with program_of(studio, ["labor.epl", "new.tesla"]):
+        found = studio.api.post("check", json={"texts": {"new.tesla": rule}}).json()
     problem = next(p for p in found["problems"] if p["severity"] == "error")
     assert (problem["file"], problem["kind"], problem["span"]["line"]) == ("new.tesla", "unknown-attribute", 1)
     assert "last_delay" in problem["hint"]
@@ -245,6 +248,79 @@ def test_a_check_sees_the_whole_program_with_unsaved_texts(studio):
     broken = studio.api.post("check", json={"texts": {"labor.epl": "\ufeff" + text + BROKEN}}).json()
     assert [p["file"] for p in broken["problems"] if p["severity"] == "error"] == ["labor.epl"]
     assert "Duration" in [o["name"] for o in broken["outline"]]
+
+
+@contextlib.contextmanager
+def program_of(studio: Started, rules: list[str] | None) -> Iterator[None]:
+    """A project with these rules; None: those of the directory itself."""
+    sidecar = studio.folder / "studio.json"
+    before = sidecar.read_bytes()
+    program = {**json.loads(before)["program"], "rules": rules}
+    sidecar.write_text(json.dumps({"version": 1, "program": program}))
+    try:
+        yield
+    finally:
+        sidecar.write_bytes(before)
+
+
+def test_texts_that_are_not_in_the_program_do_not_count(studio):
+    texts = {"new.epl": "@Name('New') select a.name as n from pattern [every a=Patient];", "below/b.epl": BROKEN}
+    asked = {"path": "new.epl", "texts": texts, "offset": texts["new.epl"].index("Patient") + 1}
+
+    def named() -> set[str]:
+        found = studio.api.post("check", json={"texts": texts}).json()
+        files = {p["file"] for p in found["problems"]} | {o["file"] for o in found["outline"]}
+        plan = studio.api.post("plan", json={"texts": texts}).json()
+        assert files == {d["file"] for d in plan["definitions"]}
+        return files
+
+    assert named() == {"labor.epl"}
+    assert "contrDuration" in studio.api.post("hover", json=asked).json()["text"], "the text that is asked about does"
+    with program_of(studio, None):
+        assert named() == {"labor.epl", "new.epl"}, "by default files of the directory itself, saved or not"
+    with program_of(studio, ["new.epl"]):
+        assert named() == {"new.epl"}
+    assert studio.api.post("check", json={"texts": {"../new.epl": ""}}).status_code == 403
+
+
+def test_places_count_a_byte_order_mark(studio):
+    """Whether it is in the text that is sent or in the file."""
+    text = "create schema A (v int); @Name('X') insert into X select a.v as v from pattern [every a=A(v > 1)];"
+    at = text.index("a=A") + 3
+
+    def asked(call: str, marked: bool, saved: bool) -> Any:
+        given = "\ufeff" * marked + text
+        if saved:
+            (studio.folder / "bom.epl").write_bytes(given.encode())
+        body = {"texts": {} if saved else {"bom.epl": given}}
+        if call not in ("check", "plan"):
+            body |= {"path": "bom.epl", "offset": at + marked}
+        found = studio.api.post(call, json=body)
+        assert found.status_code == 200, found.text
+        return found.json()
+
+    def columns(value: Any) -> list[int]:
+        if isinstance(value, dict):
+            own = [value["column"], value["end_column"]] if "column" in value else []
+            return own + [v for n, v in value.items() if n == "from"] + columns(list(value.values()))
+        return [c for item in value for c in columns(item)] if isinstance(value, list) else []
+
+    with program_of(studio, ["bom.epl"]):
+        for call in ("check", "complete", "hover", "definition", "plan"):
+            plain = columns(asked(call, False, False))
+            assert plain
+            for saved in (False, True):
+                assert columns(asked(call, True, saved)) == [c + 1 for c in plain], (call, saved)
+        wrong = {"texts": {"bom.epl": "\ufeff" + BROKEN}}
+        span = studio.api.post("plan", json=wrong).json()["error"]["problems"][0]["span"]
+        assert span["column"] == BROKEN.index("frm") + 2
+        formatted = studio.api.post("format", json={"path": "b.epl", "text": "\ufeff" + BROKEN}).json()
+        assert formatted["problems"][0]["span"] == span
+        assert studio.api.post("complete", json={"path": "bom.epl", "offset": 0}).status_code == 200
+        job = studio.api.post("jobs", json={"kind": "run", **wrong}).json()["id"]
+        until(lambda: studio.api.get(f"jobs/{job}").json()["state"] == "failed", 60)
+        assert studio.api.get(f"jobs/{job}").json()["problems"][0]["span"] == span
+    (studio.folder / "bom.epl").unlink()
 
 
 def test_files_of_the_program_that_cannot_be_read_are_problems(studio):
@@ -304,7 +380,8 @@ def test_a_plan_has_keys_and_retention_and_wrong_rules_their_problems(studio):
 
 def test_a_plan_takes_types_from_the_events_where_no_rule_declares_them(studio):
     rule = "define Long(n) from Patient(contrDuration > 2) where n = Patient.name"
-    found = studio.api.post("plan", json={"texts": {"labor.epl": "", "new.tesla": rule}}).json()
+    with program_of(studio, ["new.tesla"]):
+        found = studio.api.post("plan", json={"texts": {"new.tesla": rule}}).json()
     patient = next(i for i in found["inputs"] if i["type"] == "Patient")
     assert "contrDuration" in json.dumps(patient)
 
@@ -439,7 +516,7 @@ def _command(pid: int) -> str:
 
 
 CALLS = [
-    ("check", {"texts": {"w.epl": "select * from A;"}}),
+    ("check", {"texts": {"labor.epl": "select * from A;"}}),
     ("complete", AT),
     ("hover", AT),
     ("definition", AT),

@@ -28,8 +28,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from occurs import __version__
-from occurs.studio import job_routes, samples, shapes
-from occurs.studio.files import BOM, LANGUAGES, SIDECAR, Folder, image_type, kind_of
+from occurs.studio import job_routes, marks, programs, samples, shapes
+from occurs.studio.files import LANGUAGES, SIDECAR, Folder, image_type, kind_of
 from occurs.studio.http import Refused, answer, body, call, decoded, need_json, problems_refused, raw_body
 from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
@@ -63,27 +63,12 @@ class Studio:
 
     def program(self, texts: Mapping[str, str]) -> tuple[dict[str, str], list[Problem], Settings]:
         """The texts of the program by path, unsaved ones first, and what is wrong with its files."""
-        settings = self.project.settings()
-        out: dict[str, str] = {}
-        problems = list(settings.problems)
-        for path in settings.rules:
-            if path in texts:
-                continue
-            try:
-                out[path] = self.folder.read(path).text
-            except UnicodeDecodeError as error:
-                text = f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start:,}"
-                problems.append(Problem("not-utf-8", "error", text, file=path))
-            except Refused as error:
-                hint = f"program.rules of {SIDECAR} names it" if error.status == 404 else None
-                problems += error.error.problems or [Problem(error.error.kind, "error", str(error), hint, path)]
-        for path, text in texts.items():
-            if kind_of(self.folder.check(path)) == "rules":
-                if len(text.encode(errors="surrogatepass")) > LIMITS.rule_text:
-                    raise Refused(413, "too-large", f"{path}: a file of rules has at most {LIMITS.rule_text >> 20} MB")
-                out[path] = text.removeprefix("\ufeff")
-        return dict(sorted(out.items())), problems, settings
+        found = self.read(texts)
+        return found.texts, found.problems, found.settings
 
+    def read(self, texts: Mapping[str, str], path: str | None = None) -> programs.Program:
+        """The program with its unsaved ``texts``, and the file at ``path``; see :func:`programs.read`."""
+        return programs.read(self.folder, self.project, texts, path)
 
     def events(self, given: Sequence[str], optional: bool = False) -> list[str]:
         """Events as ``PATH`` or ``TYPE=PATH``, all of them of the project.
@@ -219,9 +204,9 @@ async def check(request: Request) -> Response:
     """The problems and the outline of the whole program.  A newer call of the same client overtakes an older one."""
     studio = studio_of(request)
     asked = await body(request, shapes.Texts)
-    texts, problems, _ = await in_thread(studio.program, asked.texts)
-    found = await studio.languages.check(texts, request.headers.get("occurs-client", "")[:64])
-    return answer({**found, "problems": [*problems, *found["problems"]]})
+    program = await in_thread(studio.read, asked.texts)
+    found = await studio.languages.check(program.texts, request.headers.get("occurs-client", "")[:64])
+    return answer(marks.outer({**found, "problems": [*program.problems, *found["problems"]]}, program.marked))
 
 
 @call(body=shapes.At, answer=shapes.Completions)
@@ -245,18 +230,16 @@ async def definition(request: Request) -> Response:
 async def _at(request: Request, name: str) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.At)
-    texts, _, _ = await in_thread(studio.program, asked.texts)
-    path, offset = _rules(studio, asked.path), asked.offset
-    if path not in texts:
-        try:
-            texts[path] = (await in_thread(studio.folder.read, path)).text
-        except UnicodeDecodeError:
-            raise Refused(422, "problems", f"{path} is not UTF-8") from None
-    if asked.texts.get(path, "").startswith("\ufeff"):
-        offset -= 1
-    if not 0 <= offset <= len(texts[path]):
+    path = _rules(studio, asked.path)
+    program = await in_thread(studio.read, asked.texts, path)
+    offset = marks.inner(asked.offset, path, program.marked)
+    if not (0 <= asked.offset and offset <= len(program.texts[path])):
         raise Refused(400, "bad-request", f"the offset {asked.offset} is not in {path}")
-    found = await studio.languages.ask(name, texts, texts=texts, path=path, offset=offset)
+    found = await _ask(studio, program, name, path=path, offset=offset)
+    if path in program.marked and name == "complete":
+        found["from"] += 1
+    if path in program.marked and name == "hover" and found is not None:
+        found["span"] = marks.behind_mark(found["span"])
     return answer(found)
 
 
@@ -266,10 +249,12 @@ async def format(request: Request) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.Format)
     path = _rules(studio, asked.path)
-    mark = BOM.decode() if asked.text.startswith(BOM.decode()) else ""
-    text = asked.text.removeprefix(mark)
-    found = msgspec.json.decode(await studio.languages.ask("format", {path: text}, path=path, text=text))
-    return answer({**found, "text": mark + found["text"]})
+    text = asked.text.removeprefix(marks.MARK)
+    raw = await studio.languages.ask("format", {path: text}, path=path, text=text)
+    if text == asked.text:
+        return answer(raw)
+    found = marks.outer(raw, {path})
+    return answer({**found, "text": marks.MARK + found["text"]})
 
 
 @call(body=shapes.PlanOf, answer=shapes.Plan)
@@ -277,14 +262,14 @@ async def plan(request: Request) -> Response:
     """The plan of the program, with the columns of the events where they can be read."""
     studio = studio_of(request)
     asked = await body(request, shapes.PlanOf)
-    texts, problems, settings = await in_thread(studio.program, asked.texts)
-    if problems:
-        raise problems_refused(problems)
+    program = await in_thread(studio.read, asked.texts)
+    settings = program.settings
+    if program.problems:
+        raise problems_refused(program.problems)
     optional = asked.events is None
     events = await in_thread(studio.events, settings.events if asked.events is None else asked.events, optional)
     options = settings.options
-    found = await studio.languages.ask("plan", texts, texts=texts, events=events, options=options, optional=optional)
-    return answer(found)
+    return answer(await _ask(studio, program, "plan", events=events, options=options, optional=optional))
 
 
 @call(body=shapes.Peek, answer=shapes.Peeked)
@@ -326,6 +311,16 @@ async def open_example(request: Request) -> Response:
 async def openapi(request: Request) -> Response:
     """This description."""
     return answer(described(request.app.state.calls))
+
+
+async def _ask(studio: Studio, program: programs.Program, name: str, /, **args: Any) -> Any:
+    """A call of the language worker over a program, whose answer counts byte order marks."""
+    try:
+        raw = await studio.languages.ask(name, program.texts, texts=program.texts, **args)
+    except Refused as error:
+        error.error.problems = msgspec.convert(marks.outer(error.error.problems, program.marked), list[Problem])
+        raise
+    return marks.outer(raw, program.marked)
 
 
 def _rules(studio: Studio, path: str) -> str:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from occurs.studio import limits
+from occurs.studio import limits, marks
 from occurs.studio.results import Results
 from occurs.studio.spawning import command, environment
 
@@ -47,12 +47,16 @@ class UnknownJobError(LookupError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``)."""
+    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
+
+    ``marked``: the paths of texts that have a byte order mark, which places count.
+    """
 
     kind: str
     texts: Mapping[str, str]
     events: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
+    marked: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -172,7 +176,7 @@ class Jobs:
             job.folder.mkdir()
             self._publish("job", job.told())
             async with asyncio.timeout(self.most.seconds):
-                line = await self._worked(job)
+                line = marks.outer(await self._worked(job), job.request.marked)
             if "done" in line:
                 took = round((time.monotonic() - began) * 1000)
                 job.result = {**line["done"], "milliseconds": took}
