@@ -104,6 +104,8 @@ def _answer(work: Callable[[], Answer], otherwise: Answer) -> Answer:
     """The answer; if it fails, which is logged, there is none."""
     try:
         return work()
+    except MemoryError:
+        raise
     except Exception:
         log.exception("a question about rules failed")
         return otherwise

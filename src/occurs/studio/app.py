@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Match, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from occurs import __version__
 from occurs.studio import job_routes, marks, programs, samples, shapes
@@ -383,13 +383,32 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return refused.response()
 
 
-async def _bug(request: Request, error: Exception) -> Response:
-    if os.environ.get("OCCURS_TRACEBACK"):
-        _log.error("".join(traceback.format_exception(error)))
-    else:
-        _log.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
-    hint = "this is a bug in Occurs; start the studio with OCCURS_TRACEBACK=1 to see the traceback in its log"
-    return Refused(500, "internal", "the server failed to answer this request", hint).response()
+class _Bugs:
+    """The middleware that answers for what fails, within those that set headers."""
+
+    def __init__(self, app: ASGIApp):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as error:
+            if started or scope["type"] != "http":
+                raise
+            if os.environ.get("OCCURS_TRACEBACK"):
+                _log.error("".join(traceback.format_exception(error)))
+            else:
+                _log.error("%s %s: %s: %s", scope["method"], scope["path"], type(error).__name__, error)
+            hint = "this is a bug in Occurs; start the studio with OCCURS_TRACEBACK=1 to see the traceback in its log"
+            refused = Refused(500, "internal", "the server failed to answer this request", hint)
+            await refused.response()(scope, receive, send)
 
 
 # the application
@@ -460,8 +479,8 @@ def create(studio: Studio) -> Starlette:
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guard, token=studio.token, port=studio.port)],
-        exception_handlers={Refused: _refused, HTTPException: _http_error, Exception: _bug},
+        middleware=[Middleware(Guard, token=studio.token, port=studio.port), Middleware(_Bugs)],
+        exception_handlers={Refused: _refused, HTTPException: _http_error},
     )
     app.router.redirect_slashes = False
     app.state.studio = studio

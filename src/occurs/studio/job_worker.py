@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, LimitProblem, OccursError, Problem
+from occurs.studio.memory import limit_memory
 
 if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
@@ -46,7 +47,7 @@ def main() -> None:
     given = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_server, args=(Path(given["folder"]),), daemon=True).start()
     as_data(Problem("", ""))  # all that an end without memory needs is loaded
-    _limit_memory(given["memory"])
+    limit_memory(given["memory"])
     try:
         tell(done(given, tell))
     except OccursError as error:
@@ -56,6 +57,11 @@ def main() -> None:
         text = f"the job needs more than {given['memory'] >> 20:,} MB of memory"
         hint = "run it on fewer events, or with `occurs run`, which has no such limit"
         tell({"failed": [as_data(Problem("memory", text, hint=hint))]})
+    except OSError as error:  # a full disk, most often
+        _traceback()
+        text = f"the result of the job cannot be written: {error.strerror or error}"
+        hint = "make room in the directory for temporary files, or name another one in TMPDIR"
+        tell({"failed": [as_data(Problem("cannot-write", text, hint=hint))]})
     except Exception as error:
         _traceback()
         text = f"the job broke off: {type(error).__name__}: {error}"
@@ -72,13 +78,6 @@ def _end_with_server(folder: Path) -> None:
     with contextlib.suppress(OSError):
         folder.parent.rmdir()
     os._exit(1)
-
-
-def _limit_memory(most: int) -> None:
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _traceback() -> None:

@@ -126,7 +126,7 @@ class Jobs:
         elif job.state == "done":
             del self._jobs[id]
         await self._end(job)
-        self._next()
+        self._tidy()
         return job.told()
 
     async def close(self) -> None:

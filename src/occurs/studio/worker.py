@@ -19,6 +19,7 @@ import msgspec
 
 from occurs.services.answers import Outline, Problem
 from occurs.studio.limits import LIMITS
+from occurs.studio.memory import limit_memory
 
 Texts = Mapping[str, str]
 #: the largest integer that JavaScript holds as it is
@@ -36,7 +37,7 @@ class Request(msgspec.Struct):
 def main() -> None:
     """Answer the lines of standard input until it ends."""
     lines, out = _own_pipes()
-    _limit_memory(int(os.environ.get("OCCURS_STUDIO_MEMORY", "0")))
+    limit_memory(int(os.environ.get("OCCURS_STUDIO_MEMORY", "0")))
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(lines, waiting), daemon=True).start()
     calls = _calls()
@@ -151,16 +152,6 @@ def _read(lines: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
 def _write(out: IO[bytes], value: Any) -> None:
     out.write(msgspec.json.encode(value) + b"\n")
     out.flush()
-
-
-def _limit_memory(size: int) -> None:
-    """At most ``size`` bytes of address space, where the system has such a limit."""
-    if size and sys.platform != "win32":
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        size = size if hard == resource.RLIM_INFINITY else min(size, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
 
 
 if __name__ == "__main__":
