@@ -22,7 +22,10 @@ from hypothesis import strategies as st
 
 import processes
 from occurs.services.answers import Outline
+from occurs.studio import samples
+from occurs.studio.files import Folder
 from occurs.studio.limits import LIMITS, listed, seconds_of_call
+from occurs.studio.project import checked, split_events
 from occurs.studio.worker import too_many
 from studio_server import Started, until
 
@@ -200,12 +203,59 @@ def test_an_example_is_copied_into_the_project_once(studio):
     found = studio.api.post("examples", json={"name": "flights"})
     assert found.status_code == 201
     assert "flights/flights.tesla" in found.json()["files"]
+    assert (found.json()["added"], found.json()["command"]) == (False, "occurs studio flights")
+    assert studio.api.get("project").json()["program"]["rules"] == ["labor.epl"]
     assert (studio.folder / "flights" / "Weather.csv").exists()
     assert studio.api.post("examples", json={"name": "flights"}).status_code == 409
     assert studio.api.post("examples", json={"name": "../labor"}).status_code == 404
 
 
+@pytest.mark.parametrize("sidecar", [None, '{"version": 1, "mine": 1, "program": {"rules": [], "also": 2}}'])
+def test_a_project_without_rules_takes_in_the_program_of_an_example(start_studio, sidecar):
+    studio = start_studio({"other.csv": "type,time\n", **({} if sidecar is None else {"studio.json": sidecar})})
+    with studio.updates() as reader:
+        found = studio.api.post("examples", json={"name": "labor"})
+        assert (found.json()["added"], found.json()["command"]) == (True, None)
+        project = studio.api.get("project")
+        assert reader.tag_of("studio.json") == project.headers["etag"]
+    assert project.json()["program"] == {
+        "rules": ["labor/labor.epl"], "events": ["labor/rows.csv"], "options": {"time_unit": "min"},
+        **({} if sidecar is None else {"also": 2}),
+    }  # fmt: skip
+    assert project.json().get("mine") == (None if sidecar is None else 1)
+    checked = studio.api.post("check", json={"texts": {}}).json()
+    assert [o["name"] for o in checked["outline"] if o["kind"] == "pattern"] == ["Duration", "TimeOnLabor"]
+    job = studio.api.post("jobs", json={"kind": "run"}).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    assert studio.api.get(f"jobs/{job}").json()["result"]["total"] == 12
+    again = studio.api.post("examples", json={"name": "flights"}).json()
+    assert (again["added"], again["command"]) == (False, "occurs studio flights")
+
+
+def test_the_program_of_every_example_can_be_taken_in(tmp_path):
+    folder = Folder(tmp_path)
+    for name in samples.names():
+        samples.copy(name, tmp_path)
+        value, problems = checked(msgspec.json.encode(samples.taken_in({"version": 1}, name)), folder)
+        assert problems == []
+        for text in (*value["program"]["rules"], *value["program"]["events"]):
+            assert (tmp_path / split_events(text)[1]).is_file()
+
+
 # project
+
+
+def test_a_wrong_project_is_refused_with_its_tag_and_can_be_replaced(start_studio):
+    studio = start_studio({"a.epl": BROKEN, "studio.json": "<<<<<<< ours"})
+    found = studio.api.get("project")
+    assert (found.status_code, kind(found)) == (422, "problems")
+    assert found.json()["error"]["problems"][0]["file"] == "studio.json"
+    assert found.headers["etag"] == etag(studio, "studio.json")
+    problems = studio.api.post("check", json={"texts": {}}).json()["problems"]
+    assert [p["file"] for p in problems] == ["studio.json", "a.epl"], "the defaults hold"
+    assert studio.api.post("examples", json={"name": "labor"}).json()["added"] is False
+    put = studio.api.put("project", json={"version": 1}, headers={"If-Match": found.headers["etag"]})
+    assert put.status_code == 200
 
 
 def test_the_project_is_saved_with_its_tag_and_keeps_unknown_members(studio):

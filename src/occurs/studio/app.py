@@ -183,7 +183,13 @@ async def delete_file(request: Request) -> Response:
 @call(answer=Sidecar)
 async def get_project(request: Request) -> Response:
     """The content of ``studio.json``, with its ETag."""
-    value, etag = await in_thread(studio_of(request).project.read)
+    project = studio_of(request).project
+    try:
+        value, etag = await in_thread(project.read)
+    except Refused as error:
+        if etag := await in_thread(project.tag):  # of what is wrong, so that it can be replaced
+            error.headers = {"ETag": etag}
+        raise
     return answer(value, headers={"ETag": etag})
 
 
@@ -292,19 +298,32 @@ async def updates(request: Request) -> Response:
 
 @call(body=shapes.Example, answer=shapes.Opened, status=201)
 async def open_example(request: Request) -> Response:
-    """Copy an example into a new directory of the project."""
+    """Copy an example into a new directory of the project, which takes in its program if it has no rules itself."""
     studio = studio_of(request)
     name = (await body(request, shapes.Example)).name
     if name not in samples.names():
         raise Refused(404, "missing-file", f"there is no example {name!r}", f"examples: {', '.join(samples.names())}")
+    paths, etag = await in_thread(_opened, studio, name)
+    if etag is not None:
+        studio.watcher.changed(SIDECAR, etag)
+    return answer(shapes.Opened(paths, etag is not None, f"occurs studio {name}" if etag is None else None), 201)
+
+
+def _opened(studio: Studio, name: str) -> tuple[list[str], str | None]:
+    """Copy an example; the ETag of the project that has taken in its program, None if it has one itself."""
+    before = studio.project.settings()
     try:
-        paths = await in_thread(samples.copy, name, studio.folder.root)
+        paths = samples.copy(name, studio.folder.root)
     except FileExistsError:
         raise Refused(409, "busy", f"{name} exists already", "remove it or rename it") from None
     except OSError as error:
         text = f"{name} cannot be created: {error.strerror}"
         raise problems_refused([Problem("cannot-write", "error", text, file=name)]) from error
-    return answer(shapes.Opened(paths), 201)
+    if before.rules or before.problems:
+        return paths, None
+    value, etag = studio.project.read()
+    data = msgspec.json.encode(samples.taken_in(value, name))
+    return paths, studio.project.write(data, if_match=etag, if_none_match=None)[1]
 
 
 @call(answer=dict[str, Any])

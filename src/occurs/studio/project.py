@@ -161,6 +161,13 @@ class Project:
         default = {f"default_{name}": value is None for name, value in named.items()}
         return Settings(tuple(rules), tuple(events), program.get("options", {}), problems, **default)
 
+    def tag(self) -> str | None:
+        """The ETag of the file as it is, right or wrong; None if it cannot be read."""
+        try:
+            return self._folder.read(SIDECAR).etag
+        except Refused:
+            return None
+
     def _exists(self) -> bool:
         try:
             self._folder.read(SIDECAR)

@@ -119,9 +119,14 @@ class Places(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """The files of an example that was copied."""
+    """The files of an example that was copied.
+
+    ``added``: the project, which had no rules, has its program now.  ``command``: else, how to open it.
+    """
 
     files: list[str]
+    added: bool
+    command: str | None
 
 
 class JobRequest(Struct, forbid_unknown_fields=True):
