@@ -373,6 +373,58 @@ def test_places_count_a_byte_order_mark(studio):
     (studio.folder / "bom.epl").unlink()
 
 
+def test_events_are_those_of_the_directory_if_nobody_chose_them(start_studio):
+    rules = "@Name('Hot') insert into Hot select a.v as v from pattern [every a=Temp(v > 1)];"
+    studio = start_studio({
+        "a.epl": rules, "Temp.csv": "time,v\n1,2\n", "rows.csv": "type,time,v\nTemp,2,9\n",
+        "below/Temp.csv": "time,v\n", "data/one.csv": "type,time\n", "data/_SUCCESS": "", "mixed/b.epl": "",
+        "mixed/rows.csv": "type,time\n",
+    })  # fmt: skip
+    found = studio.api.post("check", json={"texts": {}}).json()["events"]
+    assert [(e["path"], e["entry"], e["directory"], e["default"]) for e in found] == [
+        ("Temp.csv", "Temp=Temp.csv", False, True),
+        ("below", "below", True, False),
+        ("below/Temp.csv", "Temp=below/Temp.csv", False, False),
+        ("data", "data", True, False),
+        ("data/one.csv", "data/one.csv", False, False),
+        ("mixed/rows.csv", "mixed/rows.csv", False, False),
+        ("rows.csv", "rows.csv", False, True),
+    ]
+    unsaved = studio.api.post("check", json={"texts": {"a.epl": "// no type"}}).json()["events"]
+    assert "Temp.csv" in [e["entry"] for e in unsaved], "the types are those of the texts as they are"
+    options = {"time_unit": "s"}
+    types = studio.api.post("events/peek", json={"options": options}).json()["types"]
+    assert [(t["name"], t["rows"]) for t in types] == [("Temp", 2)]
+    studio.api.put("project", json={"version": 1, "program": {"options": options}}, headers={"If-None-Match": "*"})
+    plan = studio.api.post("plan", json={}).json()
+    assert [[a["name"] for a in i["attributes"]] for i in plan["inputs"]] == [["v"]]
+    job = studio.api.post("jobs", json={"kind": "run"}).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    assert studio.api.get(f"jobs/{job}").json()["result"]["total"] == 2
+
+
+def test_a_directory_of_events_is_read_and_its_files_are_in_the_program(start_studio):
+    rules = "@Name('Hot') insert into Hot select a.v as v from pattern [every a=Temp(v > 1)];"
+    sidecar = {"version": 1, "program": {"events": ["Temp=data"], "options": {"time_unit": "s"}}}
+    data = {"data/1.csv": "time,v\n1,2\n", "data/2.csv": "time,v\n2,3\n"}
+    studio = start_studio({"a.epl": rules, "studio.json": json.dumps(sidecar), "more.csv": "", **data})
+    assert [f["path"] for f in studio.api.get("files").json() if f["in_program"]] == ["a.epl", *data]
+    job = studio.api.post("jobs", json={"kind": "run"}).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    assert studio.api.get(f"jobs/{job}").json()["result"]["total"] == 2
+
+
+def test_types_that_only_the_events_know_are_completed_and_explained(start_studio):
+    text = "select a.v as v from pattern [every a=Temp(v > 1)];"
+    studio = start_studio({"a.epl": text, "rows.csv": "type,time,v,room\nTemp,1,2,x\n"})
+    asked = {"path": "a.epl", "texts": {}, "offset": text.index("a.v") + 2}
+    assert {i["label"] for i in studio.api.post("complete", json=asked).json()["items"]} == {"v", "room"}
+    asked["offset"] = text.index("Temp") + 1
+    assert "room: string" in studio.api.post("hover", json=asked).json()["text"]
+    (studio.folder / "rows.csv").write_text("type,time,v,floor\nTemp,1,2,3\n")
+    assert "floor: int" in studio.api.post("hover", json=asked).json()["text"]
+
+
 def test_files_of_the_program_that_cannot_be_read_are_problems(studio):
     before = (studio.folder / "studio.json").read_bytes()
     (studio.folder / "bytes.epl").write_bytes(b"\xff")

@@ -94,12 +94,13 @@ def test_a_text_that_is_mended_frees_those_that_were_suspected_with_it():
 def test_another_call_leaves_out_the_guilty_text_but_not_the_one_that_is_asked_about():
     worker = Ends(bad)
     texts = {"a.epl": "1", "b.epl": "boom"}
-    found = [worker.asked(texts, texts=texts, path="a.epl") for _ in range(3)]
+    found = [worker.asked(texts, texts=texts, needs=["a.epl"]) for _ in range(3)]
     assert found == [None, None, ["a.epl"]]
     worker.calls.clear()
-    assert worker.asked(texts, texts=texts, path="b.epl") is None
+    assert worker.asked(texts, texts=texts, needs=["b.epl"]) is None
     assert worker.asked(texts, texts=texts) is None, "a plan needs all texts"
     assert worker.calls == []
+    assert worker.asked(texts, texts=texts, needs=[]) == ["a.epl"], "a look at events needs none"
 
 
 def test_what_the_worker_refuses_is_nobodys_guilt():

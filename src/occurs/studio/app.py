@@ -211,7 +211,14 @@ async def check(request: Request) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.Texts)
     program = await in_thread(studio.read, asked.texts)
-    found = await studio.languages.check(program.texts, request.headers.get("occurs-client", "")[:64])
+    paths = await in_thread(studio.folder.events)
+    client, options = request.headers.get("occurs-client", "")[:64], program.settings.options
+    found = await studio.languages.check(program.texts, client, events=[path for path, _ in paths], options=options)
+    entries = msgspec.json.decode(found["events"], type=list[str])
+    found["events"] = [
+        shapes.EventFile(path, entry, directory, not directory and "/" not in path)
+        for (path, directory), entry in zip(paths, entries, strict=True)
+    ]
     return answer(marks.outer({**found, "problems": [*program.problems, *found["problems"]]}, program.marked))
 
 
@@ -241,7 +248,8 @@ async def _at(request: Request, name: str) -> Response:
     offset = marks.inner(asked.offset, path, program.marked)
     if not (0 <= asked.offset and offset <= len(program.texts[path])):
         raise Refused(400, "bad-request", f"the offset {asked.offset} is not in {path}")
-    found = await _ask(studio, program, name, path=path, offset=offset)
+    events = await _events(studio, program.settings, None)
+    found = await _ask(studio, program, name, needs=[path], path=path, offset=offset, **events)
     if path in program.marked and name == "complete":
         found["from"] += 1
     if path in program.marked and name == "hover" and found is not None:
@@ -269,13 +277,10 @@ async def plan(request: Request) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.PlanOf)
     program = await in_thread(studio.read, asked.texts)
-    settings = program.settings
     if program.problems:
         raise problems_refused(program.problems)
-    optional = asked.events is None
-    events = await in_thread(studio.events, settings.events if asked.events is None else asked.events, optional)
-    options = settings.options
-    return answer(await _ask(studio, program, "plan", events=events, options=options, optional=optional))
+    events = await _events(studio, program.settings, asked.events)
+    return answer(await _ask(studio, program, "plan", optional=asked.events is None, **events))
 
 
 @call(body=shapes.Peek, answer=shapes.Peeked)
@@ -283,11 +288,11 @@ async def peek(request: Request) -> Response:
     """The types, the first rows and the problems of events."""
     studio = studio_of(request)
     asked = await body(request, shapes.Peek)
-    settings = await in_thread(studio.project.settings)
-    given = settings.events if asked.events is None else asked.events
-    events = await in_thread(studio.events, given, asked.events is None)
-    options = settings.options if asked.options is None else options_of(asked.options)
-    return answer(await studio.languages.ask("peek", {}, events=events, options=options, rows=asked.rows))
+    program = await in_thread(studio.read, {})
+    events = await _events(studio, program.settings, asked.events)
+    if asked.options is not None:
+        events["options"] = options_of(asked.options)
+    return answer(await _ask(studio, program, "peek", needs=(), rows=asked.rows, **events))
 
 
 @call(answer=None, text="text/event-stream")
@@ -330,6 +335,12 @@ def _opened(studio: Studio, name: str) -> tuple[list[str], str | None]:
 async def openapi(request: Request) -> Response:
     """This description."""
     return answer(described(request.app.state.calls))
+
+
+async def _events(studio: Studio, settings: Settings, given: Sequence[str] | None) -> dict[str, Any]:
+    """The events of a call, or of the project, as the language worker is told; those of a project need not be there."""
+    events = await in_thread(studio.events, settings.events if given is None else given, given is None)
+    return {"events": events, "options": settings.options, "default": given is None and settings.default_events}
 
 
 async def _ask(studio: Studio, program: programs.Program, name: str, /, **args: Any) -> Any:

@@ -104,6 +104,10 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     texts = [(text.removeprefix("\ufeff"), path, language_of(path)) for path, text in given["texts"].items()]
     program = Program(texts, folders={path: Path(path).parent.absolute() for path in given["texts"]})
     options = RunOptions(given["options"])
+    if given.get("default"):
+        from occurs.services import offered
+
+        given = {**given, "events": offered(given["events"], given["texts"], given["options"])}
     sources, lines = _events(program.declared, given, options.input)
     rows = sum(len(s.table) for s in sources)
     if rows > given["most_rows"]:

@@ -49,7 +49,8 @@ class UnknownJobError(LookupError):
 class Request:
     """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
 
-    ``marked``: the paths of texts that have a byte order mark, which places count.
+    ``marked``: the paths of texts that have a byte order mark, which places count.  ``default``: nobody chose the
+    events; those that have no column with types are read by their names.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Request:
     events: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
     marked: frozenset[str] = frozenset()
+    default: bool = False
 
 
 @dataclass
@@ -224,7 +226,8 @@ class Jobs:
         request, most = job.request, self.most
         return {
             "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
-            "options": dict(request.options), "root": str(self._root), "folder": str(job.folder),
+            "default": request.default, "options": dict(request.options), "root": str(self._root),
+            "folder": str(job.folder),
             "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
         }  # fmt: skip
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class Languages:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
 
-    async def check(self, texts: Mapping[str, str], key: str) -> dict[str, Any]:
+    async def check(self, texts: Mapping[str, str], key: str, **args: Any) -> dict[str, Any]:
         """The check of a program, as the members of its answer.
 
         A newer check with the same ``key``, unless it is empty, overtakes this one (409).  Texts that end the worker
@@ -116,7 +116,7 @@ class Languages:
         async def check(kept: Mapping[str, str]) -> msgspec.Raw:
             if key and self._newest.get(key) != number:
                 raise _overtaken()
-            return await self._ask("check", {"texts": kept}, kept, f"check {key}" if key else None)
+            return await self._ask("check", {"texts": kept, **args}, kept, f"check {key}" if key else None)
 
         try:
             raw, left = await self._without_guilty("check", texts, check)
@@ -126,29 +126,30 @@ class Languages:
         found: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         return {**found, "problems": [_left_alone(p) for p in sorted(left)] + msgspec.json.decode(found["problems"])}
 
-    async def ask(self, call: str, texts: Mapping[str, str], /, **args: Any) -> msgspec.Raw:
+    async def ask(
+        self, call: str, texts: Mapping[str, str], /, needs: Collection[str] | None = None, **args: Any
+    ) -> msgspec.Raw:
         """Another call over texts.
 
-        Where ``args`` have ``texts`` and the ``path`` of one of them, the others are left out if they end the worker.
-        Refuses (503) a text that does, and a call that needs it.
+        Texts that end the worker are left out of its argument ``texts`` if the call does not need them.  Refuses (503)
+        if it does; ``needs``: paths, None: all.
         """
-        path = args.get("path") if "texts" in args else None
-        if path is not None:
-            texts = {path: texts[path], **texts}
-        self._refuse_guilty(self._blame.guilty(marks_of(call, texts)), path)
+        needed = texts.keys() if needs is None else set(needs)
+        texts = {**{p: t for p, t in texts.items() if p in needed}, **texts}
+        self._refuse_guilty(self._blame.guilty(marks_of(call, texts)) & needed)
 
         async def ask(kept: Mapping[str, str]) -> msgspec.Raw:
             given = {"texts": dict(sorted(kept.items()))} if "texts" in args else {}
             return await self._ask(call, {**args, **given}, kept, None)
 
         raw, left = await self._without_guilty(call, texts, ask)
-        self._refuse_guilty(left, path)
+        self._refuse_guilty(left & needed)
         return raw
 
     @staticmethod
-    def _refuse_guilty(left: set[str], path: str | None) -> None:
-        if left and (path is None or path in left):
-            raise _gone(_left_alone(min(left) if path is None else path).message)
+    def _refuse_guilty(paths: set[str]) -> None:
+        if paths:
+            raise _gone(_left_alone(min(paths)).message)
 
     async def _without_guilty(
         self, call: str, texts: Mapping[str, str], ask: Callable[[Mapping[str, str]], Any]

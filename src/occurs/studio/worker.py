@@ -61,19 +61,26 @@ def _calls() -> dict[str, Callable[..., Any]]:
     from occurs.services.events import RunOptions
     from occurs.services.peeking import heads
 
-    def check(texts: Texts) -> Any:
-        found = services.check(texts)
-        return {"problems": [*too_many(found.outline), *found.problems], "outline": found.outline}
+    def chosen(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> list[str]:
+        return services.offered(events, texts, options) if default else events
 
-    def complete(texts: Texts, path: str, offset: int) -> Any:
-        found = services.complete(path, texts, offset)
+    def check(texts: Texts, events: list[str], options: dict[str, Any]) -> Any:
+        found = services.check(texts)
+        problems = [*too_many(found.outline), *found.problems]
+        return {"problems": problems, "outline": found.outline, "events": services.offered(events, texts, options)}
+
+    def complete(texts: Texts, path: str, offset: int, **of: Any) -> Any:
+        found = services.complete(path, texts, offset, known(texts, **of))
         return {"from": found.start, "items": found.items}
 
-    def hover(texts: Texts, path: str, offset: int) -> Any:
-        return services.hover(path, texts, offset)
+    def hover(texts: Texts, path: str, offset: int, **of: Any) -> Any:
+        return services.hover(path, texts, offset, known(texts, **of))
 
-    def definition(texts: Texts, path: str, offset: int) -> Any:
-        return {"places": services.definition(path, texts, offset)}
+    def definition(texts: Texts, path: str, offset: int, **of: Any) -> Any:
+        return {"places": services.definition(path, texts, offset, known(texts, **of))}
+
+    def known(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> Any:
+        return services.known_types(chosen(texts, events, options, default), options)
 
     def words() -> Any:
         return services.words()
@@ -81,13 +88,13 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def format(path: str, text: str) -> Any:
         return services.format_text(path, text)
 
-    def peek(events: list[str], options: dict[str, Any], rows: int) -> Any:
-        return plain(services.peek(events, options, rows))
+    def peek(texts: Texts, events: list[str], options: dict[str, Any], default: bool, rows: int) -> Any:
+        return plain(services.peek(chosen(texts, events, options, default), options, rows))
 
-    def plan(texts: Texts, events: list[str], options: dict[str, Any], optional: bool) -> Any:
+    def plan(texts: Texts, events: list[str], options: dict[str, Any], default: bool, optional: bool) -> Any:
         sources = None
         try:
-            sources = heads(events, {**options, "bad_rows": "skip"}) or None
+            sources = heads(chosen(texts, events, options, default), {**options, "bad_rows": "skip"}) or None
         except InputProblem:
             if not optional:
                 raise
