@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, UsageProblem
 from occurs.studio.jobs import BusyError, Jobs, Request, UnknownJobError
-from occurs.studio.limits import JobLimits
+from occurs.studio.limits import JobLimits, job_memory
 from studio.jobcases import ran
 
 HOT = {"hot.tesla": "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value"}
@@ -187,6 +190,41 @@ def test_a_job_has_limits(root, limit, kind):
     (root / ".job").rmdir()
     done, _ = ran(root, HOT, ["rows.csv"], options=UNIT, **{limit: size})
     assert done["done"]["total"] == 2
+
+
+FULL = "import errno, sys; from occurs.studio import job_worker\n" \
+    "def full(*_): raise OSError(errno.ENOSPC, 'No space left on device', 'x')\n" \
+    "job_worker.done = full\njob_worker.main()"  # fmt: skip
+
+
+def test_a_full_disk_is_told_and_no_bug(root):
+    given = json.dumps({"folder": str(root / "job"), "memory": 0})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", FULL], text=True, **pipes) as process:
+        process.stdin.write(given + "\n")
+        process.stdin.flush()
+        problem = json.loads(process.stdout.readline())["failed"][0]
+    assert problem["kind"] == "cannot-write"
+    assert "No space left on device" in problem["message"]
+    assert "TMPDIR" in problem["hint"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_a_process_keeps_a_lower_limit_of_memory_that_it_has():
+    code = (
+        "import resource, sys; from occurs.studio.memory import limit_memory; G = 1 << 30\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 * G, 4 * G))\n"
+        "for size in (0, 8 * G, 2 * G):\n"
+        "    limit_memory(size); print(resource.getrlimit(resource.RLIMIT_AS)[0] // G)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (found.stdout.split(), found.stderr) == (["4", "4", "2"], "")
+
+
+@pytest.mark.parametrize("memory", [3 << 30, 16 << 30])
+def test_a_job_has_eight_gigabytes_or_three_quarters_of_the_memory(monkeypatch, memory):
+    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": memory // 4096}.__getitem__)
+    assert job_memory() == min(8 << 30, memory * 3 // 4)
 
 
 def test_options_are_those_of_detect(root):

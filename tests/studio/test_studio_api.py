@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,10 @@ from hypothesis import strategies as st
 
 import processes
 from occurs.services.answers import Outline
-from occurs.studio.limits import LIMITS, listed
+from occurs.studio import samples
+from occurs.studio.files import Folder
+from occurs.studio.limits import LIMITS, listed, seconds_of_call
+from occurs.studio.project import checked, split_events
 from occurs.studio.worker import too_many
 from studio_server import Started, until
 
@@ -198,12 +203,59 @@ def test_an_example_is_copied_into_the_project_once(studio):
     found = studio.api.post("examples", json={"name": "flights"})
     assert found.status_code == 201
     assert "flights/flights.tesla" in found.json()["files"]
+    assert (found.json()["added"], found.json()["command"]) == (False, "occurs studio flights")
+    assert studio.api.get("project").json()["program"]["rules"] == ["labor.epl"]
     assert (studio.folder / "flights" / "Weather.csv").exists()
     assert studio.api.post("examples", json={"name": "flights"}).status_code == 409
     assert studio.api.post("examples", json={"name": "../labor"}).status_code == 404
 
 
+@pytest.mark.parametrize("sidecar", [None, '{"version": 1, "mine": 1, "program": {"rules": [], "also": 2}}'])
+def test_a_project_without_rules_takes_in_the_program_of_an_example(start_studio, sidecar):
+    studio = start_studio({"other.csv": "type,time\n", **({} if sidecar is None else {"studio.json": sidecar})})
+    with studio.updates() as reader:
+        found = studio.api.post("examples", json={"name": "labor"})
+        assert (found.json()["added"], found.json()["command"]) == (True, None)
+        project = studio.api.get("project")
+        assert reader.tag_of("studio.json") == project.headers["etag"]
+    assert project.json()["program"] == {
+        "rules": ["labor/labor.epl"], "events": ["labor/rows.csv"], "options": {"time_unit": "min"},
+        **({} if sidecar is None else {"also": 2}),
+    }  # fmt: skip
+    assert project.json().get("mine") == (None if sidecar is None else 1)
+    checked = studio.api.post("check", json={"texts": {}}).json()
+    assert [o["name"] for o in checked["outline"] if o["kind"] == "pattern"] == ["Duration", "TimeOnLabor"]
+    job = studio.api.post("jobs", json={"kind": "run"}).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    assert studio.api.get(f"jobs/{job}").json()["result"]["total"] == 12
+    again = studio.api.post("examples", json={"name": "flights"}).json()
+    assert (again["added"], again["command"]) == (False, "occurs studio flights")
+
+
+def test_the_program_of_every_example_can_be_taken_in(tmp_path):
+    folder = Folder(tmp_path)
+    for name in samples.names():
+        samples.copy(name, tmp_path)
+        value, problems = checked(msgspec.json.encode(samples.taken_in({"version": 1}, name)), folder)
+        assert problems == []
+        for text in (*value["program"]["rules"], *value["program"]["events"]):
+            assert (tmp_path / split_events(text)[1]).is_file()
+
+
 # project
+
+
+def test_a_wrong_project_is_refused_with_its_tag_and_can_be_replaced(start_studio):
+    studio = start_studio({"a.epl": BROKEN, "studio.json": "<<<<<<< ours"})
+    found = studio.api.get("project")
+    assert (found.status_code, kind(found)) == (422, "problems")
+    assert found.json()["error"]["problems"][0]["file"] == "studio.json"
+    assert found.headers["etag"] == etag(studio, "studio.json")
+    problems = studio.api.post("check", json={"texts": {}}).json()["problems"]
+    assert [p["file"] for p in problems] == ["studio.json", "a.epl"], "the defaults hold"
+    assert studio.api.post("examples", json={"name": "labor"}).json()["added"] is False
+    put = studio.api.put("project", json={"version": 1}, headers={"If-Match": found.headers["etag"]})
+    assert put.status_code == 200
 
 
 def test_the_project_is_saved_with_its_tag_and_keeps_unknown_members(studio):
@@ -237,7 +289,8 @@ def test_a_check_sees_the_whole_program_with_unsaved_texts(studio):
         ("Duration", "Duration", "labor.epl"), ("TimeOnLabor", "TimeOnLabor", "labor.epl")
     ]  # fmt: skip
     rule = "define Long(n) from Duration(last_dely > 2) where n = Duration.patientId"
-    found = studio.api.post("check", json={"texts": {"new.tesla": rule}}).json()
+    with program_of(studio, ["labor.epl", "new.tesla"]):
+        found = studio.api.post("check", json={"texts": {"new.tesla": rule}}).json()
     problem = next(p for p in found["problems"] if p["severity"] == "error")
     assert (problem["file"], problem["kind"], problem["span"]["line"]) == ("new.tesla", "unknown-attribute", 1)
     assert "last_delay" in problem["hint"]
@@ -245,6 +298,131 @@ def test_a_check_sees_the_whole_program_with_unsaved_texts(studio):
     broken = studio.api.post("check", json={"texts": {"labor.epl": "\ufeff" + text + BROKEN}}).json()
     assert [p["file"] for p in broken["problems"] if p["severity"] == "error"] == ["labor.epl"]
     assert "Duration" in [o["name"] for o in broken["outline"]]
+
+
+@contextlib.contextmanager
+def program_of(studio: Started, rules: list[str] | None) -> Iterator[None]:
+    """A project with these rules; None: those of the directory itself."""
+    sidecar = studio.folder / "studio.json"
+    before = sidecar.read_bytes()
+    program = {**json.loads(before)["program"], "rules": rules}
+    sidecar.write_text(json.dumps({"version": 1, "program": program}))
+    try:
+        yield
+    finally:
+        sidecar.write_bytes(before)
+
+
+def test_texts_that_are_not_in_the_program_do_not_count(studio):
+    texts = {"new.epl": "@Name('New') select a.name as n from pattern [every a=Patient];", "below/b.epl": BROKEN}
+    asked = {"path": "new.epl", "texts": texts, "offset": texts["new.epl"].index("Patient") + 1}
+
+    def named() -> set[str]:
+        found = studio.api.post("check", json={"texts": texts}).json()
+        files = {p["file"] for p in found["problems"]} | {o["file"] for o in found["outline"]}
+        plan = studio.api.post("plan", json={"texts": texts}).json()
+        assert files == {d["file"] for d in plan["definitions"]}
+        return files
+
+    assert named() == {"labor.epl"}
+    assert "contrDuration" in studio.api.post("hover", json=asked).json()["text"], "the text that is asked about does"
+    with program_of(studio, None):
+        assert named() == {"labor.epl", "new.epl"}, "by default files of the directory itself, saved or not"
+    with program_of(studio, ["new.epl"]):
+        assert named() == {"new.epl"}
+    assert studio.api.post("check", json={"texts": {"../new.epl": ""}}).status_code == 403
+
+
+def test_places_count_a_byte_order_mark(studio):
+    """Whether it is in the text that is sent or in the file."""
+    text = "create schema A (v int); @Name('X') insert into X select a.v as v from pattern [every a=A(v > 1)];"
+    at = text.index("a=A") + 3
+
+    def asked(call: str, marked: bool, saved: bool) -> Any:
+        given = "\ufeff" * marked + text
+        if saved:
+            (studio.folder / "bom.epl").write_bytes(given.encode())
+        body = {"texts": {} if saved else {"bom.epl": given}}
+        if call not in ("check", "plan"):
+            body |= {"path": "bom.epl", "offset": at + marked}
+        found = studio.api.post(call, json=body)
+        assert found.status_code == 200, found.text
+        return found.json()
+
+    def columns(value: Any) -> list[int]:
+        if isinstance(value, dict):
+            own = [value["column"], value["end_column"]] if "column" in value else []
+            return own + [v for n, v in value.items() if n == "from"] + columns(list(value.values()))
+        return [c for item in value for c in columns(item)] if isinstance(value, list) else []
+
+    with program_of(studio, ["bom.epl"]):
+        for call in ("check", "complete", "hover", "definition", "plan"):
+            plain = columns(asked(call, False, False))
+            assert plain
+            for saved in (False, True):
+                assert columns(asked(call, True, saved)) == [c + 1 for c in plain], (call, saved)
+        wrong = {"texts": {"bom.epl": "\ufeff" + BROKEN}}
+        span = studio.api.post("plan", json=wrong).json()["error"]["problems"][0]["span"]
+        assert span["column"] == BROKEN.index("frm") + 2
+        formatted = studio.api.post("format", json={"path": "b.epl", "text": "\ufeff" + BROKEN}).json()
+        assert formatted["problems"][0]["span"] == span
+        assert studio.api.post("complete", json={"path": "bom.epl", "offset": 0}).status_code == 200
+        job = studio.api.post("jobs", json={"kind": "run", **wrong}).json()["id"]
+        until(lambda: studio.api.get(f"jobs/{job}").json()["state"] == "failed", 60)
+        assert studio.api.get(f"jobs/{job}").json()["problems"][0]["span"] == span
+    (studio.folder / "bom.epl").unlink()
+
+
+def test_events_are_those_of_the_directory_if_nobody_chose_them(start_studio):
+    rules = "@Name('Hot') insert into Hot select a.v as v from pattern [every a=Temp(v > 1)];"
+    studio = start_studio({
+        "a.epl": rules, "Temp.csv": "time,v\n1,2\n", "rows.csv": "type,time,v\nTemp,2,9\n",
+        "below/Temp.csv": "time,v\n", "data/one.csv": "type,time\n", "data/_SUCCESS": "", "mixed/b.epl": "",
+        "mixed/rows.csv": "type,time\n",
+    })  # fmt: skip
+    found = studio.api.post("check", json={"texts": {}}).json()["events"]
+    assert [(e["path"], e["entry"], e["directory"], e["default"]) for e in found] == [
+        ("Temp.csv", "Temp=Temp.csv", False, True),
+        ("below", "below", True, False),
+        ("below/Temp.csv", "Temp=below/Temp.csv", False, False),
+        ("data", "data", True, False),
+        ("data/one.csv", "data/one.csv", False, False),
+        ("mixed/rows.csv", "mixed/rows.csv", False, False),
+        ("rows.csv", "rows.csv", False, True),
+    ]
+    unsaved = studio.api.post("check", json={"texts": {"a.epl": "// no type"}}).json()["events"]
+    assert "Temp.csv" in [e["entry"] for e in unsaved], "the types are those of the texts as they are"
+    options = {"time_unit": "s"}
+    types = studio.api.post("events/peek", json={"options": options}).json()["types"]
+    assert [(t["name"], t["rows"]) for t in types] == [("Temp", 2)]
+    studio.api.put("project", json={"version": 1, "program": {"options": options}}, headers={"If-None-Match": "*"})
+    plan = studio.api.post("plan", json={}).json()
+    assert [[a["name"] for a in i["attributes"]] for i in plan["inputs"]] == [["v"]]
+    job = studio.api.post("jobs", json={"kind": "run"}).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    assert studio.api.get(f"jobs/{job}").json()["result"]["total"] == 2
+
+
+def test_a_directory_of_events_is_read_and_its_files_are_in_the_program(start_studio):
+    rules = "@Name('Hot') insert into Hot select a.v as v from pattern [every a=Temp(v > 1)];"
+    sidecar = {"version": 1, "program": {"events": ["Temp=data"], "options": {"time_unit": "s"}}}
+    data = {"data/1.csv": "time,v\n1,2\n", "data/2.csv": "time,v\n2,3\n"}
+    studio = start_studio({"a.epl": rules, "studio.json": json.dumps(sidecar), "more.csv": "", **data})
+    assert [f["path"] for f in studio.api.get("files").json() if f["in_program"]] == ["a.epl", *data]
+    job = studio.api.post("jobs", json={"kind": "run"}).json()["id"]
+    until(lambda: studio.api.get(f"jobs/{job}").json()["state"] not in ("queued", "running"), 60)
+    assert studio.api.get(f"jobs/{job}").json()["result"]["total"] == 2
+
+
+def test_types_that_only_the_events_know_are_completed_and_explained(start_studio):
+    text = "select a.v as v from pattern [every a=Temp(v > 1)];"
+    studio = start_studio({"a.epl": text, "rows.csv": "type,time,v,room\nTemp,1,2,x\n"})
+    asked = {"path": "a.epl", "texts": {}, "offset": text.index("a.v") + 2}
+    assert {i["label"] for i in studio.api.post("complete", json=asked).json()["items"]} == {"v", "room"}
+    asked["offset"] = text.index("Temp") + 1
+    assert "room: string" in studio.api.post("hover", json=asked).json()["text"]
+    (studio.folder / "rows.csv").write_text("type,time,v,floor\nTemp,1,2,3\n")
+    assert "floor: int" in studio.api.post("hover", json=asked).json()["text"]
 
 
 def test_files_of_the_program_that_cannot_be_read_are_problems(studio):
@@ -304,7 +482,8 @@ def test_a_plan_has_keys_and_retention_and_wrong_rules_their_problems(studio):
 
 def test_a_plan_takes_types_from_the_events_where_no_rule_declares_them(studio):
     rule = "define Long(n) from Patient(contrDuration > 2) where n = Patient.name"
-    found = studio.api.post("plan", json={"texts": {"labor.epl": "", "new.tesla": rule}}).json()
+    with program_of(studio, ["new.tesla"]):
+        found = studio.api.post("plan", json={"texts": {"new.tesla": rule}}).json()
     patient = next(i for i in found["inputs"] if i["type"] == "Patient")
     assert "contrDuration" in json.dumps(patient)
 
@@ -439,7 +618,7 @@ def _command(pid: int) -> str:
 
 
 CALLS = [
-    ("check", {"texts": {"w.epl": "select * from A;"}}),
+    ("check", {"texts": {"labor.epl": "select * from A;"}}),
     ("complete", AT),
     ("hover", AT),
     ("definition", AT),
@@ -511,6 +690,12 @@ def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_
     assert "bad.epl" in [p["file"] for p in found.json()["problems"] if p["kind"] == "worker"]
     changed = studio.api.post("check", json={"texts": {"bad.epl": "// 2"}}).json()
     assert "worker" not in [p["kind"] for p in changed["problems"]]
+
+
+def test_the_time_of_a_call_grows_with_the_rules_as_the_limits_say(studio):
+    told = studio.api.get("about").json()["limits"]
+    assert [seconds_of_call(size) for size in (0, LIMITS.rule_text)] == [5, 5 + 2 * 20]
+    assert (told["call_seconds"], told["call_seconds_per_mb"]) == (5, 20)
 
 
 def test_too_many_statements_of_a_file_are_a_problem():

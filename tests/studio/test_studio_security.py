@@ -297,6 +297,10 @@ def test_a_bug_is_told_without_its_traceback(ask, monkeypatch, caplog):
         found = ask("GET", "/api/v1/files", RIGHT)
     assert (found.status_code, kind(found)) == (500, "internal")
     assert "secret" not in found.text
+    refused = ask("GET", "/api/v1/nothing", RIGHT).headers
+    assert {n: v for n, v in found.headers.items() if n != "content-length"} == {
+        n: v for n, v in refused.items() if n != "content-length"
+    }, "the headers of safety are there, too"
     assert "ZeroDivisionError: secret" in caplog.text
     assert "Traceback" not in caplog.text
     monkeypatch.setenv("OCCURS_TRACEBACK", "1")

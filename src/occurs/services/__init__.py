@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from occurs.services.checks import check
+    from occurs.services.choosing import known_types, offered
     from occurs.services.completing import complete, definition, hover, uses
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
-__all__ = ["check", "complete", "definition", "format_text", "hover", "peek", "plan", "uses", "words"]
+__all__ = [
+    "check", "complete", "definition", "format_text", "hover", "known_types", "offered", "peek", "plan", "uses",
+    "words",
+]  # fmt: skip
 
 _WHERE = {
     "check": "checks",
@@ -25,6 +29,8 @@ _WHERE = {
     "definition": "completing",
     "format_text": "formatting",
     "hover": "completing",
+    "known_types": "choosing",
+    "offered": "choosing",
     "peek": "peeking",
     "plan": "planning",
     "uses": "completing",

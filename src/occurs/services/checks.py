@@ -75,6 +75,8 @@ class Snapshot:
             return work()
         except OccursError as error:
             self._problems += error.problems
+        except MemoryError:
+            raise  # the process is to end, with all that it keeps
         except Exception as error:
             self._problems.append(internal(error))
         return None
@@ -151,6 +153,8 @@ def check(texts: Mapping[str, str]) -> Checked:
     outline: list[Outline] = []
     try:
         outline = [Outline(path, e.name, e.kind, e.output, e.reads, e.span) for path, e in program.entries()]
+    except MemoryError:
+        raise
     except Exception as error:
         problems.append(internal(error))
     return Checked(tuple(told(problems)), tuple(sorted(outline, key=_order)))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from occurs.expr.text import Text
 from occurs.languages.kit.editing import Begun, Binding, Token, openings
 from occurs.languages.kit.language import folder, language
+from occurs.model.types import Schema
 from occurs.services.answers import Completions, Hover, Item, Place
 from occurs.services.scope import Attribute, Scope, statements
 
@@ -17,13 +18,16 @@ log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 
-def complete(path: str, texts: Mapping[str, str], offset: int) -> Completions:
+def complete(
+    path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
+) -> Completions:
     """Say what may stand at a place of a text.
 
     Args:
         path: The path of the text.
         texts: The texts of the whole program by path.
         offset: The place, as a number of code points.
+        events: Types of the input, such as :func:`~occurs.services.known_types` finds.
 
     Returns:
         What fits, the nearest first: attributes of the type at hand, tags and variables, types, keywords, functions,
@@ -37,16 +41,19 @@ def complete(path: str, texts: Mapping[str, str], offset: int) -> Completions:
         >>> found.start, found.items[1]
         (62, Item(label='celsius', kind='attribute', detail='int, attribute of Temp', insert='celsius'))
     """
-    return _answer(lambda: _complete(Scope(path, texts, offset)), Completions(offset))
+    return _answer(lambda: _complete(Scope(path, texts, offset, events)), Completions(offset))
 
 
-def hover(path: str, texts: Mapping[str, str], offset: int) -> Hover | None:
+def hover(
+    path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
+) -> Hover | None:
     """Explain what stands at a place: the schema of a type, the type of an attribute, the meaning of a word.
 
     Args:
         path: The path of the text.
         texts: The texts of the whole program by path.
         offset: The place, as a number of code points.
+        events: Types of the input, such as :func:`~occurs.services.known_types` finds.
 
     Returns:
         The place of the word and lines of text, the first of them code; None if there is nothing to say.
@@ -57,16 +64,19 @@ def hover(path: str, texts: Mapping[str, str], offset: int) -> Hover | None:
         >>> hover("hot.tesla", {"hot.tesla": rules}, rules.index("celsius > ")).text
         'celsius: int\\nattribute of `Temp`'
     """
-    return _answer(lambda: _hover(Scope(path, texts, offset)), None)
+    return _answer(lambda: _hover(Scope(path, texts, offset, events)), None)
 
 
-def definition(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
+def definition(
+    path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
+) -> list[Place]:
     """Find where the name at a place is defined: a type, a tag, a variable, the type of an attribute.
 
     Args:
         path: The path of the text.
         texts: The texts of the whole program by path.
         offset: The place, as a number of code points.
+        events: Types of the input, such as :func:`~occurs.services.known_types` finds.
 
     Returns:
         The places, none if the name is not defined in the texts.  At the definition of a type itself: all its uses.
@@ -77,16 +87,19 @@ def definition(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
         >>> [(p.file, p.span.column) for p in definition("b.tesla", rules, 20)]
         [('a.tesla', 7)]
     """
-    return _answer(lambda: _definition_or_uses(Scope(path, texts, offset)), [])
+    return _answer(lambda: _definition_or_uses(Scope(path, texts, offset, events)), [])
 
 
-def uses(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
+def uses(
+    path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
+) -> list[Place]:
     """Find all places of the type of event at a place, in all texts, where it is defined among them.
 
     Args:
         path: The path of the text.
         texts: The texts of the whole program by path.
         offset: The place, as a number of code points.
+        events: Types of the input, such as :func:`~occurs.services.known_types` finds.
 
     Returns:
         The places by file and place, none if there is no type.
@@ -97,13 +110,15 @@ def uses(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
         >>> [(p.file, p.span.column) for p in uses("b.tesla", rules, 20)]
         [('a.tesla', 7), ('b.tesla', 19)]
     """
-    return _answer(lambda: _uses(Scope(path, texts, offset)), [])
+    return _answer(lambda: _uses(Scope(path, texts, offset, events)), [])
 
 
 def _answer(work: Callable[[], Answer], otherwise: Answer) -> Answer:
     """The answer; if it fails, which is logged, there is none."""
     try:
         return work()
+    except MemoryError:
+        raise
     except Exception:
         log.exception("a question about rules failed")
         return otherwise

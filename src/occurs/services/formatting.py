@@ -45,6 +45,8 @@ def format_text(path: str, text: str) -> Formatted:
         return _format(path, language_of(path), text)
     except UsageProblem as error:
         return Formatted(text, tuple(told(error.problems)))
+    except MemoryError:
+        raise
     except Exception as error:
         return Formatted(text, tuple(told([internal(error)])))
 

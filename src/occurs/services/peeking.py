@@ -85,7 +85,12 @@ def heads(events: Sequence[str], options: Mapping[str, Any] | None = None) -> li
     Raises InputProblem and UsageProblem.
     """
     given = RunOptions(options or {}).input
-    return [head.source for place in files_of(events, given)[:FILES] for head in _heads(place, given)]
+    return [source for place in files_of(events, given)[:FILES] for source in head_of(place, given)]
+
+
+def head_of(place: Place, options: InputOptions) -> list[Source]:
+    """The first megabyte of a file, read.  Raises InputProblem."""
+    return [head.source for head in _heads(place, options)]
 
 
 class _Head:

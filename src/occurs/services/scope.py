@@ -29,11 +29,14 @@ class Attribute:
 
 
 class Types:
-    """The types of a program: their attributes and where they are defined."""
+    """The types of a program: their attributes and where they are defined.
 
-    def __init__(self, program: Snapshot) -> None:
+    ``events``: types of the input, which count where no text declares them.
+    """
+
+    def __init__(self, program: Snapshot, events: Mapping[str, Schema]) -> None:
         self.program = program
-        self.schemas: Mapping[str, Schema] = program.schemas
+        self.schemas: Mapping[str, Schema] = {**events, **program.schemas}
         read = frozenset[str]() if program.bound is None else program.bound.reads
         self.entries: list[tuple[str, Entry]] = list(program.entries())
         outputs = {e.output for _, e in self.entries if e.output is not None}
@@ -95,11 +98,14 @@ def bindings(name: str, tokens: Sequence[Token], schemas: Mapping[str, Schema]) 
 class Scope:
     """A place in a text of a program.
 
-    ``tokens``: of the statement around it, without comments.
+    ``tokens``: of the statement around it, without comments.  ``events``: types of the input.
     """
 
-    def __init__(self, path: str, texts: Mapping[str, str], offset: int) -> None:
+    def __init__(
+        self, path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
+    ) -> None:
         program = snapshot(texts)
+        self.events = events or {}
         self.path, self.text = path, texts.get(path, "")
         self.offset = max(0, min(offset, len(self.text)))
         self.language = next((name for _, p, name in program.texts if p == path), "")
@@ -124,7 +130,7 @@ class Scope:
 
     @cached_property
     def types(self) -> Types:
-        return types_of(self.program)
+        return types_of(self.program, self.events)
 
     @cached_property
     def source(self) -> Text:
@@ -234,7 +240,11 @@ class Scope:
         return None
 
 
-@lru_cache(maxsize=2)
-def types_of(program: Snapshot) -> Types:
-    """The types of a program; the latest ones are kept."""
-    return Types(program)
+def types_of(program: Snapshot, events: Mapping[str, Schema] | None = None) -> Types:
+    """The types of a program, and of ``events``; the latest ones are kept."""
+    return _types(program, tuple((events or {}).items()))
+
+
+@lru_cache(maxsize=4)
+def _types(program: Snapshot, events: tuple[tuple[str, Schema], ...]) -> Types:
+    return Types(program, dict(events))

@@ -25,11 +25,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Match, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from occurs import __version__
-from occurs.studio import job_routes, net_routes, samples, shapes
-from occurs.studio.files import BOM, LANGUAGES, SIDECAR, Folder, image_type, kind_of
+from occurs.studio import job_routes, marks, net_routes, programs, samples, shapes
+from occurs.studio.files import LANGUAGES, SIDECAR, Folder, image_type, kind_of
 from occurs.studio.http import Refused, answer, body, call, decoded, need_json, problems_refused, raw_body
 from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
@@ -65,27 +65,12 @@ class Studio:
 
     def program(self, texts: Mapping[str, str]) -> tuple[dict[str, str], list[Problem], Settings]:
         """The texts of the program by path, unsaved ones first, and what is wrong with its files."""
-        settings = self.project.settings()
-        out: dict[str, str] = {}
-        problems = list(settings.problems)
-        for path in settings.rules:
-            if path in texts:
-                continue
-            try:
-                out[path] = self.folder.read(path).text
-            except UnicodeDecodeError as error:
-                text = f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start:,}"
-                problems.append(Problem("not-utf-8", "error", text, file=path))
-            except Refused as error:
-                hint = f"program.rules of {SIDECAR} names it" if error.status == 404 else None
-                problems += error.error.problems or [Problem(error.error.kind, "error", str(error), hint, path)]
-        for path, text in texts.items():
-            if kind_of(self.folder.check(path)) == "rules":
-                if len(text.encode(errors="surrogatepass")) > LIMITS.rule_text:
-                    raise Refused(413, "too-large", f"{path}: a file of rules has at most {LIMITS.rule_text >> 20} MB")
-                out[path] = text.removeprefix("\ufeff")
-        return dict(sorted(out.items())), problems, settings
+        found = self.read(texts)
+        return found.texts, found.problems, found.settings
 
+    def read(self, texts: Mapping[str, str], path: str | None = None) -> programs.Program:
+        """The program with its unsaved ``texts``, and the file at ``path``; see :func:`programs.read`."""
+        return programs.read(self.folder, self.project, texts, path)
 
     def events(self, given: Sequence[str], optional: bool = False) -> list[str]:
         """Events as ``PATH`` or ``TYPE=PATH``, all of them of the project.
@@ -200,7 +185,13 @@ async def delete_file(request: Request) -> Response:
 @call(answer=Sidecar)
 async def get_project(request: Request) -> Response:
     """The content of ``studio.json``, with its ETag."""
-    value, etag = await in_thread(studio_of(request).project.read)
+    project = studio_of(request).project
+    try:
+        value, etag = await in_thread(project.read)
+    except Refused as error:
+        if etag := await in_thread(project.tag):  # of what is wrong, so that it can be replaced
+            error.headers = {"ETag": etag}
+        raise
     return answer(value, headers={"ETag": etag})
 
 
@@ -221,9 +212,16 @@ async def check(request: Request) -> Response:
     """The problems and the outline of the whole program.  A newer call of the same client overtakes an older one."""
     studio = studio_of(request)
     asked = await body(request, shapes.Texts)
-    texts, problems, _ = await in_thread(studio.program, asked.texts)
-    found = await studio.languages.check(texts, request.headers.get("occurs-client", "")[:64])
-    return answer({**found, "problems": [*problems, *found["problems"]]})
+    program = await in_thread(studio.read, asked.texts)
+    paths = await in_thread(studio.folder.events)
+    client, options = request.headers.get("occurs-client", "")[:64], program.settings.options
+    found = await studio.languages.check(program.texts, client, events=[path for path, _ in paths], options=options)
+    entries = msgspec.json.decode(found["events"], type=list[str])
+    found["events"] = [
+        shapes.EventFile(path, entry, directory, not directory and "/" not in path)
+        for (path, directory), entry in zip(paths, entries, strict=True)
+    ]
+    return answer(marks.outer({**found, "problems": [*program.problems, *found["problems"]]}, program.marked))
 
 
 @call(body=shapes.At, answer=shapes.Completions)
@@ -247,18 +245,17 @@ async def definition(request: Request) -> Response:
 async def _at(request: Request, name: str) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.At)
-    texts, _, _ = await in_thread(studio.program, asked.texts)
-    path, offset = _rules(studio, asked.path), asked.offset
-    if path not in texts:
-        try:
-            texts[path] = (await in_thread(studio.folder.read, path)).text
-        except UnicodeDecodeError:
-            raise Refused(422, "problems", f"{path} is not UTF-8") from None
-    if asked.texts.get(path, "").startswith("\ufeff"):
-        offset -= 1
-    if not 0 <= offset <= len(texts[path]):
+    path = _rules(studio, asked.path)
+    program = await in_thread(studio.read, asked.texts, path)
+    offset = marks.inner(asked.offset, path, program.marked)
+    if asked.offset < 0 or offset > len(program.texts[path]):
         raise Refused(400, "bad-request", f"the offset {asked.offset} is not in {path}")
-    found = await studio.languages.ask(name, texts, texts=texts, path=path, offset=offset)
+    events = await _events(studio, program.settings, None)
+    found = await _ask(studio, program, name, needs=[path], path=path, offset=offset, **events)
+    if path in program.marked and name == "complete":
+        found["from"] += 1
+    if path in program.marked and name == "hover" and found is not None:
+        found["span"] = marks.behind_mark(found["span"])
     return answer(found)
 
 
@@ -268,10 +265,12 @@ async def format(request: Request) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.Format)
     path = _rules(studio, asked.path)
-    mark = BOM.decode() if asked.text.startswith(BOM.decode()) else ""
-    text = asked.text.removeprefix(mark)
-    found = msgspec.json.decode(await studio.languages.ask("format", {path: text}, path=path, text=text))
-    return answer({**found, "text": mark + found["text"]})
+    text = asked.text.removeprefix(marks.MARK)
+    raw = await studio.languages.ask("format", {path: text}, path=path, text=text)
+    if text == asked.text:
+        return answer(raw)
+    found = marks.outer(raw, {path})
+    return answer({**found, "text": marks.MARK + found["text"]})
 
 
 @call(body=shapes.PlanOf, answer=shapes.Plan)
@@ -279,14 +278,11 @@ async def plan(request: Request) -> Response:
     """The plan of the program, with the columns of the events where they can be read."""
     studio = studio_of(request)
     asked = await body(request, shapes.PlanOf)
-    texts, problems, settings = await in_thread(studio.program, asked.texts)
-    if problems:
-        raise problems_refused(problems)
-    optional = asked.events is None
-    events = await in_thread(studio.events, settings.events if asked.events is None else asked.events, optional)
-    options = settings.options
-    found = await studio.languages.ask("plan", texts, texts=texts, events=events, options=options, optional=optional)
-    return answer(found)
+    program = await in_thread(studio.read, asked.texts)
+    if program.problems:
+        raise problems_refused(program.problems)
+    events = await _events(studio, program.settings, asked.events)
+    return answer(await _ask(studio, program, "plan", optional=asked.events is None, **events))
 
 
 @call(body=shapes.Peek, answer=shapes.Peeked)
@@ -294,11 +290,11 @@ async def peek(request: Request) -> Response:
     """The types, the first rows and the problems of events."""
     studio = studio_of(request)
     asked = await body(request, shapes.Peek)
-    settings = await in_thread(studio.project.settings)
-    given = settings.events if asked.events is None else asked.events
-    events = await in_thread(studio.events, given, asked.events is None)
-    options = settings.options if asked.options is None else options_of(asked.options)
-    return answer(await studio.languages.ask("peek", {}, events=events, options=options, rows=asked.rows))
+    program = await in_thread(studio.read, {})
+    events = await _events(studio, program.settings, asked.events)
+    if asked.options is not None:
+        events["options"] = options_of(asked.options)
+    return answer(await _ask(studio, program, "peek", needs=(), rows=asked.rows, **events))
 
 
 @call(answer=None, text="text/event-stream")
@@ -309,25 +305,54 @@ async def updates(request: Request) -> Response:
 
 @call(body=shapes.Example, answer=shapes.Opened, status=201)
 async def open_example(request: Request) -> Response:
-    """Copy an example into a new directory of the project."""
+    """Copy an example into a new directory of the project, which takes in its program if it has no rules itself."""
     studio = studio_of(request)
     name = (await body(request, shapes.Example)).name
     if name not in samples.names():
         raise Refused(404, "missing-file", f"there is no example {name!r}", f"examples: {', '.join(samples.names())}")
+    paths, etag = await in_thread(_opened, studio, name)
+    if etag is not None:
+        studio.watcher.changed(SIDECAR, etag)
+    return answer(shapes.Opened(paths, etag is not None, f"occurs studio {name}" if etag is None else None), 201)
+
+
+def _opened(studio: Studio, name: str) -> tuple[list[str], str | None]:
+    """Copy an example; the ETag of the project that has taken in its program, None if it has one itself."""
+    before = studio.project.settings()
     try:
-        paths = await in_thread(samples.copy, name, studio.folder.root)
+        paths = samples.copy(name, studio.folder.root)
     except FileExistsError:
         raise Refused(409, "busy", f"{name} exists already", "remove it or rename it") from None
     except OSError as error:
         text = f"{name} cannot be created: {error.strerror}"
         raise problems_refused([Problem("cannot-write", "error", text, file=name)]) from error
-    return answer(shapes.Opened(paths), 201)
+    if before.rules or before.problems:
+        return paths, None
+    value, etag = studio.project.read()
+    data = msgspec.json.encode(samples.taken_in(value, name))
+    return paths, studio.project.write(data, if_match=etag, if_none_match=None)[1]
 
 
 @call(answer=dict[str, Any])
 async def openapi(request: Request) -> Response:
     """This description."""
     return answer(described(request.app.state.calls))
+
+
+async def _events(studio: Studio, settings: Settings, given: Sequence[str] | None) -> dict[str, Any]:
+    """The events of a call, or of the project, as the language worker is told; those of a project need not be there."""
+    events = await in_thread(studio.events, settings.events if given is None else given, given is None)
+    return {"events": events, "options": settings.options, "default": given is None and settings.default_events}
+
+
+async def _ask(studio: Studio, program: programs.Program, name: str, /, **args: Any) -> Any:
+    """A call of the language worker over a program, whose answer counts byte order marks."""
+    try:
+        raw = await studio.languages.ask(name, program.texts, texts=program.texts, **args)
+    except Refused as error:
+        error.error.problems = msgspec.convert(marks.outer(error.error.problems, program.marked), list[Problem])
+        raise
+    return marks.outer(raw, program.marked)
 
 
 def _rules(studio: Studio, path: str) -> str:
@@ -390,13 +415,32 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return refused.response()
 
 
-async def _bug(request: Request, error: Exception) -> Response:
-    if os.environ.get("OCCURS_TRACEBACK"):
-        _log.error("".join(traceback.format_exception(error)))
-    else:
-        _log.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
-    hint = "this is a bug in Occurs; start the studio with OCCURS_TRACEBACK=1 to see the traceback in its log"
-    return Refused(500, "internal", "the server failed to answer this request", hint).response()
+class _Bugs:
+    """The middleware that answers for what fails, within those that set headers."""
+
+    def __init__(self, app: ASGIApp):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as error:
+            if started or scope["type"] != "http":
+                raise
+            if os.environ.get("OCCURS_TRACEBACK"):
+                _log.error("".join(traceback.format_exception(error)))
+            else:
+                _log.error("%s %s: %s: %s", scope["method"], scope["path"], type(error).__name__, error)
+            hint = "this is a bug in Occurs; start the studio with OCCURS_TRACEBACK=1 to see the traceback in its log"
+            refused = Refused(500, "internal", "the server failed to answer this request", hint)
+            await refused.response()(scope, receive, send)
 
 
 # the application
@@ -469,8 +513,8 @@ def create(studio: Studio) -> Starlette:
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guard, token=studio.token, port=studio.port)],
-        exception_handlers={Refused: _refused, HTTPException: _http_error, Exception: _bug},
+        middleware=[Middleware(Guard, token=studio.token, port=studio.port), Middleware(_Bugs)],
+        exception_handlers={Refused: _refused, HTTPException: _http_error},
     )
     app.router.redirect_slashes = False
     app.state.studio = studio

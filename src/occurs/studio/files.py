@@ -301,6 +301,22 @@ class Folder:
                 elif stat.S_ISREG(found.st_mode):
                     yield path, found, real
 
+    def events(self) -> list[tuple[str, bool]]:
+        """The files of events, and the directories below this one in which all files are (True), by path."""
+        files: list[str] = []
+        folders: dict[str, bool] = {}
+        for path, _, _ in self.walk():
+            name = path.rpartition("/")[2]
+            event = kind_of(path) == "event"
+            if event and len(files) < LIMITS.files:
+                files.append(path)
+            if event or not name.startswith("_"):  # such as _SUCCESS, which Spark writes
+                above = path
+                while above := above.rpartition("/")[0]:
+                    folders[above] = folders.get(above, True) and event
+        found = [(path, False) for path in files] + [(path, True) for path, only in folders.items() if only]
+        return sorted(found)
+
     def listing(self, program: set[str]) -> list[File]:
         """The files of the project; ``program``: the paths of its rules and events."""
         out: list[File] = []
@@ -320,7 +336,7 @@ class Folder:
                 note = "the file is read-only"
             writable = writable and note is None
             language = language_of(path)
-            out.append(File(path, kind, language, found.st_size, etag, path in program, writable, note))
+            out.append(File(path, kind, language, found.st_size, etag, _within(path, program), writable, note))
             if len(out) == LIMITS.files:
                 break
         return sorted(out, key=lambda f: f.path)
@@ -344,6 +360,15 @@ class Folder:
         if now.st_mtime_ns == stamp[0] and abs(time.time() - now.st_mtime) > _SETTLED:
             self._known[real] = (stamp, tag(data), note)
         return tag(data), note
+
+
+def _within(path: str, program: set[str]) -> bool:
+    """Whether a file, or a directory above it, is among the paths of a program."""
+    while path:
+        if path in program:
+            return True
+        path = path.rpartition("/")[0]
+    return False
 
 
 def missing(path: str) -> Refused:

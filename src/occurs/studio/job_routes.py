@@ -31,13 +31,15 @@ async def start(request: Request) -> Response:
     studio, asked = request.app.state.studio, await body(request, shapes.JobRequest)
     if asked.kind in ("space", "random"):
         raise Refused(400, "bad-request", f"jobs of kind {asked.kind!r} are not available", "use run or verify")
-    texts, problems, settings = await to_thread.run_sync(studio.program, asked.texts)
-    if wrong := [p for p in problems if p.severity == "error"]:
+    program = await to_thread.run_sync(studio.read, asked.texts)
+    texts, settings = program.texts, program.settings
+    if wrong := [p for p in program.problems if p.severity == "error"]:
         raise problems_refused(wrong)
     if not texts:
         raise Refused(422, "problems", "the program has no rules", "write a file of rules")
     options = settings.options if asked.options is None else options_of(asked.options)
     given = settings.events if asked.events is None else asked.events
+    default = asked.events is None and settings.default_events
     events = await to_thread.run_sync(studio.events, given, False)
     most = _jobs(request).most.bytes
     size = await to_thread.run_sync(_size, [studio.folder.root / split_events(e)[1] for e in events])
@@ -45,7 +47,7 @@ async def start(request: Request) -> Response:
         text = f"the events have {size:,} bytes, and a job reads at most {most:,}"
         raise Refused(409, "too-large", text, "use `occurs run`, which has no such limit")
     try:
-        id = _jobs(request).start(jobs.Request(asked.kind, texts, events, options))
+        id = _jobs(request).start(jobs.Request(asked.kind, texts, events, options, program.marked, default))
     except jobs.BusyError:
         text = f"{_jobs(request).most.queued} jobs are waiting already"
         raise Refused(409, "busy", text, "wait for one, or cancel one") from None

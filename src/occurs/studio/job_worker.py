@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import LimitProblem, OccursError, Problem
+from occurs.studio.memory import limit_memory
 
 if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 #: seconds between two lines that say how far a job is
 EVERY = 0.2
 
+#: the system's words where a library finds no room in the memory that the job may have
+_NO_ROOM = "failed to map segment"
 _ELSEWHERE = "use `occurs run`, which has no such limit"
 
 Tell = Callable[[Mapping[str, Any]], None]
@@ -48,22 +51,31 @@ def main() -> None:
     given = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_server, args=(Path(given["folder"]),), daemon=True).start()
     as_data(Problem("", ""))  # all that an end without memory needs is loaded
-    _limit_memory(given["memory"])
+    limit_memory(given["memory"])
     try:
         tell(done(given, tell))
     except OccursError as error:
         tell({"failed": [as_data(p) for p in error.problems]})
     except MemoryError:
         _traceback()
-        text = f"the job needs more than {given['memory'] >> 20:,} MB of memory"
-        hint = "run it on fewer events, or with `occurs run`, which has no such limit"
-        tell({"failed": [as_data(Problem("memory", text, hint=hint))]})
+        tell({"failed": [as_data(_too_large(given["memory"]))]})
+    except OSError as error:  # a full disk, most often
+        _traceback()
+        text = f"the result of the job cannot be written: {error.strerror or error}"
+        hint = "make room in the directory for temporary files, or name another one in TMPDIR"
+        tell({"failed": [as_data(Problem("cannot-write", text, hint=hint))]})
     except Exception as error:
         _traceback()
         text = f"the job broke off: {type(error).__name__}: {error}"
-        tell({"failed": [as_data(Problem("internal", text, hint="please report it"))]})
+        bug = Problem("internal", text, hint="please report it")
+        tell({"failed": [as_data(_too_large(given["memory"]) if _NO_ROOM in text else bug)]})
     told.close()
     os._exit(0)  # no time is lost with taking a large heap apart
+
+
+def _too_large(memory: int) -> Problem:
+    text = f"the job needs more than {memory >> 20:,} MB of memory"
+    return Problem("memory", text, hint="run it on fewer events, or with `occurs run`, which has no such limit")
 
 
 def _end_with_server(folder: Path) -> None:
@@ -74,13 +86,6 @@ def _end_with_server(folder: Path) -> None:
     with contextlib.suppress(OSError):
         folder.parent.rmdir()
     os._exit(1)
-
-
-def _limit_memory(most: int) -> None:
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _traceback() -> None:
@@ -107,6 +112,10 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     texts = [(text.removeprefix("\ufeff"), path, language_of(path)) for path, text in given["texts"].items()]
     program = Program(texts, folders={path: Path(path).parent.absolute() for path in given["texts"]})
     options = RunOptions(given["options"])
+    if given.get("default"):
+        from occurs.services import offered
+
+        given = {**given, "events": offered(given["events"], given["texts"], given["options"])}
     reader = Reader("a job", given["most_bytes"], _ELSEWHERE)
     sources, lines = sources_of(given["events"], program.declared, options.input, reader)
     rows = sum(len(s.table) for s in sources)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from occurs.studio import limits
+from occurs.studio import limits, marks
 from occurs.studio.results import Results
 from occurs.studio.spawning import command, environment
 
@@ -47,12 +47,18 @@ class UnknownJobError(LookupError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``)."""
+    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
+
+    ``marked``: the paths of texts that have a byte order mark, which places count.  ``default``: nobody chose the
+    events; those that have no column with types are read by their names.
+    """
 
     kind: str
     texts: Mapping[str, str]
     events: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
+    marked: frozenset[str] = frozenset()
+    default: bool = False
 
 
 @dataclass
@@ -122,7 +128,7 @@ class Jobs:
         elif job.state == "done":
             del self._jobs[id]
         await self._end(job)
-        self._next()
+        self._tidy()
         return job.told()
 
     async def close(self) -> None:
@@ -172,7 +178,7 @@ class Jobs:
             job.folder.mkdir()
             self._publish("job", job.told())
             async with asyncio.timeout(self.most.seconds):
-                line = await self._worked(job)
+                line = marks.outer(await self._worked(job), job.request.marked)
             if "done" in line:
                 took = round((time.monotonic() - began) * 1000)
                 job.result = {**line["done"], "milliseconds": took}
@@ -220,7 +226,8 @@ class Jobs:
         request, most = job.request, self.most
         return {
             "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
-            "options": dict(request.options), "root": str(self._root), "folder": str(job.folder),
+            "default": request.default, "options": dict(request.options), "root": str(self._root),
+            "folder": str(job.folder),
             "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
         }  # fmt: skip
 

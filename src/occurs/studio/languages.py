@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-from collections import Counter, deque
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from occurs.studio.blame import TIMES, Blame, Mark, marks_of
 from occurs.studio.http import Refused
-from occurs.studio.limits import LIMITS
+from occurs.studio.limits import seconds_of_call
 from occurs.studio.shapes import Problem
 from occurs.studio.updates import Updates
 from occurs.studio.workers import Ended, Worker, refused
 
 #: seconds after which another start is tried, if one has failed
 AGAIN = 2.0
-#: a call, a path and the digest of a text
-_Mark = tuple[str, str, bytes]
-#: so often may a text end the worker before it is left alone
-_TIMES = 2
 
 
 @dataclass(eq=False)
@@ -35,7 +31,9 @@ class _Asked:
     args: dict[str, Any]
     #: calls of the same key overtake each other
     key: str | None
-    marks: list[_Mark]
+    marks: list[Mark]
+    #: bytes of rules
+    size: int
     done: asyncio.Future[msgspec.Raw] = field(repr=False)
 
 
@@ -50,8 +48,10 @@ class Languages:
         self._worker = Worker("occurs.studio.worker", "language worker", root)
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        #: how often a text was in a call that ended the worker, since that call was last answered
-        self._harm: Counter[_Mark] = Counter()
+        self._blame = Blame()
+        #: the number of the newest check of each key
+        self._newest: dict[str, int] = {}
+        self._checks = 0
 
     @property
     def pid(self) -> int | None:
@@ -79,24 +79,81 @@ class Languages:
         """End the process at once; the call that it works on fails."""
         self._worker.kill()
 
-    async def check(self, texts: Mapping[str, str], key: str) -> dict[str, Any]:
+    async def check(self, texts: Mapping[str, str], key: str, **args: Any) -> dict[str, Any]:
         """The check of a program, as the members of its answer.
 
-        A newer check with the same ``key`` overtakes this one (409).  Texts that have ended the worker twice are left
-        out, and reported.
+        A newer check with the same ``key``, unless it is empty, overtakes this one (409).  Texts that end the worker
+        are left out, and reported.
         """
-        left = {p for p, t in texts.items() if self._harm[_mark("check", p, t)] >= _TIMES}
-        kept = {p: t for p, t in texts.items() if p not in left}
-        raw = await self._ask("check", {"texts": kept}, kept, f"check {key}")
+        self._checks += 1
+        number = self._checks
+        if key:
+            self._newest[key] = number
+
+        async def check(kept: Mapping[str, str]) -> msgspec.Raw:
+            if key and self._newest.get(key) != number:
+                raise _overtaken()
+            return await self._ask("check", {"texts": kept, **args}, kept, f"check {key}" if key else None)
+
+        try:
+            raw, left = await self._without_guilty("check", texts, check)
+        finally:
+            if self._newest.get(key) == number:
+                del self._newest[key]
         found: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         return {**found, "problems": [_left_alone(p) for p in sorted(left)] + msgspec.json.decode(found["problems"])}
 
-    async def ask(self, call: str, texts: Mapping[str, str], /, **args: Any) -> msgspec.Raw:
-        """Another call over texts.  Refuses a program that has ended the worker twice (503)."""
-        left = sorted(p for p, t in texts.items() if self._harm[_mark(call, p, t)] >= _TIMES)
-        if left:
-            raise _gone(_left_alone(left[0]).message)
-        return await self._ask(call, args, texts, None)
+    async def ask(
+        self, call: str, texts: Mapping[str, str], /, needs: Collection[str] | None = None, **args: Any
+    ) -> msgspec.Raw:
+        """Another call over texts.
+
+        Texts that end the worker are left out of its argument ``texts`` if the call does not need them.  Refuses (503)
+        if it does; ``needs``: paths, None: all.
+        """
+        needed = texts.keys() if needs is None else set(needs)
+        texts = {**{p: t for p, t in texts.items() if p in needed}, **texts}
+        self._refuse_guilty(self._blame.guilty(marks_of(call, texts)) & needed)
+
+        async def ask(kept: Mapping[str, str]) -> msgspec.Raw:
+            given = {"texts": dict(sorted(kept.items()))} if "texts" in args else {}
+            return await self._ask(call, {**args, **given}, kept, None)
+
+        raw, left = await self._without_guilty(call, texts, ask)
+        self._refuse_guilty(left & needed)
+        return raw
+
+    @staticmethod
+    def _refuse_guilty(paths: set[str]) -> None:
+        if paths:
+            raise _gone(_left_alone(min(paths)).message)
+
+    async def _without_guilty(
+        self, call: str, texts: Mapping[str, str], ask: Callable[[Mapping[str, str]], Any]
+    ) -> tuple[msgspec.Raw, set[str]]:
+        """The answer for all texts but those that end the worker, which are named.
+
+        Where it is not known which ones do, they are added one by one to the others.
+        """
+        marks = marks_of(call, texts)
+        left = self._blame.guilty(marks)
+        unclear = [p for p in self._blame.unclear(marks) if p not in left]
+        if len(unclear) < 2:
+            return await ask({p: t for p, t in texts.items() if p not in left}), left
+        kept = {p: t for p, t in texts.items() if p not in left and p not in unclear}
+        raw = None
+        for path in unclear:
+            before = self._blame.harm(marks[path])
+            try:
+                raw = await ask({**kept, path: texts[path]})
+            except Refused:
+                if self._blame.harm(marks[path]) <= before:  # refused, overtaken, or ended by somebody else
+                    raise
+                self._blame.convict(marks[path])
+                left.add(path)
+            else:
+                kept[path] = texts[path]
+        return (await ask(kept) if raw is None else raw), left
 
     async def _ask(
         self, call: str, args: dict[str, Any], texts: Mapping[str, str], key: str | None
@@ -106,10 +163,11 @@ class Languages:
         if key is not None:
             for other in (*self._waiting, *([self._now] if self._now else ())):
                 if other.key == key and not other.done.done():
-                    other.done.set_exception(Refused(409, "cancelled", "a newer text has overtaken this check"))
+                    other.done.set_exception(_overtaken())
         self._waiting = deque(a for a in self._waiting if not a.done.done())
         done: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
-        asked = _Asked(call, args, key, [_mark(call, p, t) for p, t in texts.items()], done)
+        marks, size = list(marks_of(call, texts).values()), sum(len(t.encode()) for t in texts.values())
+        asked = _Asked(call, args, key, marks, size, done)
         self._waiting.append(asked)
         self._signal.set()
         try:
@@ -147,9 +205,9 @@ class Languages:
         if asked.done.done():  # overtaken, or nobody waits for it any more
             self._now = None
             return
-        reply = await self._worker.ask(asked.call, asked.args, LIMITS.call_seconds)
-        for mark in asked.marks:
-            self._harm.pop(mark, None)
+        # a program of thousands of statements takes longer to check than any call may take otherwise
+        reply = await self._worker.ask(asked.call, asked.args, seconds_of_call(asked.size))
+        self._blame.answered(asked.call, asked.marks)
         if not asked.done.done():
             if reply.error is None:
                 asked.done.set_result(reply.result)
@@ -180,13 +238,13 @@ class Languages:
         if asked is None:
             return
         if ours or not self._worker.killed_from_outside:
-            self._harm.update(asked.marks)
+            self._blame.ended(asked.call, asked.marks)
         if not asked.done.done():
             asked.done.set_exception(_gone(f"{why}; it restarts"))
 
 
-def _mark(call: str, path: str, text: str) -> _Mark:
-    return call, path, hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+def _overtaken() -> Refused:
+    return Refused(409, "cancelled", "a newer text has overtaken this check")
 
 
 def _gone(why: str) -> Refused:
@@ -194,5 +252,5 @@ def _gone(why: str) -> Refused:
 
 
 def _left_alone(path: str) -> Problem:
-    text = f"{path} is not checked, because checking it stopped the language worker {_TIMES} times"
+    text = f"{path} is not checked, because checking it stopped the language worker {TIMES} times"
     return Problem("worker", "error", text, "it is checked again when its text changes", path)

@@ -28,8 +28,11 @@ class Limits:
     files: int = 1_000
     #: readers of GET updates
     readers: int = 20
-    #: a call of the language worker, and the memory of the worker
+    #: a call of the language worker: so long, and so much longer per MB of rules.  A check of 5,000 statements (0.9 MB)
+    #: takes 4 to 5 s of CPU time, and more where other programs run
     call_seconds: float = 5.0
+    call_seconds_per_mb: float = 20.0
+    #: the memory of the language worker
     worker_memory: int = 4096 * MB
     #: nets that are open, of places and transitions and of rows of one, and the bytes of its file or of its events
     nets: int = 4
@@ -45,6 +48,11 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+def seconds_of_call(rules: int) -> float:
+    """The seconds that a call of the language worker over so many bytes of rules may take."""
+    return LIMITS.call_seconds + LIMITS.call_seconds_per_mb * rules / MB
 
 
 def job_memory() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from occurs.studio import shapes
+from occurs.studio import marks, shapes
 from occurs.studio.files import kind_of
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
 from occurs.studio.limits import LIMITS
 from occurs.studio.nets import Nets
+from occurs.studio.programs import Program
 from occurs.studio.project import options_of
 from occurs.studio.security import IMAGE_POLICY
 
@@ -34,17 +36,20 @@ async def open_net(request: Request) -> Response:
         data = await to_thread.run_sync(_net_file, studio, asked.path, asked.texts)
         id, found = await _nets(request).open("file", _stem(asked.path), path=asked.path, data=data, black=asked.black)
         return answer({"id": id, **found}, 201)
-    texts, settings = await to_thread.run_sync(_program, studio, asked)
+    program = await to_thread.run_sync(_program, studio, asked)
+    settings, default = program.settings, asked.events is None
     options = settings.options if asked.options is None else options_of(asked.options)
-    optional = asked.events is None
-    events = await to_thread.run_sync(studio.events, settings.events if optional else asked.events, optional)
+    events = await to_thread.run_sync(studio.events, settings.events if default else asked.events, default)
     name = studio.folder.root.name if asked.path is None else _stem(asked.path)
     more = {
         "black": asked.black, "first": asked.first, "sink_exits": asked.sink_exits, "most_rows": asked.rows,
         "name": name,
     }  # fmt: skip
-    id, found = await _nets(request).open("rules", name, texts=texts, events=events, options=options, more=more)
-    return answer({"id": id, **found}, 201)
+    id, found = await _nets(request).open(
+        "rules", name, texts=program.texts, events=events, options=options, default=default and settings.default_events,
+        more=more,
+    )  # fmt: skip
+    return answer(marks.outer({"id": id, **found}, program.marked), 201)
 
 
 def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
@@ -60,24 +65,19 @@ def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
     return data.decode("iso-8859-1")
 
 
-def _program(studio: Any, asked: shapes.NetRequest) -> tuple[dict[str, str], Any]:
-    """The texts of the rules that are asked for, and the settings of the project."""
-    texts, problems, settings = studio.program(asked.texts)
+def _program(studio: Any, asked: shapes.NetRequest) -> Program:
+    """The program of which a net is made: all of it, or one file of rules."""
+    if asked.path is not None and kind_of(asked.path) != "rules":
+        raise Refused(400, "bad-request", f"{asked.path} is neither a file of rules nor of a net")
+    program: Program = studio.read(asked.texts, asked.path)
     if asked.path is not None:
-        if kind_of(asked.path) != "rules":
-            raise Refused(400, "bad-request", f"{asked.path} is neither a file of rules nor of a net")
-        if asked.path not in texts:
-            try:
-                texts[asked.path] = studio.folder.read(asked.path).text
-            except UnicodeDecodeError:
-                raise Refused(422, "problems", f"{asked.path} is not UTF-8") from None
-        texts = {asked.path: texts[asked.path]}
-        problems = [p for p in problems if p.file == asked.path]
-    if wrong := [p for p in problems if p.severity == "error"]:
+        own = [p for p in program.problems if p.file == asked.path]
+        program = replace(program, texts={asked.path: program.texts[asked.path]}, problems=own)
+    if wrong := [p for p in program.problems if p.severity == "error"]:
         raise problems_refused(wrong)
-    if not texts:
+    if not program.texts:
         raise Refused(422, "problems", "the program has no rules", "write a file of rules")
-    return texts, settings
+    return program
 
 
 @call(body=shapes.FireRequest, answer=shapes.NetState)

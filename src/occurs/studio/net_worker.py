@@ -17,7 +17,7 @@ def main() -> None:
 def calls() -> Mapping[str, Callable[..., Any]]:
     """The calls by name; this loads the engine."""
     from occurs.nets.stepping import Breaks
-    from occurs.services import nets
+    from occurs.services import nets, offered
 
     opened: dict[str, nets.OpenNet] = {}
     limits = nets.Limits(LIMITS.net_nodes, LIMITS.net_events)
@@ -31,8 +31,11 @@ def calls() -> Mapping[str, Callable[..., Any]]:
         }  # fmt: skip
 
     def rules(
-        id: str, texts: Mapping[str, str], events: Sequence[str], options: Mapping[str, Any], more: Mapping[str, Any]
-    ) -> Any:
+        id: str, texts: Mapping[str, str], events: Sequence[str], options: Mapping[str, Any], default: bool,
+        more: Mapping[str, Any],
+    ) -> Any:  # fmt: skip
+        if default:
+            events = offered(events, texts, options)
         return kept(id, nets.of_rules(texts, events, options, limits=limits, **more))
 
     def file(id: str, path: str, data: str, black: bool) -> Any:

@@ -93,13 +93,22 @@ class Draft(Struct):
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for the project now: of its file, or of defaults.  ``problems``: why the file does not count."""
+    """What holds for the project now: of its file, or of defaults.
+
+    ``problems``: why the file does not count.  ``default_rules``, ``default_events``: the file names none.
+    """
 
     rules: tuple[str, ...]
     events: tuple[str, ...]
     #: as they are written in the file
     options: Mapping[str, Any]
     problems: tuple[Problem, ...] = field(default=())
+    default_rules: bool = False
+    default_events: bool = False
+
+    def has(self, path: str) -> bool:
+        """Whether a file of rules, which need not be saved yet, belongs to the program."""
+        return path in self.rules or (self.default_rules and "/" not in path)
 
     @property
     def paths(self) -> set[str]:
@@ -146,10 +155,18 @@ class Project:
             problems = tuple(error.error.problems) or (Problem("cannot-read", "error", str(error), file=SIDECAR),)
         program = value.get("program", {})
         own = sorted(takewhile(lambda path: "/" not in path, (path for path, _, _ in self._folder.walk())))
-        rules, events = program.get("rules"), program.get("events")
-        rules = [p for p in own if kind_of(p) == "rules"] if rules is None else rules
-        events = [p for p in own if kind_of(p) == "event"] if events is None else events
-        return Settings(tuple(rules), tuple(events), program.get("options", {}), problems)
+        named = {"rules": program.get("rules"), "events": program.get("events")}
+        rules = [p for p in own if kind_of(p) == "rules"] if named["rules"] is None else named["rules"]
+        events = [p for p in own if kind_of(p) == "event"] if named["events"] is None else named["events"]
+        default = {f"default_{name}": value is None for name, value in named.items()}
+        return Settings(tuple(rules), tuple(events), program.get("options", {}), problems, **default)
+
+    def tag(self) -> str | None:
+        """The ETag of the file as it is, right or wrong; None if it cannot be read."""
+        try:
+            return self._folder.read(SIDECAR).etag
+        except Refused:
+            return None
 
     def _exists(self) -> bool:
         try:

@@ -8,10 +8,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from occurs.errors import Span as Span
-from occurs.services.answers import Checked as Checked
 from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
-from occurs.services.answers import Item, NetDrawing, NetRow, Place, Problem
+from occurs.services.answers import Item, NetDrawing, NetRow, Outline, Place, Problem
 from occurs.services.answers import NetState as NetState
 from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
@@ -50,6 +49,27 @@ class Texts(Struct, forbid_unknown_fields=True):
     """Unsaved texts by path; the rest of the program comes from disk."""
 
     texts: dict[str, str] = {}
+
+
+class EventFile(Struct, frozen=True):
+    """A file of events, or a directory in which all files are events.
+
+    ``entry``: how it is read if nobody says it, `PATH` or `TYPE=PATH`.  ``default``: whether it is read if the project
+    names no events.
+    """
+
+    path: str
+    entry: str
+    directory: bool
+    default: bool
+
+
+class Checked(Struct, frozen=True):
+    """The problems of a program, the outline of what can be read of it, and the events that it can be run on."""
+
+    problems: list[Problem]
+    outline: list[Outline]
+    events: list[EventFile]
 
 
 class At(Struct, forbid_unknown_fields=True):
@@ -120,9 +140,14 @@ class Places(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """The files of an example that was copied."""
+    """The files of an example that was copied.
+
+    ``added``: the project, which had no rules, has its program now.  ``command``: else, how to open it.
+    """
 
     files: list[str]
+    added: bool
+    command: str | None
 
 
 class JobRequest(Struct, forbid_unknown_fields=True):

@@ -19,6 +19,7 @@ import msgspec
 
 from occurs.services.answers import Outline, Problem
 from occurs.studio.limits import LIMITS
+from occurs.studio.memory import limit_memory
 
 Texts = Mapping[str, str]
 #: the largest integer that JavaScript holds as it is
@@ -41,7 +42,7 @@ def main() -> None:
 def serve(make: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
     """Answer the lines of standard input with the calls that ``make`` returns, by name, until it ends."""
     lines, out = _own_pipes()
-    _limit_memory(int(os.environ.get("OCCURS_STUDIO_MEMORY", "0")))
+    limit_memory(int(os.environ.get("OCCURS_STUDIO_MEMORY", "0")))
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(lines, waiting), daemon=True).start()
     calls = make()
@@ -65,19 +66,26 @@ def _calls() -> dict[str, Callable[..., Any]]:
     from occurs.services.events import RunOptions
     from occurs.services.peeking import heads
 
-    def check(texts: Texts) -> Any:
-        found = services.check(texts)
-        return {"problems": [*too_many(found.outline), *found.problems], "outline": found.outline}
+    def chosen(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> list[str]:
+        return services.offered(events, texts, options) if default else events
 
-    def complete(texts: Texts, path: str, offset: int) -> Any:
-        found = services.complete(path, texts, offset)
+    def check(texts: Texts, events: list[str], options: dict[str, Any]) -> Any:
+        found = services.check(texts)
+        problems = [*too_many(found.outline), *found.problems]
+        return {"problems": problems, "outline": found.outline, "events": services.offered(events, texts, options)}
+
+    def complete(texts: Texts, path: str, offset: int, **of: Any) -> Any:
+        found = services.complete(path, texts, offset, known(texts, **of))
         return {"from": found.start, "items": found.items}
 
-    def hover(texts: Texts, path: str, offset: int) -> Any:
-        return services.hover(path, texts, offset)
+    def hover(texts: Texts, path: str, offset: int, **of: Any) -> Any:
+        return services.hover(path, texts, offset, known(texts, **of))
 
-    def definition(texts: Texts, path: str, offset: int) -> Any:
-        return {"places": services.definition(path, texts, offset)}
+    def definition(texts: Texts, path: str, offset: int, **of: Any) -> Any:
+        return {"places": services.definition(path, texts, offset, known(texts, **of))}
+
+    def known(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> Any:
+        return services.known_types(chosen(texts, events, options, default), options)
 
     def words() -> Any:
         return services.words()
@@ -85,13 +93,13 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def format(path: str, text: str) -> Any:
         return services.format_text(path, text)
 
-    def peek(events: list[str], options: dict[str, Any], rows: int) -> Any:
-        return plain(services.peek(events, options, rows))
+    def peek(texts: Texts, events: list[str], options: dict[str, Any], default: bool, rows: int) -> Any:
+        return plain(services.peek(chosen(texts, events, options, default), options, rows))
 
-    def plan(texts: Texts, events: list[str], options: dict[str, Any], optional: bool) -> Any:
+    def plan(texts: Texts, events: list[str], options: dict[str, Any], default: bool, optional: bool) -> Any:
         sources = None
         try:
-            sources = heads(events, {**options, "bad_rows": "skip"}) or None
+            sources = heads(chosen(texts, events, options, default), {**options, "bad_rows": "skip"}) or None
         except InputProblem:
             if not optional:
                 raise
@@ -156,16 +164,6 @@ def _read(lines: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
 def _write(out: IO[bytes], value: Any) -> None:
     out.write(msgspec.json.encode(value) + b"\n")
     out.flush()
-
-
-def _limit_memory(size: int) -> None:
-    """At most ``size`` bytes of address space, where the system has such a limit."""
-    if size and sys.platform != "win32":
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        size = size if hard == resource.RLIM_INFINITY else min(size, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
 
 
 if __name__ == "__main__":

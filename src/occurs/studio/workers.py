@@ -78,14 +78,12 @@ class Worker:
             raise Ended(f"the {self._name} does not start: {error or type(error).__name__}") from None
 
     async def ask(self, call: str, args: dict[str, Any], seconds: float) -> Reply:
-        """The answer to a call.  ``seconds``: as long as it may take, and longer for long arguments.  Raises Ended."""
+        """The answer to a call.  ``seconds``: the time that it may take.  Raises Ended."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
         self._number += 1
         line = msgspec.json.encode({"id": self._number, "call": call, "args": args}) + b"\n"
-        # a program of thousands of statements takes longer to read than any call may take otherwise
-        seconds += len(line) / 50_000
         try:
             async with asyncio.timeout(seconds):
                 process.stdin.write(line)

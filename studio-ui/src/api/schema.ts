@@ -11,6 +11,7 @@ export interface Schemas {
   Draft: Draft;
   ErrorAnswer: ErrorAnswer;
   Event: Event;
+  EventFile: EventFile;
   Example: Example;
   ExportQuery: ExportQuery;
   File: File;
@@ -170,11 +171,24 @@ export interface At {
   };
 }
 /**
- * The problems of a program and the outline of what can be read of it.
+ * The problems of a program, the outline of what can be read of it, and the events that it can be run on.
  */
 export interface Checked {
+  events: EventFile[];
   outline: Outline[];
   problems: Problem[];
+}
+/**
+ * A file of events, or a directory in which all files are events.
+ *
+ *     ``entry``: how it is read if nobody says it, `PATH` or `TYPE=PATH`.  ``default``: whether it is read if the project
+ *     names no events.
+ */
+export interface EventFile {
+  default: boolean;
+  directory: boolean;
+  entry: string;
+  path: string;
 }
 /**
  * A statement of a program.  ``output``: the type that it defines or declares; ``reads``: those that it reads.
@@ -749,8 +763,12 @@ export interface NetRequest {
 }
 /**
  * The files of an example that was copied.
+ *
+ *     ``added``: the project, which had no rules, has its program now.  ``command``: else, how to open it.
  */
 export interface Opened {
+  added: boolean;
+  command: string | null;
   files: string[];
 }
 /**
