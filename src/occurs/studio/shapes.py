@@ -275,8 +275,8 @@ class InFile(Struct, frozen=True):
     row: int
 
 
-class Event(Struct, frozen=True, kw_only=True):
-    """A detection, or a row of the input, which has a ``source``."""
+class Detection(Struct, frozen=True, kw_only=True):
+    """A row of a run.  ``row``: its number in its type; ``open``: it has no end yet."""
 
     row: int | None
     type: str
@@ -287,6 +287,11 @@ class Event(Struct, frozen=True, kw_only=True):
     open: bool
     label: str | None
     values: dict[str, Any]
+
+
+class Event(Detection, frozen=True, kw_only=True):
+    """A detection, or a row of the input, which has a ``source``."""
+
     source: InFile | None
 
 
@@ -306,8 +311,28 @@ class Why(Struct, frozen=True):
     more: int
 
 
+class Changed(Struct, frozen=True):
+    """How many detections of a type two runs have each alone and both."""
+
+    type: str
+    gained: int
+    lost: int
+    same: int
+
+
+class Changes(Struct, frozen=True):
+    """Two runs: counts by type, and the first detections that are new or gone, in the order of time."""
+
+    types: list[Changed]
+    gained: list[Detection]
+    lost: list[Detection]
+
+
 class ExportQuery(Struct, frozen=True):
-    """Which types (`A,B`; none: all detections), and as what."""
+    """Which rows, chosen as in RowsQuery, and as what; `html`: the page of `occurs plot`, input events included."""
 
     type: str = ""
-    format: Literal["csv", "jsonl", "parquet"] = "csv"
+    format: Literal["csv", "jsonl", "parquet", "html"] = "csv"
+    begin: int | None = msgspec.field(default=None, name="from")
+    stop: int | None = msgspec.field(default=None, name="to")
+    text: str = ""
