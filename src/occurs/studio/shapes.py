@@ -95,6 +95,22 @@ class Language(Struct):
     words: Words | None
 
 
+class Option(Struct):
+    """An option of runs.  ``of``: what it describes or changes; null while the language worker cannot be asked.
+
+    ``kind``: the form of its value; a ``moment`` is a text or an integer, ``names`` are a list, ``paths`` an object
+    from names to paths.  ``choices``: the values there are.  ``none``: null is a value of its own, not the default.
+    """
+
+    name: str
+    of: Literal["input", "text", "result", "rules", "run"] | None
+    kind: Literal["text", "choice", "flag", "number", "moment", "names", "paths"]
+    choices: list[str]
+    default: Any
+    none: bool
+    help: str
+
+
 class About(Struct):
     """The server: its version, the name of its directory, and what it can do."""
 
@@ -102,6 +118,7 @@ class About(Struct):
     project: str
     languages: list[Language]
     limits: dict[str, float]
+    options: list[Option]
     examples: list[str]
 
 
