@@ -6,6 +6,7 @@ import { Panel } from "../parts/Panel";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { changeProject, chooseEvents } from "./actions";
+import { AddFiles } from "./CopyFiles";
 import { entriesOf, eventPaths, typeByName, withOption } from "./events";
 import { setRun, useRun } from "./state";
 
@@ -20,7 +21,13 @@ export function Events() {
   const paths = eventPaths({ project, files, check });
   const entries = entriesOf({ project, files, check });
   return (
-    <Panel title={t.events} open={open} onToggle={() => setOpen(!open)} count={entries.length || undefined}>
+    <Panel
+      title={t.events}
+      open={open}
+      onToggle={() => setOpen(!open)}
+      count={entries.length || undefined}
+      actions={<AddFiles />}
+    >
       {paths.length === 0 ? (
         <Empty title={t.noEvents} text={t.noEventsText} />
       ) : (

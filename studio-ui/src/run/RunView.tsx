@@ -19,6 +19,7 @@ import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
 import { Compare } from "./Compare";
+import { CopyDialog, DropArea } from "./CopyFiles";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
 import { Events, Options } from "./Events";
@@ -52,7 +53,8 @@ export default function RunView() {
   return (
     <div className="run" ref={box}>
       <Toolbar side={side} />
-      <div className="run-body">
+      <CopyDialog />
+      <DropArea>
         {side ? (
           <>
             <section className="run-side" style={{ width }} aria-label={t.side}>
@@ -71,7 +73,7 @@ export default function RunView() {
           </>
         ) : null}
         <Main />
-      </div>
+      </DropArea>
     </div>
   );
 }

@@ -18,7 +18,7 @@ import { say } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { chooseMark, setBy, setRange, setWidth, showAll, showBrush } from "./actions";
-import { draw, type Spot, type Theme } from "./draw";
+import { draw, type Spot } from "./draw";
 import {
   emptyPicture,
   type Hit,
@@ -34,25 +34,12 @@ import {
   strips,
 } from "./lanes";
 import { getRun, type Marked, setRun, useRun } from "./state";
+import { themeOf } from "./theme";
 import type { Clock, Range } from "./time";
 import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
 
 const t = texts.run;
 const LABELS = 168;
-
-function themeOf(element: Element): Theme {
-  const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    grid: colour("line"),
-    strong: colour("line-strong"),
-    ink: colour("ink"),
-    edge: colour("mark-edge"),
-    accent: colour("accent"),
-    soft: colour("accent-soft"),
-    input: colour("input"),
-  };
-}
 
 /** The width and height of an element, as they change. */
 function useSize(ref: React.RefObject<HTMLElement | null>): { width: number; height: number } {

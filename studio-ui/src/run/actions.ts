@@ -1,7 +1,7 @@
 /** Starting and following runs, choosing events and detections. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Job, Project } from "../api/types";
-import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
+import { loadFiles, say, select, setRunner, tell, unsavedTexts } from "../state/actions";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
@@ -279,6 +279,15 @@ export function chooseEvents(entry: EventEntry, chosen: boolean): Promise<void> 
   const entries = withEntry(entriesOf(get()), entry, chosen);
   setRun(({ refused }) => ({ refused: refused?.problems ? refused : null }));
   return changeProject((project) => withEvents(project, entries));
+}
+
+/** Copies a file of events into the directory under a new name; the next run reads it. */
+export async function copyIn(name: string, file: Blob): Promise<void> {
+  await api.write(name, file, null);
+  await loadFiles();
+  // where the project names its events it has to name this one, too
+  if (get().project.program?.events) await chooseEvents({ type: "", path: name }, true);
+  setRun({ peek: name, comparing: false });
 }
 
 /** Changes the project, at once here and then on disk. */

@@ -79,3 +79,11 @@ test("the text differs from the one that was run", () => {
   ).toBe(true);
   expect(differs(then, { "a.epl": { text: null, etag: "1" } })).toBe(true);
 });
+
+test("a long value is cut where it has little room, between characters, and whole where it is asked for", () => {
+  const long = "a".repeat(3000);
+  expect(valueText(long)).toHaveLength(2001);
+  expect(valueText(long, "", Infinity)).toBe(long);
+  expect(valueText("aa😀bb", "", 3)).toBe("aa…");
+  expect(valueText("aa😀bb", "", 4)).toBe("aa😀…");
+});

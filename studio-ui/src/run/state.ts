@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import type { Job, Row, RunResult, Ticks } from "../api/types";
 import type { Snapshot } from "./changed";
+import type { Offered } from "./copies";
 import type { Picture } from "./lanes";
 import { Clock, exact, type Range, type TimeKind } from "./time";
 import { limitsOf } from "./view";
@@ -56,6 +57,8 @@ export interface RunState {
   constituents: Marked[];
   pointed: Marked | null;
   peek: string | null;
+  /** files from elsewhere that may be copied into the directory: who dropped or chose them is asked first */
+  offered: Offered[];
   /** the run before the one that is shown */
   before: string | null;
   comparing: boolean;
@@ -92,6 +95,7 @@ export const useRun = create<RunState>()(() => ({
   constituents: [],
   pointed: null,
   peek: null,
+  offered: [],
   before: null,
   comparing: false,
   side: null,
