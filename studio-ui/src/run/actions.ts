@@ -10,7 +10,7 @@ import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
 import { rowsOf } from "./rows";
 import { getRun, type Marked, markedOf, resultOf, setRun, viewOf } from "./state";
-import type { Range } from "./time";
+import { Clock, type Range, zoneOf } from "./time";
 import { same, showing, within } from "./view";
 
 const ENDED = new Set(["done", "failed", "cancelled"]);
@@ -122,7 +122,6 @@ function follow(job: Job | null, before: Job | null) {
 function show(job: Job) {
   const result = resultOf(job);
   if (!result) return;
-  const zone = get().project.program?.options?.zone;
   timeline.drop();
   const { shown } = getRun();
   setRun({
@@ -130,7 +129,7 @@ function show(job: Job) {
     shown: job.id,
     comparing: false,
     result,
-    ...viewOf(result, typeof zone === "string" ? zone : "UTC"),
+    ...viewOf(result, zoneOf(get().project)),
     picture: null,
     pictureError: null,
     brush: null,
@@ -320,6 +319,14 @@ useStudio.subscribe(
   ({ state, problems }) => {
     const wrong = problems.some((one) => one.severity === "error");
     if (state === "done" && getRun().refused?.problems && !wrong) setRun({ refused: null });
+  },
+);
+// times are shown in the zone of the project, also those of a run that is done
+useStudio.subscribe(
+  (state) => zoneOf(state.project),
+  (zone) => {
+    const { clock } = getRun();
+    if (clock) setRun({ clock: new Clock(clock.kind, clock.origin, zone) });
   },
 );
 useStudio.subscribe((state) => state.job, follow);

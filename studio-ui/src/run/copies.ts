@@ -1,5 +1,5 @@
 /** Event files from elsewhere: under which names they are copied into the directory, and why some cannot be. */
-import { texts } from "../texts";
+import { counted, texts } from "../texts";
 
 const t = texts.run.copy;
 
@@ -12,7 +12,7 @@ export interface Offered {
 const SUFFIX = /\.(csv|jsonl|parquet)$/i;
 
 export function sizeText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
+  if (bytes < 1000) return counted(bytes, "byte");
   const [unit, size] =
     bytes < 1 << 20 ? ["KB", 1 << 10] : bytes < 1 << 30 ? ["MB", 1 << 20] : ["GB", 1 << 30];
   const value = bytes / (size as number);

@@ -93,7 +93,14 @@ function head(
   font(context, 12);
   context.fillStyle = theme.dim;
   context.textAlign = "right";
-  const part = texts.export.part(clock.text(clock.ticks(range.from)), clock.text(clock.ticks(range.to)));
+  // without the room that is left at both ends, and without fractions where they mean nothing
+  const whole = clock.kind.timestamp && range.to - range.from > 6e7 ? 1e6 : 1;
+  const last = clock.offset(getRun().result?.last ?? 0);
+  const ends = [Math.max(0, range.from), Math.min(last, range.to)].map(
+    (at) => Math.floor(at / whole) * whole,
+  );
+  const [from, to] = ends.map((at) => clock.text(clock.ticks(at)));
+  const part = texts.export.part(from ?? "", to ?? "");
   const shown = [texts.run.found(picture.count), part, clock.scale].filter(Boolean).join("   ");
   put(context, shown, WIDTH - EDGE, HEAD / 2, 700);
   context.textAlign = "left";

@@ -61,10 +61,11 @@ test("a file named as an input type holds its rows", () => {
   expect(typeByName("rows.csv", outline)).toBe("");
 });
 
-test("options that are empty are left out, whole numbers are numbers", () => {
-  const project = withOption({ program: { options: { zone: "UTC" } } }, "start", "12");
+test("an option is set, and left out where it is the default", () => {
+  const project = withOption({ program: { options: { zone: "UTC" } } }, "start", 12);
   expect(project.program?.options).toEqual({ zone: "UTC", start: 12 });
-  expect(withOption(project, "zone", "").program?.options).toEqual({ start: 12 });
+  expect(withOption(project, "end", null).program?.options).toEqual({ zone: "UTC", start: 12, end: null });
+  expect(withOption(project, "zone", undefined).program?.options).toEqual({ start: 12 });
 });
 
 test("the text differs from the one that was run", () => {

@@ -1,6 +1,7 @@
 /** The state of the Run view: which events, the run that is shown, what of it is in view, what is marked. */
 import { create } from "zustand";
 import type { Job, Row, RunResult, Ticks } from "../api/types";
+import { keepSizes, keptSizes } from "../parts/sizes";
 import type { Snapshot } from "./changed";
 import type { Offered } from "./copies";
 import type { Picture } from "./lanes";
@@ -15,6 +16,8 @@ export interface Result {
   found: { type: string; count: number }[];
   inputs: string[];
   total: number;
+  /** rows that were read, and those that did not count */
+  counts: Record<string, number>;
   milliseconds: number;
 }
 
@@ -70,6 +73,14 @@ export interface RunState {
 
 const nowhere = { from: 0, to: 1 };
 
+const SIZES = "occurs-run-sizes";
+const sizes = keptSizes(SIZES, {
+  side: null as boolean | null,
+  sideWidth: 220,
+  timelineHeight: 0,
+  inputs: true,
+});
+
 export const useRun = create<RunState>()(() => ({
   began: null,
   ended: null,
@@ -87,7 +98,6 @@ export const useRun = create<RunState>()(() => ({
   pictureError: null,
   by: "",
   attributes: [],
-  inputs: true,
   types: [],
   filter: "",
   sort: "time",
@@ -98,10 +108,14 @@ export const useRun = create<RunState>()(() => ({
   offered: [],
   before: null,
   comparing: false,
-  side: null,
-  sideWidth: 220,
-  timelineHeight: 0,
+  ...sizes,
 }));
+
+useRun.subscribe(({ side, sideWidth, timelineHeight, inputs }, before) => {
+  const now = { side, sideWidth, timelineHeight, inputs };
+  const changed = (Object.keys(now) as (keyof typeof now)[]).some((name) => now[name] !== before[name]);
+  if (changed) keepSizes(SIZES, now);
+});
 
 export const getRun = useRun.getState;
 export const setRun = useRun.setState;
@@ -118,6 +132,7 @@ export function resultOf(job: Job): Result | null {
     found: given.types.map(({ name, count }) => ({ type: name, count })),
     inputs: given.inputs.map(({ name }) => name),
     total: given.total,
+    counts: given.counts,
     milliseconds: given.milliseconds,
   };
 }

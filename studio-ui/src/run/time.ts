@@ -1,6 +1,6 @@
 /** Times of a run: ticks as exact numbers, wall clocks in the project's zone, durations, labels of an axis. */
 import { scaleLinear, scaleUtc } from "d3-scale";
-import type { Ticks } from "../api/types";
+import type { Project, Ticks } from "../api/types";
 import { grouped } from "../texts";
 
 /** What a tick counts: microseconds since 1970 (`timestamp`), or integers of a `unit` (null: of none). */
@@ -159,6 +159,12 @@ export interface AxisTick {
 function split(ticks: bigint): [number, number] {
   const rest = ((ticks % 1000n) + 1000n) % 1000n;
   return [Number((ticks - rest) / 1000n), Number(rest)];
+}
+
+/** The zone whose clocks a project shows. */
+export function zoneOf(project: Project): string {
+  const zone = project.program?.options?.zone;
+  return typeof zone === "string" ? zone : "UTC";
 }
 
 /** A time that the server wrote in UTC (`2013-03-08T09:56:00Z`) as the zone's clocks show it; other texts stay. */
