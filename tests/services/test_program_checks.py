@@ -158,6 +158,17 @@ def test_plans_of_all_languages(path, text, unbounded):
     assert found["level"] == 1
 
 
+def test_a_plan_tells_costs_apart_from_hosts():
+    late = "input event a(v), b(v).\nstate s(V) : a(V) ~>> b(V).\n"
+    (found,) = services.plan({"a.phen": late}).definitions
+    ((cost),) = found["costs"]
+    assert cost["kind"] == "unbounded-delay"
+    assert cost["hint"]
+    assert all(note.startswith(("Spark: ", "stream: ")) for note in found["notes"])
+    (other,) = services.plan({"a.esql": "DEFINE Out AS THE SUM OF T.v."}).definitions
+    assert other["costs"] == []
+
+
 def test_plans_of_wrong_programs_raise():
     with pytest.raises(SyntaxProblem):
         services.plan({"a.epl": "select"})

@@ -54,6 +54,26 @@ def test_a_run_of_the_project_finds_what_the_paper_finds(studio, run):
     assert export.text.splitlines()[0] == "type,time,patientId,last_delay"
 
 
+def test_a_timeline_is_exported_as_a_page(studio, run):
+    page = studio.api.get(f"jobs/{run}/export", params={"format": "html", "from": 10, "to": 30})
+    assert page.headers["content-disposition"] == 'attachment; filename="timeline.html"'
+    assert page.headers["content-type"].startswith("text/html")
+    assert "<title>labor</title>" in page.text
+    part = studio.api.get(f"jobs/{run}/export", params={"format": "csv", "type": "Duration", "from": 30, "text": "39"})
+    assert [line.split(",")[1] for line in part.text.splitlines()[1:]] == ["39"]
+
+
+def test_a_run_is_compared_with_another(studio, run):
+    text = (studio.folder / "labor.epl").read_text().replace("a2.ts - a1.ts <= 5", "a2.ts - a1.ts <= 4")
+    other = ended(studio, {"kind": "run", "texts": {"labor.epl": text}})
+    found = studio.api.get(f"jobs/{other['id']}/changes/{run}").json()
+    counts = {t["type"]: (t["gained"], t["lost"], t["same"]) for t in found["types"]}
+    assert counts["Duration"] == (0, 1, 2)
+    assert len(found["lost"]) == sum(lost for _, lost, _ in counts.values())
+    assert studio.api.get(f"jobs/{run}/changes/nix").status_code == 404
+    assert studio.api.delete(f"jobs/{other['id']}").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("call", "status", "kind"),
     [
@@ -72,6 +92,9 @@ def test_a_run_of_the_project_finds_what_the_paper_finds(studio, run):
         (f"why/{'0' * 32}", 404, "unknown-name"),
         ("why/nix?depth=0", 400, "bad-request"),
         ("export?format=xml", 400, "bad-request"),
+        ("export?type=Nix", 400, "unknown-name"),
+        ("export?format=html&type=Nix", 400, "unknown-name"),
+        (f"export?from={2**63}", 400, "bad-request"),
     ],
 )
 def test_wrong_questions_are_refused(studio, run, call, status, kind):
@@ -99,7 +122,7 @@ def test_wrong_jobs_are_refused(studio, body, status, kind):
 
 
 def test_jobs_that_are_not_there_are_unknown(studio):
-    for call in ("", "/timeline", "/rows", "/why/x", "/export"):
+    for call in ("", "/timeline", "/rows", "/why/x", "/export", "/changes/nix"):
         answer = studio.api.get(f"jobs/nix{call}")
         assert (answer.status_code, answer.json()["error"]["kind"]) == (404, "unknown-job")
     assert studio.api.delete("jobs/nix").status_code == 404

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tempfile
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import occurs
 from occurs.studio.results import ALWAYS, UnknownNameError, cells
+from occurs.studio.timeline_page import write_page
 from studio.jobcases import ran, result
 
 A = st.fixed_dictionaries(
@@ -217,6 +219,75 @@ def test_exports_are_what_a_run_writes(tmp_path, monkeypatch):
     assert (tmp_path / "out.csv").read_text() == 'type,time,room,v\nFire,5,"a\nb",60\n'
     assert (tmp_path / "out.jsonl").read_text() == '{"type": "Fire", "time": 5, "room": "a\\nb", "v": 60}\n'
     assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"type": "Fire", "time": 5, "room": "a\nb", "v": 60}]
+
+
+def test_an_export_holds_the_rows_that_the_table_shows(tmp_path):
+    rows = [{"time": t, "end": None if t == 4 else t + 2, "v": v} for t, v in ((1, "ab"), (3, "b"), (4, "cb"), (9, "b"))]
+    found = result(tmp_path, {"A": ("derived", rows), "C": ("derived", [{"time": 5, "v": "b"}, {"time": 6, "v": "d"}])})
+    found.export([], "jsonl", tmp_path / "all.jsonl")
+    assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 6
+    found.export(["A", "C"], "jsonl", tmp_path / "some.jsonl", 4, 8, "b")
+    written = [json.loads(line) for line in (tmp_path / "some.jsonl").read_text().splitlines()]
+    assert [(row["type"], row["time"], row["v"]) for row in written] == [("A", 3, "b"), ("A", 4, "cb"), ("C", 5, "b")]
+    shown = records(found.rows(["A", "C"], 4, 8, "b"))
+    assert [(row["type"], row["ticks"]) for row in shown] == [(row["type"], row["time"]) for row in written]
+
+
+def drawn(path):
+    """What a page of `occurs plot` draws."""
+    return json.loads(re.search(r"<script[^>]*json[^>]*>(.*?)</script>", path.read_text(), re.S)[1])
+
+
+def test_a_timeline_is_written_as_the_page_of_plot(tmp_path):
+    lasting = [{"time": 2, "end": 6, "v": "</script>"}, {"time": 30, "end": None, "v": "y"}]
+    found = result(tmp_path, {"T": ("input", [{"time": t, "w": t} for t in range(40)]), "A": ("derived", lasting)})
+    write_page(found, [], tmp_path / "all.html", title="labor <1>")
+    page = drawn(tmp_path / "all.html")
+    assert page["title"] == "labor <1>"
+    assert [(t["name"], t["input"]) for t in page["types"]] == [("T", True), ("A", False)]
+    (bars,) = [lane for g in page["groups"] for lane in g["lanes"] if lane["lasting"]]
+    assert (bars["start"], bars["open"]) == ([2, 30], [1])
+    write_page(found, ["A"], tmp_path / "some.html", 3, 20)
+    page = drawn(tmp_path / "some.html")
+    (bars,) = [lane for g in page["groups"] for lane in g["lanes"] if lane["lasting"]]
+    assert (page["base"], page["span"], bars["start"]) == ("3", 17, [-1])
+    with pytest.raises(UnknownNameError, match="`Nix`"):
+        write_page(found, ["Nix"], tmp_path / "none.html")
+
+
+def test_a_page_has_the_first_rows_of_a_long_timeline_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("occurs.plot.timeline.PAGE_ROWS", 10)
+    rows = {"T": ("input", [{"time": t, "w": "x"} for t in range(20)])}
+    found = result(tmp_path, rows | {n: ("derived", [{"time": t, "v": t} for t in range(4)]) for n in "AB"})
+    write_page(found, [], tmp_path / "page.html")
+    page = drawn(tmp_path / "page.html")
+    assert page["notices"][0].startswith("10 of 28 rows are shown")
+    starts = {page["types"][lane["type"]]["name"]: lane["start"] for g in page["groups"] for lane in g["lanes"]}
+    assert starts == {"T": [0, 1], "A": [0, 1, 2, 3], "B": [0, 1, 2, 3]}
+
+
+def test_two_runs_are_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Temp.csv").write_text("time,value\n1,50\n2,70\n3,47\n")
+    runs = []
+    for n, least in enumerate((45, 48)):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        (folder / "Temp.csv").write_text((tmp_path / "Temp.csv").read_text())
+        monkeypatch.chdir(folder)
+        rules = f"define Hot(v) from Temp(value > {least}) where v = Temp.value\n"
+        rules += "define Mild(v) from Temp(value < 60) where v = Temp.value\n" if n else ""
+        runs.append(ran(folder, {"hot.tesla": rules}, ["Temp=Temp.csv"], options={"time_unit": "s"})[1])
+    before, after = runs
+    found = after.changes(before)
+    assert found["types"] == [
+        {"type": "Hot", "gained": 0, "lost": 1, "same": 2}, {"type": "Mild", "gained": 2, "lost": 0, "same": 0},
+    ]  # fmt: skip
+    assert [(row["type"], row["ticks"]) for row in found["gained"]] == [("Mild", 1), ("Mild", 3)]
+    assert [(row["type"], row["ticks"], row["values"]) for row in found["lost"]] == [("Hot", 3, {"v": 47})]
+    back = before.changes(after, 1)
+    assert sorted((t["type"], t["gained"], t["lost"]) for t in back["types"]) == [("Hot", 1, 0), ("Mild", 0, 2)]
+    assert (len(back["gained"]), len(back["lost"])) == (1, 1)
 
 
 def test_the_columns_that_all_rows_have_come_first(tmp_path):

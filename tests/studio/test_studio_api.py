@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import processes
 from occurs.services.answers import Outline
+from occurs.services.events import KNOWN
 from occurs.studio import samples
 from occurs.studio.files import Folder
 from occurs.studio.limits import LIMITS, listed, seconds_of_call
@@ -61,6 +62,20 @@ def test_about_names_languages_with_words_limits_and_examples(studio):
     assert found["limits"] == listed()
     assert found["examples"] == ["flights", "labor", "maritime"]
     assert found["project"] == "labor"
+
+
+def test_about_describes_the_options_of_a_project(studio):
+    options = {one["name"]: one for one in studio.api.get("about").json()["options"]}
+    assert options.keys() == {*KNOWN}
+    assert all(one["help"] and "``" not in one["help"] for one in options.values())
+    unit, end, window = options["time_unit"], options["end"], options["window"]
+    assert (unit["kind"], unit["choices"], unit["default"]) == ("choice", ["us", "ms", "s", "min", "h", "d"], None)
+    assert (end["kind"], end["default"], end["none"], end["of"]) == ("text", "end", True, "input")
+    assert (window["kind"], window["none"], window["of"]) == ("moment", False, "run")
+    kinds = {name: options[name]["kind"] for name in ("ended", "only", "facts", "max_instances", "delimiter")}
+    assert kinds == {
+        "ended": "flag", "only": "names", "facts": "paths", "max_instances": "number", "delimiter": "text",
+    }  # fmt: skip
 
 
 def conforms(value: Any, schema: dict[str, Any], components: dict[str, Any]) -> None:

@@ -113,9 +113,10 @@ class Plan:
 
     Attributes:
         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
-        definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, file, line,
-            span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type, ticks,
-            text, unbounded, hint}``.
+        definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, costs, notes, file,
+            line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
+            ticks, text, unbounded, hint}``; ``costs``: warnings of what its execution costs, ``{kind, message, hint}``;
+            ``notes``: how hosts run it.
         spark: How definitions are partitioned on Spark.
         stream: How their state is laid over buckets.
         text: The same as ``occurs explain`` prints it.

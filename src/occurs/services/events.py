@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,28 @@ from occurs.model.source import InputOptions, Source
 from occurs.model.time import TimeKind
 from occurs.options import OPTIONS, among
 
-#: options that say how text files are read, beside those of `detect`
-TEXT = ("delimiter", "encoding", "format")
+#: options that say how text files are read, beside those of `detect`, in words
+TEXT = {
+    "delimiter": "Column delimiter of CSV files.",
+    "encoding": "Encoding of text files.",
+    "format": "Format of the files, whatever their suffixes.",
+}
 #: options of `detect` that are not for editors: they always ask why, and have no stream and no Spark
 _NOT_HERE = ("because", "with_label", "progress", "provisional", "timeouts")
 #: what an option may be, as data
-KNOWN = tuple(o.name for o in OPTIONS if o.of != "spark" and o.name not in _NOT_HERE) + TEXT
+KNOWN = tuple(o.name for o in OPTIONS if o.of != "spark" and o.name not in _NOT_HERE) + (*TEXT,)
+#: what the help of commands says of their own form
+_OF_COMMANDS = re.compile(r"\s*(\(empty: none\)|\[default: [^\]]*\])(?=\.?)|``|\s*Repeatable\.")
+
+
+def described() -> dict[str, tuple[str, str]]:
+    """By option, what it describes or changes (as in ``OPTIONS``; ``text``: how text files are read), and its meaning.
+
+    >>> described()["time_unit"]
+    ('input', 'Unit of integer times: us, ms, s, min, h or d.')
+    """
+    of = {o.name: (str(o.of), _OF_COMMANDS.sub("", o.help or o.words)) for o in OPTIONS}
+    return {name: of.get(name) or ("text", TEXT[name]) for name in KNOWN}
 
 
 class RunOptions:

@@ -36,7 +36,7 @@ from occurs.studio.languages import Languages
 from occurs.studio.limits import LIMITS, listed
 from occurs.studio.nets import Nets
 from occurs.studio.openapi import described
-from occurs.studio.project import Project, Settings, Sidecar, options_of, split_events
+from occurs.studio.project import Project, Settings, Sidecar, options_described, options_of, split_events
 from occurs.studio.security import IMAGE_POLICY, PAGE_POLICY, Guard
 from occurs.studio.shapes import Problem
 from occurs.studio.updates import Updates
@@ -124,10 +124,11 @@ async def about(request: Request) -> Response:
     studio = studio_of(request)
     try:
         words = msgspec.json.decode(await studio.languages.ask("words", {}), type=dict[str, shapes.Words])
+        meant = msgspec.json.decode(await studio.languages.ask("options", {}), type=dict[str, tuple[str, str]])
     except Refused:
-        words = {}
+        words, meant = {}, {}
     names = [shapes.Language(name, [suffix], words.get(name)) for suffix, name in sorted(LANGUAGES.items())]
-    found = shapes.About(__version__, studio.folder.root.name, names, listed(), samples.names())
+    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options_described(meant), samples.names())
     return answer(found)
 
 

@@ -20,9 +20,12 @@ from occurs.studio.http import Refused, answer, body, call, problems_refused, qu
 from occurs.studio.project import options_of, split_events
 from occurs.studio.results import Results, UnknownNameError
 from occurs.studio.timeline import timeline as timeline_of
+from occurs.studio.timeline_page import write_page
 
 T = TypeVar("T")
-_MEDIA = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+_MEDIA = {
+    "csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet", "html": "text/html",
+}  # fmt: skip
 
 
 @call(body=shapes.JobRequest, answer=shapes.JobStarted, status=202)
@@ -107,20 +110,32 @@ async def why(request: Request) -> Response:
 
 @call(query=shapes.ExportQuery, text="text/csv")
 async def export(request: Request) -> Response:
-    """Rows as a file, as ``occurs run --out`` writes them."""
+    """Rows as a file, as ``occurs run --out`` writes them, or as the page that ``occurs plot`` makes."""
     asked = query(request, shapes.ExportQuery)
     found = _results(request)
+    _ticks(asked.begin, asked.stop)
+    types = _types(found, asked.type)
     path = found.folder / f"export-{uuid.uuid4().hex}"
     try:
-        await _read(found.export, _types(found, asked.type), asked.format, path)
+        if asked.format == "html":
+            title = request.app.state.studio.folder.root.name
+            await _read(write_page, found, types, path, asked.begin, asked.stop, asked.text, title)
+        else:
+            await _read(found.export, types, asked.format, path, asked.begin, asked.stop, asked.text)
     except UsageProblem as error:
         problems = [shapes.Problem(p.kind, p.severity, p.message, p.hint) for p in error.problems]
         raise problems_refused(problems) from None
     except OSError as error:
         raise Refused(409, "busy", f"the file cannot be written: {error.strerror}") from error
-    name = f"{asked.type or 'detections'}.{asked.format}"
+    name = f"{asked.type or ('timeline' if asked.format == 'html' else 'detections')}.{asked.format}"
     remove = BackgroundTask(path.unlink, missing_ok=True)
     return FileResponse(path, media_type=_MEDIA[asked.format], filename=name, background=remove)
+
+
+@call(answer=shapes.Changes)
+async def changes(request: Request) -> Response:
+    """What a run detected that another one did not, and the other way round."""
+    return answer(await _read(_results(request).changes, _results(request, "other")))
 
 
 routes = [
@@ -130,6 +145,7 @@ routes = [
     Route("/jobs/{id}/timeline", timeline),
     Route("/jobs/{id}/rows", rows),
     Route("/jobs/{id}/why/{label}", why),
+    Route("/jobs/{id}/changes/{other}", changes),
     Route("/jobs/{id}/export", export),
 ]
 
@@ -139,8 +155,8 @@ def _jobs(request: Request) -> jobs.Jobs:
     return found
 
 
-def _id(request: Request) -> str:
-    return str(request.path_params["id"])
+def _id(request: Request, name: str = "id") -> str:
+    return str(request.path_params[name])
 
 
 def _unknown() -> Refused:
@@ -148,10 +164,11 @@ def _unknown() -> Refused:
     return Refused(404, "unknown-job", text, "run it again")
 
 
-def _results(request: Request) -> Results:
-    """The result of a run.  Refuses an unknown job, and one that has none."""
+def _results(request: Request, name: str = "id") -> Results:
+    """The result of the run that the address names.  Refuses an unknown job, and one that has none."""
+    id = _id(request, name)
     try:
-        job, found = _jobs(request).state(_id(request)), _jobs(request).results(_id(request))
+        job, found = _jobs(request).state(id), _jobs(request).results(id)
     except jobs.UnknownJobError:
         raise _unknown() from None
     if found is not None:

@@ -11,14 +11,15 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Literal
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
 
 from occurs.studio.files import IMAGES, SIDECAR, Folder, kind_of, tag
 from occurs.studio.http import Refused, problems_refused
-from occurs.studio.shapes import Problem, Span
+from occurs.studio.shapes import Option, Problem, Span
 
 Colour = Literal[
     "red", "orange", "amber", "lime", "green", "teal", "cyan", "blue", "indigo", "violet", "pink", "grey"
@@ -174,6 +175,30 @@ class Project:
         except Refused as error:
             return error.status != 404
         return True
+
+
+def options_described(meant: Mapping[str, tuple[str, str]]) -> list[Option]:
+    """The options that a project may set.  ``meant``: by name, what each describes or changes, and its meaning."""
+    hints = get_type_hints(Options)
+    out = []
+    for field_ in msgspec.structs.fields(Options):
+        kinds = get_args(hints[field_.name]) if get_origin(hints[field_.name]) in (Union, UnionType) else (hints[field_.name],)
+        choices = [text for kind in kinds if get_origin(kind) is Literal for text in get_args(kind)]
+        of, text = meant.get(field_.name, (None, ""))
+        none = NoneType in kinds and field_.default is not None
+        kind = "choice" if choices else next(name for form, name in _KINDS if form <= {*map(_origin, kinds)})
+        out.append(Option(field_.name, of, kind, choices, field_.default, none, text))  # type: ignore[arg-type]
+    return out
+
+
+#: kinds of options by the types of their values
+_KINDS = (
+    ({bool}, "flag"), ({str, int}, "moment"), ({int}, "number"), ({str}, "text"), ({list}, "names"), ({dict}, "paths")
+)  # fmt: skip
+
+
+def _origin(kind: Any) -> Any:
+    return get_origin(kind) or kind
 
 
 def options_of(given: dict[str, Any]) -> dict[str, Any]:

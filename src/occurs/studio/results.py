@@ -251,9 +251,7 @@ class Results:
         """The rows as numbers of types and of their rows."""
         import numpy as np
 
-        parts = [t.within(begin, stop) for t in chosen]
-        if text:
-            parts = [at[self._contains(t, at, text)] for t, at in zip(chosen, parts)]
+        parts = [self.picked(t, begin, stop, text) for t in chosen]
         which = np.repeat(np.arange(len(chosen), dtype=np.int32), [len(at) for at in parts])
         row = np.concatenate([np.zeros(0, np.int64), *parts])
         name, greatest = sort.removeprefix("-"), sort.startswith("-")
@@ -426,12 +424,38 @@ class Results:
         number, place, line = (one.table[n][row].as_py() for n in (FILE, ROW, LINE))
         return {"file": self.told["files"][number], "line": line, "row": place}
 
+    # --- two runs ------------------------------------------------------------------------------------------------------
+
+    def changes(self, other: Results, limit: int = 1_000) -> dict[str, Any]:
+        """What this run has detected that ``other`` has not, and the other way round.
+
+        Labels tell detections apart.  The label of an unnamed rule changes with its text, so of the rows that are left,
+        those that are equal in time and values are the same, too.  ``types``: counts by type; ``gained`` and ``lost``:
+        the first rows in the order of time, at most ``limit`` each.
+        """
+        mine, theirs = ({t.name: t for t in found.of("derived")} for found in (self, other))
+        types, gained, lost = [], [], []
+        for name in {**mine, **theirs}:
+            one, old = mine.get(name), theirs.get(name)
+            new, gone = _unlike(one, old)
+            types.append(
+                {"type": name, "gained": len(new), "lost": len(gone), "same": (one.size if one else 0) - len(new)}
+            )
+            gained += self.shown(one, new[:limit], CUT) if one else []
+            lost += other.shown(old, gone[:limit], CUT) if old else []
+        by_time = [sorted(rows, key=lambda row: int(row["ticks"]))[:limit] for rows in (gained, lost)]
+        return {"types": types, "gained": by_time[0], "lost": by_time[1]}
+
     # --- export -------------------------------------------------------------------------------------------------------
 
-    def export(self, types: Sequence[str], format: str, path: Path) -> None:
+    def export(
+        self, types: Sequence[str], format: str, path: Path, begin: int | None = None, stop: int | None = None,
+        text: str = "",
+    ) -> None:  # fmt: skip
         """Write rows as ``occurs run --out`` does, as ``csv``, ``jsonl`` or ``parquet``.
 
-        Raises UnknownNameError, and UsageProblem for types whose columns cannot be in one file.
+        ``begin``, ``stop`` and ``text`` choose rows as in :meth:`rows`.  Raises UnknownNameError, and UsageProblem for
+        types whose columns cannot be in one file.
         """
         import pyarrow as pa
 
@@ -439,11 +463,65 @@ class Results:
 
         tables = {}
         for one in self.named(types):
-            columns = {"type": pa.repeat(pa.scalar(one.name), one.size), "time": self._as_time(one.time)}
-            columns |= {"end": self._as_time(one.end)} if one.lasting else {}
-            tables[one.name] = pa.table({**columns, **{c["name"]: one.table[c["name"]] for c in one.columns}})
+            at = self.picked(one, begin, stop, text)
+            times = {"time": self._as_time(one.time[at])} | ({"end": self._as_time(one.end[at])} if one.lasting else {})
+            part = one.table.select([c["name"] for c in one.columns])
+            part = part if len(at) == one.size else part.take(pa.array(at))
+            columns = {"type": pa.repeat(pa.scalar(one.name), len(at)), **times}
+            tables[one.name] = pa.table({**columns, **{c["name"]: part[c["name"]] for c in one.columns}})
         with path.open("wb") as out:
             write_to(out, {"jsonl": "json"}.get(format, format), tables)
+
+    def picked(self, one: Rows, begin: int | None, stop: int | None, text: str) -> np.ndarray:
+        """The rows of a type in a range of ticks, both ends included, that have a text in them."""
+        at = one.within(begin, stop)
+        return at[self._contains(one, at, text)] if text else at
+
+
+def _unlike(one: Rows | None, other: Rows | None) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a type that only one of two runs has, in the order of time."""
+    import numpy as np
+
+    sizes = [0 if rows is None else rows.size for rows in (one, other)]
+    left = np.arange(sizes[0]), np.arange(sizes[1])
+    if one is None or other is None:
+        return left
+    left = _alone(one.table[LABEL], other.table[LABEL])
+    if one.lasting != other.lasting or [*one.columns] != [*other.columns]:
+        return left
+    alone = _alone(_content(one, left[0]), _content(other, left[1]))
+    return left[0][alone[0]], left[1][alone[1]]
+
+
+def _alone(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """The places of values that have no partner in the other column: each value has one partner at most."""
+    import numpy as np
+    import pyarrow as pa
+
+    values = pa.chunked_array([*one.chunks, *other.chunks], one.type).combine_chunks().dictionary_encode()
+    codes = np.split(values.indices.to_numpy(zero_copy_only=False), [len(one)])
+    counts = [np.bincount(part, minlength=len(values.dictionary)) for part in codes]
+    out = []
+    for part, there in zip(codes, reversed(counts)):
+        order = np.argsort(part, kind="stable")
+        begins = np.searchsorted(part[order], np.arange(len(there)))
+        rank = np.arange(len(part)) - begins[part[order]]
+        out.append(np.sort(order[rank >= there[part[order]]]))
+    return out[0], out[1]
+
+
+def _content(one: Rows, at: np.ndarray) -> pa.ChunkedArray:
+    """Time, end and values of some rows, as one text each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from occurs.model.astext import plain_text
+
+    part = one.table.select([TIME, *([END] if one.lasting else []), *(c["name"] for c in one.columns)])
+    part = part.take(pa.array(at))
+    texts = [pc.fill_null(plain_text(column), "\0").cast(pa.string()) for column in part.columns]
+    joined: pa.ChunkedArray = pc.binary_join_element_wise(*texts, "\0\0")
+    return joined
 
 
 #: the columns that all rows have, and their types

@@ -116,6 +116,22 @@ class Language(Struct):
     words: Words | None
 
 
+class Option(Struct):
+    """An option of runs.  ``of``: what it describes or changes; null while the language worker cannot be asked.
+
+    ``kind``: the form of its value; a ``moment`` is a text or an integer, ``names`` are a list, ``paths`` an object
+    from names to paths.  ``choices``: the values there are.  ``none``: null is a value of its own, not the default.
+    """
+
+    name: str
+    of: Literal["input", "text", "result", "rules", "run"] | None
+    kind: Literal["text", "choice", "flag", "number", "moment", "names", "paths"]
+    choices: list[str]
+    default: Any
+    none: bool
+    help: str
+
+
 class About(Struct):
     """The server: its version, the name of its directory, and what it can do."""
 
@@ -123,6 +139,7 @@ class About(Struct):
     project: str
     languages: list[Language]
     limits: dict[str, float]
+    options: list[Option]
     examples: list[str]
 
 
@@ -301,8 +318,8 @@ class InFile(Struct, frozen=True):
     row: int
 
 
-class Event(Struct, frozen=True, kw_only=True):
-    """A detection, or a row of the input, which has a ``source``."""
+class Detection(Struct, frozen=True, kw_only=True):
+    """A row of a run.  ``row``: its number in its type; ``open``: it has no end yet."""
 
     row: int | None
     type: str
@@ -313,6 +330,11 @@ class Event(Struct, frozen=True, kw_only=True):
     open: bool
     label: str | None
     values: dict[str, Any]
+
+
+class Event(Detection, frozen=True, kw_only=True):
+    """A detection, or a row of the input, which has a ``source``."""
+
     source: InFile | None
 
 
@@ -332,11 +354,31 @@ class Why(Struct, frozen=True):
     more: int
 
 
+class Changed(Struct, frozen=True):
+    """How many detections of a type two runs have each alone and both."""
+
+    type: str
+    gained: int
+    lost: int
+    same: int
+
+
+class Changes(Struct, frozen=True):
+    """Two runs: counts by type, and the first detections that are new or gone, in the order of time."""
+
+    types: list[Changed]
+    gained: list[Detection]
+    lost: list[Detection]
+
+
 class ExportQuery(Struct, frozen=True):
-    """Which types (`A,B`; none: all detections), and as what."""
+    """Which rows, chosen as in RowsQuery, and as what; `html`: the page of `occurs plot`, input events included."""
 
     type: str = ""
-    format: Literal["csv", "jsonl", "parquet"] = "csv"
+    format: Literal["csv", "jsonl", "parquet", "html"] = "csv"
+    begin: int | None = msgspec.field(default=None, name="from")
+    stop: int | None = msgspec.field(default=None, name="to")
+    text: str = ""
 
 
 class NetRequest(Struct, forbid_unknown_fields=True):

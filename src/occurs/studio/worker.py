@@ -63,7 +63,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
     """The calls by name; this loads the engine."""
     from occurs import services
     from occurs.errors import InputProblem
-    from occurs.services.events import RunOptions
+    from occurs.services.events import RunOptions, described
     from occurs.services.peeking import heads
 
     def chosen(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> list[str]:
@@ -90,6 +90,9 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def words() -> Any:
         return services.words()
 
+    def options() -> Any:
+        return described()
+
     def format(path: str, text: str) -> Any:
         return services.format_text(path, text)
 
@@ -107,7 +110,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
 
     services.words()
     services.check({})
-    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format, peek, plan]
+    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, options, format, peek, plan]
     return {one.__name__: one for one in made}
 
 

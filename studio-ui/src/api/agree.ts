@@ -16,8 +16,13 @@ type Taken = {
   timeline: page.TimelineAnswer;
   rows: page.RowsAnswer;
   why: page.WhyAnswer;
+  changes: page.ChangesAnswer;
+  format: page.FormatAnswer;
   error: page.ErrorBody;
 };
+
+/** a detection has a time */
+type Timed = server.Detection & { ticks: page.Ticks };
 
 type Answered = {
   about: server.About;
@@ -34,6 +39,8 @@ type Answered = {
   rows: server.Rows;
   /** a detection has a time */
   why: server.Why & { detection: { ticks: page.Ticks } };
+  changes: Pick<server.Changes, "types"> & { gained: Timed[]; lost: Timed[] };
+  format: server.Formatted;
   error: server.ErrorAnswer;
 };
 

@@ -2,11 +2,13 @@
 import { texts } from "../texts";
 import type {
   About,
+  ChangesAnswer,
   CheckAnswer,
   CompleteAnswer,
   DefinitionAnswer,
   ErrorBody,
   FileEntry,
+  FormatAnswer,
   HoverAnswer,
   Job,
   JobKind,
@@ -115,6 +117,14 @@ export interface TimelineQuery {
   types?: readonly string[];
 }
 
+export interface ExportQuery {
+  format: "csv" | "jsonl" | "parquet" | "html";
+  type?: string;
+  from?: number | string;
+  to?: number | string;
+  text?: string;
+}
+
 export interface RowsQuery {
   type?: string;
   from?: number | string;
@@ -142,11 +152,12 @@ export const api = {
     return { text, etag: etagOf(response) };
   },
   /** Saves if the file is still the one with `etag`; `null`: makes a new one. Returns the new ETag. */
-  async write(path: string, text: string, etag: string | null): Promise<string> {
-    const headers: Record<string, string> = { "Content-Type": "text/plain; charset=utf-8" };
+  async write(path: string, content: string | Blob, etag: string | null): Promise<string> {
+    const type = typeof content === "string" ? "text/plain; charset=utf-8" : "application/octet-stream";
+    const headers: Record<string, string> = { "Content-Type": type };
     if (etag === null) headers["If-None-Match"] = "*";
     else headers["If-Match"] = etag;
-    return etagOf(await ask("PUT", url(`files/${pathOf(path)}`), { body: text, headers }));
+    return etagOf(await ask("PUT", url(`files/${pathOf(path)}`), { body: content, headers }));
   },
   async remove(path: string, etag: string): Promise<void> {
     await ask("DELETE", url(`files/${pathOf(path)}`), { headers: { "If-Match": etag } });
@@ -169,7 +180,7 @@ export const api = {
     post<HoverAnswer>("hover", { path, texts, offset }, signal),
   definition: (path: string, texts: Texts, offset: number) =>
     post<DefinitionAnswer>("definition", { path, texts, offset }),
-  format: (path: string, text: string) => post<{ text: string }>("format", { path, text }),
+  format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
   peek: (events: string[], options: Options, rows: number, signal?: AbortSignal) =>
@@ -192,6 +203,9 @@ export const api = {
     get<RowsAnswer>(`jobs/${id}/rows`, { ...query }, signal),
   why: (id: string, label: string, depth?: number, signal?: AbortSignal) =>
     get<WhyAnswer>(`jobs/${id}/why/${encodeURIComponent(label)}`, { depth }, signal),
-  exportUrl: (id: string, type: string, format: "csv" | "jsonl" | "parquet") =>
-    url(`jobs/${id}/export`, { type, format }),
+  changes: (id: string, other: string, signal?: AbortSignal) =>
+    get<ChangesAnswer>(`jobs/${id}/changes/${other}`, {}, signal),
+  async export(id: string, query: ExportQuery): Promise<Blob> {
+    return (await ask("GET", url(`jobs/${id}/export`, { ...query }))).blob();
+  },
 };

@@ -3,11 +3,14 @@
 export interface Schemas {
   About: About;
   At: At;
+  Changed: Changed;
+  Changes: Changes;
   Checked: Checked;
   Column: Column;
   Completions: Completions;
   Constituent: Constituent;
   Count: Count;
+  Detection: Detection;
   Draft: Draft;
   ErrorAnswer: ErrorAnswer;
   Event: Event;
@@ -45,6 +48,7 @@ export interface Schemas {
   NetText: NetText;
   NetTransition: NetTransition;
   Opened: Opened;
+  Option: Option;
   Options: Options;
   Outline: Outline;
   Peek: Peek;
@@ -85,6 +89,7 @@ export interface About {
   limits: {
     [k: string]: number;
   };
+  options: Option[];
   project: string;
   version: string;
 }
@@ -161,6 +166,21 @@ export interface Snippet {
   label: string;
 }
 /**
+ * An option of runs.  ``of``: what it describes or changes; null while the language worker cannot be asked.
+ *
+ *     ``kind``: the form of its value; a ``moment`` is a text or an integer, ``names`` are a list, ``paths`` an object
+ *     from names to paths.  ``choices``: the values there are.  ``none``: null is a value of its own, not the default.
+ */
+export interface Option {
+  choices: string[];
+  default: unknown;
+  help: string;
+  kind: "choice" | "flag" | "moment" | "names" | "number" | "paths" | "text";
+  name: string;
+  none: boolean;
+  of: ("input" | "result" | "rules" | "run" | "text") | null;
+}
+/**
  * A position in one text of the program, as an offset in code points.
  */
 export interface At {
@@ -168,6 +188,39 @@ export interface At {
   path: string;
   texts: {
     [k: string]: string;
+  };
+}
+/**
+ * How many detections of a type two runs have each alone and both.
+ */
+export interface Changed {
+  gained: number;
+  lost: number;
+  same: number;
+  type: string;
+}
+/**
+ * Two runs: counts by type, and the first detections that are new or gone, in the order of time.
+ */
+export interface Changes {
+  gained: Detection[];
+  lost: Detection[];
+  types: Changed[];
+}
+/**
+ * A row of a run.  ``row``: its number in its type; ``open``: it has no end yet.
+ */
+export interface Detection {
+  end: string | number | null;
+  end_ticks: number | string | null;
+  label: string | null;
+  open: boolean;
+  row: number | null;
+  ticks: number | string | null;
+  time: string | number | null;
+  type: string;
+  values: {
+    [k: string]: unknown;
   };
 }
 /**
@@ -338,10 +391,13 @@ export interface Example {
   name: string;
 }
 /**
- * Which types (`A,B`; none: all detections), and as what.
+ * Which rows, chosen as in RowsQuery, and as what; `html`: the page of `occurs plot`, input events included.
  */
 export interface ExportQuery {
-  format: "csv" | "jsonl" | "parquet";
+  format: "csv" | "html" | "jsonl" | "parquet";
+  from: number | null;
+  text: string;
+  to: number | null;
   type: string;
 }
 /**
@@ -863,9 +919,10 @@ export interface Places {
  *
  *     Attributes:
  *         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
- *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, file, line,
- *             span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type, ticks,
- *             text, unbounded, hint}``.
+ *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, costs, notes, file,
+ *             line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
+ *             ticks, text, unbounded, hint}``; ``costs``: warnings of what its execution costs, ``{kind, message, hint}``;
+ *             ``notes``: how hosts run it.
  *         spark: How definitions are partitioned on Spark.
  *         stream: How their state is laid over buckets.
  *         text: The same as ``occurs explain`` prints it.

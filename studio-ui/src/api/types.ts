@@ -66,12 +66,24 @@ export interface Language {
   words: Words | null;
 }
 
+/** An option of runs; `of` is null while the language worker cannot be asked. `none`: null is a value, not the default. */
+export interface OptionInfo {
+  name: string;
+  of: "input" | "text" | "result" | "rules" | "run" | null;
+  kind: "text" | "choice" | "flag" | "number" | "moment" | "names" | "paths";
+  choices: string[];
+  default: unknown;
+  none: boolean;
+  help: string;
+}
+
 export interface About {
   version: string;
   /** the name of the directory */
   project: string;
   languages: Language[];
   limits: Record<string, number>;
+  options: OptionInfo[];
   examples: string[];
 }
 
@@ -87,7 +99,8 @@ export interface FileEntry {
   note?: string | null;
 }
 
-export type Options = Record<string, string | number | boolean | null>;
+export type OptionValue = string | number | boolean | null | string[] | Record<string, string>;
+export type Options = Record<string, OptionValue>;
 
 export interface Project {
   version?: number;
@@ -152,6 +165,9 @@ export interface Definition {
   why_no_key: string | null;
   retention: Retention[];
   state: string;
+  /** warnings of what its execution costs */
+  costs: { kind: string; message: string; hint: string | null }[];
+  /** how hosts run it */
   notes: string[];
   file: string | null;
   line: number | null;
@@ -159,7 +175,7 @@ export interface Definition {
 }
 
 export interface PlanAnswer {
-  inputs: { name: string; schema?: [string, string][] | Record<string, string>; [more: string]: unknown }[];
+  inputs: { type: string; attributes: { name: string; type: string | null }[] | null; intervals: boolean }[];
   definitions: Definition[];
   spark: unknown;
   stream: unknown;
@@ -252,6 +268,19 @@ export interface WhyAnswer {
   detection: Row & { source: Source | null };
   constituents: Constituent[];
   more: number;
+}
+
+/** Two runs: detections that only one of them has, the first in the order of time. */
+export interface ChangesAnswer {
+  types: { type: string; gained: number; lost: number; same: number }[];
+  gained: Row[];
+  lost: Row[];
+}
+
+/** With problems the text is as it was. */
+export interface FormatAnswer {
+  text: string;
+  problems: Problem[];
 }
 
 export interface PeekedRow {

@@ -1,12 +1,13 @@
 /** A button that opens a menu; with `selected` its items are radios. */
 import { Check, ChevronDown } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { Button, Menu, MenuItem, MenuTrigger, Popover, Text } from "react-aria-components";
 
 export interface MenuEntry {
   id: string;
   label: string;
-  disabled?: boolean;
+  /** why it cannot be chosen */
+  why?: string | undefined;
   keys?: string;
 }
 
@@ -39,13 +40,20 @@ export function MenuButton({
           selectionMode={radio ? "single" : "none"}
           selectedKeys={radio ? [selected] : undefined}
           disallowEmptySelection={radio}
-          disabledKeys={items.filter((item) => item.disabled).map((item) => item.id)}
+          disabledKeys={items.filter((item) => item.why).map((item) => item.id)}
           onAction={(key) => onAct(String(key))}
         >
           {(item) => (
             <MenuItem id={item.id} textValue={item.label} className="menu-item">
               {radio ? <Check size={14} className="menu-check" aria-hidden /> : null}
-              <span>{item.label}</span>
+              <span className="menu-label" title={item.why}>
+                <Text slot="label">{item.label}</Text>
+                {item.why ? (
+                  <Text slot="description" className="hidden">
+                    {item.why}
+                  </Text>
+                ) : null}
+              </span>
               {item.keys ? <kbd>{item.keys}</kbd> : null}
             </MenuItem>
           )}

@@ -8,6 +8,7 @@ import { Button } from "../parts/Button";
 import { INPUT, typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { Splitter } from "../parts/Splitter";
+import { keepSizes, keptSizes } from "../parts/sizes";
 import { goTo, unsavedTexts } from "../state/actions";
 import { set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -18,6 +19,7 @@ import "./plan.css";
 const t = texts.plan;
 const SIZES = { width: 196, height: 46, across: 64, down: 14 };
 const ROOM = 20;
+const SIZES_KEPT = "occurs-plan-sizes";
 
 export default function PlanView() {
   const fresh = useStudio((state) => state.plan);
@@ -78,7 +80,8 @@ export default function PlanView() {
 function Plan({ plan, stale }: { plan: PlanAnswer; stale: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState(0);
-  const [wanted, setWanted] = useState(0);
+  const [wanted, setWanted] = useState(() => keptSizes(SIZES_KEPT, { graph: 0 }).graph);
+  useEffect(() => keepSizes(SIZES_KEPT, { graph: wanted }), [wanted]);
   const [pointed, setPointed] = useState<string | null>(null);
   const boxes = useMemo(() => boxesOf(plan), [plan]);
   const drawn = useMemo(() => layout(boxes, SIZES), [boxes]);
@@ -111,7 +114,7 @@ function Plan({ plan, stale }: { plan: PlanAnswer; stale: boolean }) {
         max={most}
         onSize={setWanted}
       />
-      <Table plan={plan} pointed={pointed} onPoint={setPointed} />
+      <Table plan={plan} boxes={boxes} pointed={pointed} onPoint={setPointed} />
     </div>
   );
 }
@@ -184,7 +187,11 @@ function Graph({
               data-key={key.join(",")}
               data-unbounded={unbounded}
               data-level={definition.level}
-              title={[t.go(definition.name), ...hintsOf(definition)].join("\n")}
+              title={[
+                t.go(definition.name),
+                ...definition.costs.map((cost) => cost.message),
+                ...hintsOf(definition),
+              ].join("\n")}
               onClick={() => show(definition)}
               onMouseEnter={() => onPoint(box.id)}
               onMouseLeave={() => onPoint(null)}
@@ -199,7 +206,13 @@ function Graph({
                 )}
               </span>
               <span className="plan-facts">
-                <span>{definition.language}</span>
+                <span>{texts.languages[definition.language] ?? definition.language}</span>
+                {definition.costs.length ? (
+                  <span className="is-warning plan-key">
+                    <TriangleAlert size={11} aria-hidden />
+                    {t.costs}
+                  </span>
+                ) : null}
                 {key.length ? (
                   <span className="plan-key">
                     <KeyRound size={11} aria-hidden />
@@ -245,7 +258,51 @@ function hintsOf({ retention }: Definition): string[] {
   return [...new Set(retention.flatMap((one) => one.hint ?? []))];
 }
 
-function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
+/** An input or a timer: what comes from outside, on the level before all definitions. */
+function InputRow({ box, plan, pointed, onPoint }: Pointing & { box: PlanBox; plan: PlanAnswer }) {
+  const attributes = plan.inputs.find((one) => one.type === box.name)?.attributes;
+  return (
+    <tr
+      className={pointed === box.id ? "is-near" : undefined}
+      onMouseEnter={() => onPoint(box.id)}
+      onMouseLeave={() => onPoint(null)}
+    >
+      <th scope="row">
+        <span className="plan-go is-input">
+          {box.kind === "timer" ? <Clock size={12} aria-hidden /> : <Swatch colour={INPUT} />}
+          <span className="plan-go-name" title={box.name}>
+            {box.name}
+          </span>
+        </span>
+      </th>
+      <td className="is-number">{box.level}</td>
+      <td className="dim">{box.kind === "timer" ? t.timer : t.input}</td>
+      <td colSpan={COLUMNS.length - 3}>
+        {attributes?.map(({ name, type }) => (
+          <span key={name} className="plan-attribute">
+            {name} <span className="dim">{type ?? ""}</span>
+          </span>
+        ))}
+        {!attributes && box.kind === "input" ? <span className="dim">{t.unknown}</span> : null}
+      </td>
+    </tr>
+  );
+}
+
+const COLUMNS = [
+  t.definition,
+  t.level,
+  t.language,
+  t.reads,
+  t.key,
+  t.keeps,
+  t.state,
+  t.costs,
+  t.spark,
+  t.stream,
+];
+
+function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer; boxes: PlanBox[] }) {
   const order = useOrder();
   const names = addresses(plan.definitions);
   return (
@@ -254,14 +311,19 @@ function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
       <table aria-label={t.definitions}>
         <thead>
           <tr>
-            {[t.definition, t.language, t.reads, t.key, t.keeps, t.state, t.spark, t.stream].map((title) => (
-              <th key={title} scope="col">
+            {COLUMNS.map((title) => (
+              <th key={title} scope="col" className={title === t.level ? "is-number" : undefined}>
                 {title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
+          {boxes
+            .filter((box) => !box.definition)
+            .map((box) => (
+              <InputRow key={box.id} box={box} plan={plan} pointed={pointed} onPoint={onPoint} />
+            ))}
           {plan.definitions.map((definition, i) => {
             const id = `d:${names[i]}`;
             const key = keyText(definition);
@@ -280,10 +342,11 @@ function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
                     onClick={() => show(definition)}
                   >
                     <Swatch colour={typeColour(definition.output, order)} />
-                    {definition.name}
+                    <span className="plan-go-name">{definition.name}</span>
                   </button>
                 </th>
-                <td>{definition.language}</td>
+                <td className="is-number">{definition.level}</td>
+                <td>{texts.languages[definition.language] ?? definition.language}</td>
                 <td>{definition.reads.join(", ")}</td>
                 <td>
                   {key ? (
@@ -309,6 +372,25 @@ function Table({ plan, pointed, onPoint }: Pointing & { plan: PlanAnswer }) {
                   ))}
                 </td>
                 <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
+                <td>
+                  {definition.costs.length === 0 ? <span className="dim">{t.noCosts}</span> : null}
+                  {definition.costs.map(({ kind, message, hint }) => (
+                    <p
+                      key={kind + message}
+                      className="is-warning"
+                      title={[message, hint].filter(Boolean).join("\n")}
+                    >
+                      <TriangleAlert size={12} aria-hidden /> {message}
+                    </p>
+                  ))}
+                  {[...new Set(definition.costs.map(({ hint }) => hint))].map((hint) =>
+                    hint ? (
+                      <p key={hint} className="dim" title={hint}>
+                        {hint}
+                      </p>
+                    ) : null,
+                  )}
+                </td>
                 <Notes host="Spark" notes={definition.notes} />
                 <Notes host="stream" notes={definition.notes} />
               </tr>

@@ -2,42 +2,40 @@
 import { X } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
+import type { ChangesAnswer, Row, Ticks } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { IconButton } from "../parts/Button";
 import { typeColour } from "../parts/colours";
-import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { ErrorBox, Skeleton } from "../parts/Empty";
 import { select } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { choose } from "./actions";
-import { allRows, type Change, type Compared, compared, MOST } from "./compare";
 import { valueText } from "./rows";
 import { markedOf, setRun, useRun } from "./state";
+import { exact } from "./time";
 
 const t = texts.run.compare;
-/** Changes that are listed. */
-const SHOWN = 1000;
-
 export function Compare({ before }: { before: string }) {
   const job = useRun((state) => state.shown);
-  const total = useRun((state) => state.result?.total ?? 0);
-  const [found, setFound] = useState<Compared | null>(null);
+  const [found, setFound] = useState<ChangesAnswer | null>(null);
   const [error, setError] = useState<{ text: string; hint: string | null } | null>(null);
-  const many = total > MOST;
   useEffect(() => {
-    if (!job || many) return;
+    if (!job) return;
     const control = new AbortController();
-    const rows = (id: string) => allRows((offset, limit) => api.rows(id, { offset, limit }, control.signal));
-    Promise.all([rows(before), rows(job)])
-      .then(([old, now]) => setFound(compared(old, now)))
+    setFound(null);
+    setError(null);
+    api
+      .changes(job, before, control.signal)
+      .then(setFound)
       .catch((problem: unknown) => {
         if (control.signal.aborted || problem instanceof ConnectionLost) return;
         const gone = problem instanceof ApiError && problem.status === 404;
         const text = problem instanceof Error ? problem.message : String(problem);
-        setError(gone ? { text: t.gone, hint: null } : { text, hint: null });
+        setError({ text: gone ? t.gone : text, hint: null });
       });
     return () => control.abort();
-  }, [before, job, many]);
+  }, [before, job]);
   return (
     <section className="compare-runs" aria-label={t.title}>
       <div className="view-bar">
@@ -47,9 +45,7 @@ export function Compare({ before }: { before: string }) {
           <X size={14} />
         </IconButton>
       </div>
-      {many ? (
-        <Empty title={t.many} text={t.manyText(MOST)} />
-      ) : error ? (
+      {error ? (
         <ErrorBox text={error.text} hint={error.hint} />
       ) : found && job ? (
         <Found found={found} before={before} />
@@ -60,11 +56,33 @@ export function Compare({ before }: { before: string }) {
   );
 }
 
-function Found({ found, before }: { found: Compared; before: string }) {
+/** A detection that only one of the runs has. */
+interface Change {
+  row: Row;
+  gained: boolean;
+}
+
+/** What is new and what is gone, in the order of time. */
+function changesOf({ gained, lost }: ChangesAnswer): Change[] {
+  const all = [
+    ...gained.map((row) => ({ row, gained: true })),
+    ...lost.map((row) => ({ row, gained: false })),
+  ];
+  return all.sort((a, b) => earlier(a.row.ticks, b.row.ticks));
+}
+
+function earlier(a: Ticks, b: Ticks): number {
+  const [x, y] = [exact(a), exact(b)];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+function Found({ found, before }: { found: ChangesAnswer; before: string }) {
   const outline = useStudio((state) => state.check.outline);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
   const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
-  const { types, changes } = found;
+  const { types } = found;
+  const changes = useMemo(() => changesOf(found), [found]);
+  const all = types.reduce((sum, { gained, lost }) => sum + gained + lost, 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <section className="peek-rows" tabIndex={0} aria-label={t.title}>
@@ -96,14 +114,12 @@ function Found({ found, before }: { found: Compared; before: string }) {
         <p className="dim why-none">{t.equal}</p>
       ) : (
         <ul className="changes">
-          {changes.slice(0, SHOWN).map((change) => (
+          {changes.map((change) => (
             <Line key={`${change.gained}${change.row.label}`} change={change} before={before} order={order} />
           ))}
         </ul>
       )}
-      {changes.length > SHOWN ? (
-        <p className="dim why-none">{texts.problems.more(changes.length - SHOWN)}</p>
-      ) : null}
+      {all > changes.length ? <p className="dim why-none">{t.more(all - changes.length)}</p> : null}
     </section>
   );
 }

@@ -19,7 +19,7 @@ import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { MenuButton } from "../parts/MenuButton";
-import { download } from "../state/exports";
+import { exportRows } from "../state/exports";
 import { typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { choose, showTime } from "./actions";
@@ -168,19 +168,17 @@ export function DetectionsTable() {
         ))}
         <span className="spring" />
         <MenuButton
-          name={t.download}
+          name={filtered && data ? t.downloadSome(data.total) : t.download}
           icon={<Download size={14} aria-hidden />}
           items={[
             { id: "csv", label: t.csv },
             { id: "jsonl", label: t.jsonl },
             { id: "parquet", label: t.parquet },
           ]}
-          onAct={(format: string) => {
-            if (job)
-              download(
-                `${single ?? "detections"}.${format}`,
-                api.exportUrl(job, single ?? "", format as "csv"),
-              );
+          onAct={(format) => {
+            if (!query) return;
+            const { job: id, sort: _, ...rows } = query;
+            void exportRows(id, single ?? "detections", { ...rows, format: format as "csv" });
           }}
         />
       </div>

@@ -5,8 +5,9 @@ import { Empty } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
-import { changeProject, chooseEvents } from "./actions";
-import { entriesOf, eventPaths, typeByName, withOption } from "./events";
+import { chooseEvents } from "./actions";
+import { AddFiles } from "./CopyFiles";
+import { entriesOf, eventPaths, typeByName } from "./events";
 import { setRun, useRun } from "./state";
 
 const t = texts.run;
@@ -20,7 +21,13 @@ export function Events() {
   const paths = eventPaths({ project, files, check });
   const entries = entriesOf({ project, files, check });
   return (
-    <Panel title={t.events} open={open} onToggle={() => setOpen(!open)} count={entries.length || undefined}>
+    <Panel
+      title={t.events}
+      open={open}
+      onToggle={() => setOpen(!open)}
+      count={entries.length || undefined}
+      actions={<AddFiles />}
+    >
       {paths.length === 0 ? (
         <Empty title={t.noEvents} text={t.noEventsText} />
       ) : (
@@ -62,71 +69,5 @@ export function Events() {
         </div>
       )}
     </Panel>
-  );
-}
-
-export function Options() {
-  const options = useStudio((state) => state.project.program?.options) ?? {};
-  const [open, setOpen] = useState(true);
-  const change = (name: string) => (value: string) =>
-    void changeProject((now) => withOption(now, name, value));
-  const value = (name: string) => String(options[name] ?? "");
-  return (
-    <Panel title={t.options} open={open} onToggle={() => setOpen(!open)}>
-      <div className="options">
-        <label>
-          <span>{t.timeUnit}</span>
-          <select
-            className="run-field"
-            value={value("time_unit")}
-            onChange={(e) => change("time_unit")(e.target.value)}
-          >
-            <option value="">{t.timeUnitNone}</option>
-            {["us", "ms", "s", "min", "h", "d"].map((unit) => (
-              <option key={unit}>{unit}</option>
-            ))}
-          </select>
-        </label>
-        <Field name={t.start} hint={t.first} value={value("start")} onValue={change("start")} />
-        <Field name={t.until} hint={t.last} value={value("until")} onValue={change("until")} />
-        <Field name={t.zone} hint="UTC" value={value("zone")} onValue={change("zone")} />
-        <label>
-          <span>{t.badRows}</span>
-          <select
-            className="run-field"
-            value={value("bad_rows") || "error"}
-            onChange={(e) => change("bad_rows")(e.target.value === "error" ? "" : e.target.value)}
-          >
-            <option value="error">{t.badRowsError}</option>
-            <option value="skip">{t.badRowsSkip}</option>
-          </select>
-        </label>
-      </div>
-    </Panel>
-  );
-}
-
-/** A field whose change counts on Enter or when it is left. */
-function Field(props: { name: string; hint: string; value: string; onValue: (value: string) => void }) {
-  const { name, hint, value, onValue } = props;
-  const [text, setText] = useState<string | null>(null);
-  const done = () => {
-    if (text !== null && text.trim() !== value) onValue(text.trim());
-    setText(null);
-  };
-  return (
-    <label>
-      <span>{name}</span>
-      <input
-        className="run-field"
-        placeholder={hint}
-        value={text ?? value}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={done}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") done();
-        }}
-      />
-    </label>
   );
 }

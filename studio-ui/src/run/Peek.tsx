@@ -11,6 +11,7 @@ import { chooseEvents } from "./actions";
 import { entriesOf, formatEntry, typeByName } from "./events";
 import { valueText } from "./rows";
 import { setRun } from "./state";
+import { zoned, zoneOf } from "./time";
 
 const t = texts.run;
 const ROWS = 100;
@@ -66,7 +67,7 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
       ) : "error" in got ? (
         <ErrorBox text={got.error.message} hint={got.error instanceof ApiError ? got.error.hint : null} />
       ) : (
-        <Content answer={got.answer} />
+        <Content answer={got.answer} zone={zoneOf(project)} />
       )}
     </section>
   );
@@ -95,7 +96,7 @@ function TypeField({ path, type, onType }: { path: string; type: string; onType:
   );
 }
 
-function Content({ answer }: { answer: PeekAnswer }) {
+function Content({ answer, zone }: { answer: PeekAnswer; zone: string }) {
   const { rows } = answer;
   const columns = new Set<string>();
   for (const row of rows)
@@ -112,7 +113,7 @@ function Content({ answer }: { answer: PeekAnswer }) {
             <dd>
               {type.rows !== null ? <span>{texts.why.count(type.rows)}</span> : null}
               {type.first !== null && type.last !== null ? (
-                <span className="mono">{t.range(String(type.first), String(type.last))}</span>
+                <span className="mono">{t.range(zoned(type.first, zone), zoned(type.last, zone))}</span>
               ) : null}
               {Object.entries(type.schema).map(([name, kind]) => (
                 <span key={name}>
@@ -144,7 +145,9 @@ function Content({ answer }: { answer: PeekAnswer }) {
                 <tr key={i}>
                   {names.map((name) => (
                     <td key={name} className={numeric.has(name) ? "is-number mono" : "mono"}>
-                      {valueText(flat(row)[name], "id")}
+                      {TIMES.has(name)
+                        ? timeText(row[name as "time"], zone)
+                        : valueText(flat(row)[name], "id")}
                     </td>
                   ))}
                 </tr>
@@ -155,6 +158,12 @@ function Content({ answer }: { answer: PeekAnswer }) {
       )}
     </div>
   );
+}
+
+const TIMES = new Set(["time", "end"]);
+
+function timeText(value: string | number | null, zone: string): string {
+  return typeof value === "string" ? zoned(value, zone) : valueText(value, "id");
 }
 
 /** Where a row is from is said by its line. */

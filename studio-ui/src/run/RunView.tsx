@@ -19,14 +19,16 @@ import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
 import { Compare } from "./Compare";
+import { CopyDialog, DropArea } from "./CopyFiles";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
-import { Events, Options } from "./Events";
+import { Events } from "./Events";
 import { entriesOf } from "./events";
+import { Options } from "./Options";
 import { Bad, Peek } from "./Peek";
 import { setRun, useRun } from "./state";
 import { Timeline } from "./Timeline";
-import { elapsedText } from "./time";
+import { elapsedText, zoned, zoneOf } from "./time";
 import "./run.css";
 
 const t = texts.run;
@@ -52,7 +54,8 @@ export default function RunView() {
   return (
     <div className="run" ref={box}>
       <Toolbar side={side} />
-      <div className="run-body">
+      <CopyDialog />
+      <DropArea>
         {side ? (
           <>
             <section className="run-side" style={{ width }} aria-label={t.side}>
@@ -71,7 +74,7 @@ export default function RunView() {
           </>
         ) : null}
         <Main />
-      </div>
+      </DropArea>
     </div>
   );
 }
@@ -98,14 +101,18 @@ function Toolbar({ side }: { side: boolean }) {
       <IconButton name={t.side} pressed={side} onPress={() => setRun({ side: !side })}>
         {side ? <PanelLeftClose size={14} /> : <PanelLeftOpen size={14} />}
       </IconButton>
-      <Button kind="main" isDisabled={running} onPress={() => void startRun()}>
-        <Play size={13} aria-hidden />
-        {t.run}
-      </Button>
-      <Button kind="plain" isDisabled={!running || starting} onPress={() => void cancelRun()}>
-        <Square size={11} aria-hidden />
-        {t.cancel}
-      </Button>
+      <span className="why-not" title={running ? t.runsAlready : t.keys}>
+        <Button kind="main" isDisabled={running} onPress={() => void startRun()}>
+          <Play size={13} aria-hidden />
+          {t.run}
+        </Button>
+      </span>
+      <span className="why-not" title={running ? undefined : t.nothingToCancel}>
+        <Button kind="plain" isDisabled={!running || starting} onPress={() => void cancelRun()}>
+          <Square size={11} aria-hidden />
+          {t.cancel}
+        </Button>
+      </span>
       {running ? <Progress job={starting ? null : job} /> : null}
       <div className={`run-state run-${state}`} data-testid="run-state" data-state={state} data-found={found}>
         <StateText state={state} job={starting ? null : job} />
@@ -163,6 +170,7 @@ function useElapsed(running: boolean): string {
 function StateText({ state, job }: { state: Shown; job: Job | null }) {
   const result = useRun((one) => one.result);
   const elapsed = useElapsed(state === "running");
+  const zone = useStudio((one) => zoneOf(one.project));
   const progress = job?.progress;
   if (state === "idle") return <span className="dim">{t.idle}</span>;
   if (state === "running") {
@@ -175,7 +183,7 @@ function StateText({ state, job }: { state: Shown; job: Job | null }) {
           <>
             <span>{t.rows(progress.done, progress.total)}</span>
             {progress.found ? <b>{t.found(progress.found)}</b> : null}
-            {progress.at ? <span className="dim run-at">{t.at(String(progress.at))}</span> : null}
+            {progress.at ? <span className="dim run-at">{t.at(zoned(progress.at, zone))}</span> : null}
           </>
         ) : null}
       </>
@@ -197,7 +205,24 @@ function StateText({ state, job }: { state: Shown; job: Job | null }) {
     <>
       <CircleCheck size={14} className="is-good" aria-hidden />
       <b>{t.found(result?.total ?? 0)}</b>
+      {result ? <Read counts={result.counts} /> : null}
       {elapsed ? <span className="dim">{t.in(elapsed)}</span> : null}
+    </>
+  );
+}
+
+/** How many rows were read, and how many of them did not count, each reason by its name. */
+function Read({ counts }: { counts: Record<string, number> }) {
+  const { rows: read, ...left } = counts;
+  const reasons = Object.entries(left).filter(([, n]) => n > 0);
+  if (read === undefined) return null;
+  const skipped = counts.bad ?? 0;
+  return (
+    <>
+      <span className="dim" title={reasons.map(([name, n]) => t.counted(name, n)).join(", ") || undefined}>
+        {t.read(read)}
+      </span>
+      {skipped ? <span className="is-warning">{t.skipped(skipped)}</span> : null}
     </>
   );
 }

@@ -10,6 +10,7 @@ import {
   useMemo,
   useRef,
   useState,
+  useSyncExternalStore,
 } from "react";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
@@ -34,25 +35,12 @@ import {
   strips,
 } from "./lanes";
 import { getRun, type Marked, setRun, useRun } from "./state";
+import { FORCED, themeOf } from "./theme";
 import type { Clock, Range } from "./time";
 import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
 
 const t = texts.run;
 const LABELS = 168;
-
-function themeOf(element: Element): Theme {
-  const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    grid: colour("line"),
-    strong: colour("line-strong"),
-    ink: colour("ink"),
-    edge: colour("mark-edge"),
-    accent: colour("accent"),
-    soft: colour("accent-soft"),
-    input: colour("input"),
-  };
-}
 
 /** The width and height of an element, as they change. */
 function useSize(ref: React.RefObject<HTMLElement | null>): { width: number; height: number } {
@@ -70,6 +58,27 @@ function useSize(ref: React.RefObject<HTMLElement | null>): { width: number; hei
     return () => observer.disconnect();
   }, [ref]);
   return size;
+}
+
+/** Are the colours those that the reader's system prescribes? */
+function useForced(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      const forced = matchMedia(FORCED);
+      forced.addEventListener("change", changed);
+      return () => forced.removeEventListener("change", changed);
+    },
+    () => matchMedia(FORCED).matches,
+  );
+}
+
+/** The colours as they were read last: reading them takes a while, and they change with the theme only. */
+let colours: { key: string; theme: Theme } | null = null;
+
+function themeFor(element: Element, dark: boolean, forced: boolean): Theme {
+  const key = `${dark} ${forced}`;
+  if (colours?.key !== key) colours = { key, theme: themeOf(element) };
+  return colours.theme;
 }
 
 export function Timeline() {
@@ -174,6 +183,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const constituents = useRun((state) => state.constituents);
   const pointed = useRun((state) => state.pointed);
   const dark = useStudio((state) => state.dark);
+  const forced = useForced();
   const outline = useStudio((state) => state.check.outline);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
   const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
@@ -244,7 +254,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
       const context = element.getContext("2d");
       if (!context) return;
       context.setTransform(scale, 0, 0, scale, 0, 0);
-      const theme = themeOf(element);
+      const theme = themeFor(element, dark, forced);
       const dimmed = picture.lanes.map(
         (lane) => types.length > 0 && !lane.input && !types.includes(lane.type),
       );
@@ -263,10 +273,9 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
         brush,
         theme,
       });
-      void dark;
     });
     return () => cancelAnimationFrame(frame);
-  }, [picture, width, height, scroll, range, places, colours, types, ticks, spots, brush, dark]);
+  }, [picture, width, height, scroll, range, places, colours, types, ticks, spots, brush, dark, forced]);
 
   // d3-zoom turns wheel, pinch and drag into a transform, and that is a range
   useEffect(() => {
@@ -383,6 +392,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
     if (event.key === "+" || event.key === "=") setRange(zoomed(range, limits, 2, focusShare()));
     else if (event.key === "-" || event.key === "_") setRange(zoomed(range, limits, 0.5, focusShare()));
     else if (event.key === "0") showAll();
+    else if (event.key === "[" || event.key === "]") selectEnd(event.key === "]");
     else if (event.key === "PageDown") setRange(moved(range, limits, step * 2));
     else if (event.key === "PageUp") setRange(moved(range, limits, -step * 2));
     else if (event.key === "Escape" && (brush || focus)) {
@@ -412,6 +422,18 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
       else setRange(zoomed(range, limits, 4));
     } else return;
     done();
+  };
+
+  /** The keyboard's way to select time: each key sets one end, at what has the focus or in the middle. */
+  const selectEnd = (end: boolean) => {
+    const at = range.from + focusShare() * length(range);
+    const mark = focus?.mark;
+    const to = mark && end && !mark.open ? Math.max(at, mark.end) : at;
+    const old = getRun().brush ?? { from: range.from, to: range.to };
+    const next = end ? { from: Math.min(old.from, to), to } : { from: at, to: Math.max(old.to, at) };
+    setRun({ brush: next });
+    const text = clock.text(clock.ticks(end ? to : at));
+    say(end ? t.selectionTo(text) : t.selectionFrom(text));
   };
 
   const focusShare = () => {

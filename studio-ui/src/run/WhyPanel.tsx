@@ -8,10 +8,11 @@ import { Button, IconButton } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
-import { goTo, goToDefinition, say } from "../state/actions";
+import { goTo, goToDefinition, say, tell } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { showTime } from "./actions";
+import { FullValue, isLong, SHORT } from "./FullValue";
 import { valueText } from "./rows";
 import { getRun, type Marked, markedOf, setRun, useRun } from "./state";
 import { Clock } from "./time";
@@ -137,8 +138,12 @@ function Top({ row }: { row: Row & { source: Source | null } }) {
   const end = row.end_ticks !== null && row.end_ticks !== row.ticks ? row.end_ticks : null;
   const copy = async () => {
     if (!label) return;
-    await navigator.clipboard.writeText(label);
-    say(t.copied);
+    try {
+      await navigator.clipboard.writeText(label);
+      say(t.copied);
+    } catch (error) {
+      tell(error);
+    }
   };
   return (
     <div className="why-top">
@@ -188,7 +193,9 @@ function Value({ name, value }: { name: string; value: unknown }) {
   return (
     <>
       <dt>{name}</dt>
-      <dd className="mono">{valueText(value, name)}</dd>
+      <dd className="mono">
+        <FullValue name={name} value={value} />
+      </dd>
     </>
   );
 }
@@ -289,7 +296,8 @@ function Item({ one }: { one: Constituent }) {
           <span className="constituent-values">
             {Object.entries(one.values).map(([key, value]) => (
               <span key={key} className="pair">
-                <span className="dim">{key}</span> <span className="mono">{valueText(value, key)}</span>
+                <span className="dim">{key}</span>{" "}
+                <span className="mono">{valueText(value, key, SHORT)}</span>
               </span>
             ))}
           </span>
@@ -300,6 +308,9 @@ function Item({ one }: { one: Constituent }) {
           </button>
         ) : null}
       </div>
+      {Object.entries(one.values).map(([key, value]) =>
+        isLong(value) ? <FullValue key={key} name={key} value={value} label /> : null,
+      )}
       {inner && open ? <List of={one.constituents} more={one.more} /> : null}
     </li>
   );

@@ -1,7 +1,7 @@
 /** Starting and following runs, choosing events and detections. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Job, Project } from "../api/types";
-import { say, select, setRunner, tell, unsavedTexts } from "../state/actions";
+import { loadFiles, say, select, setRunner, tell, unsavedTexts } from "../state/actions";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
@@ -10,7 +10,7 @@ import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
 import { rowsOf } from "./rows";
 import { getRun, type Marked, markedOf, resultOf, setRun, viewOf } from "./state";
-import type { Range } from "./time";
+import { Clock, type Range, zoneOf } from "./time";
 import { same, showing, within } from "./view";
 
 const ENDED = new Set(["done", "failed", "cancelled"]);
@@ -122,7 +122,6 @@ function follow(job: Job | null, before: Job | null) {
 function show(job: Job) {
   const result = resultOf(job);
   if (!result) return;
-  const zone = get().project.program?.options?.zone;
   timeline.drop();
   const { shown } = getRun();
   setRun({
@@ -130,7 +129,7 @@ function show(job: Job) {
     shown: job.id,
     comparing: false,
     result,
-    ...viewOf(result, typeof zone === "string" ? zone : "UTC"),
+    ...viewOf(result, zoneOf(get().project)),
     picture: null,
     pictureError: null,
     brush: null,
@@ -281,6 +280,15 @@ export function chooseEvents(entry: EventEntry, chosen: boolean): Promise<void> 
   return changeProject((project) => withEvents(project, entries));
 }
 
+/** Copies a file of events into the directory under a new name; the next run reads it. */
+export async function copyIn(name: string, file: Blob): Promise<void> {
+  await api.write(name, file, null);
+  await loadFiles();
+  // where the project names its events it has to name this one, too
+  if (get().project.program?.events) await chooseEvents({ type: "", path: name }, true);
+  setRun({ peek: name, comparing: false });
+}
+
 /** Changes the project, at once here and then on disk. */
 export async function changeProject(change: (project: Project) => Project): Promise<void> {
   const { project, projectEtag } = get();
@@ -311,6 +319,14 @@ useStudio.subscribe(
   ({ state, problems }) => {
     const wrong = problems.some((one) => one.severity === "error");
     if (state === "done" && getRun().refused?.problems && !wrong) setRun({ refused: null });
+  },
+);
+// times are shown in the zone of the project, also those of a run that is done
+useStudio.subscribe(
+  (state) => zoneOf(state.project),
+  (zone) => {
+    const { clock } = getRun();
+    if (clock) setRun({ clock: new Clock(clock.kind, clock.origin, zone) });
   },
 );
 useStudio.subscribe((state) => state.job, follow);

@@ -12,6 +12,8 @@ export interface Theme {
   accent: string;
   soft: string;
   input: string;
+  back: string;
+  dim: string;
 }
 
 /** Marks of one type that stand out: the chosen detection, its constituents, what is pointed at. */

@@ -1,5 +1,5 @@
 /** The project's choice of events: entries are paths or `TYPE=PATH`, as on the command line. */
-import type { FileEntry, Options, OutlineEntry, Project } from "../api/types";
+import type { FileEntry, Options, OptionValue, OutlineEntry, Project } from "../api/types";
 
 export interface EventEntry {
   type: string;
@@ -57,10 +57,11 @@ export function withEvents(project: Project, entries: readonly EventEntry[]): Pr
   return withProgram(project, { events: entries.map(formatEntry) });
 }
 
-export function withOption(project: Project, name: string, value: string): Project {
+/** The project with an option; undefined: its default. */
+export function withOption(project: Project, name: string, value: OptionValue | undefined): Project {
   const options: Options = { ...project.program?.options };
-  if (value === "") delete options[name];
-  else options[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (value === undefined) delete options[name];
+  else options[name] = value;
   return withProgram(project, { options });
 }
 

@@ -61,10 +61,11 @@ test("a file named as an input type holds its rows", () => {
   expect(typeByName("rows.csv", outline)).toBe("");
 });
 
-test("options that are empty are left out, whole numbers are numbers", () => {
-  const project = withOption({ program: { options: { zone: "UTC" } } }, "start", "12");
+test("an option is set, and left out where it is the default", () => {
+  const project = withOption({ program: { options: { zone: "UTC" } } }, "start", 12);
   expect(project.program?.options).toEqual({ zone: "UTC", start: 12 });
-  expect(withOption(project, "zone", "").program?.options).toEqual({ start: 12 });
+  expect(withOption(project, "end", null).program?.options).toEqual({ zone: "UTC", start: 12, end: null });
+  expect(withOption(project, "zone", undefined).program?.options).toEqual({ start: 12 });
 });
 
 test("the text differs from the one that was run", () => {
@@ -78,4 +79,12 @@ test("the text differs from the one that was run", () => {
     differs(then, { "a.epl": { text: "ab", etag: "1", dirty: true }, "b.epl": { text: "x", etag: "2" } }),
   ).toBe(true);
   expect(differs(then, { "a.epl": { text: null, etag: "1" } })).toBe(true);
+});
+
+test("a long value is cut where it has little room, between characters, and whole where it is asked for", () => {
+  const long = "a".repeat(3000);
+  expect(valueText(long)).toHaveLength(2001);
+  expect(valueText(long, "", Infinity)).toBe(long);
+  expect(valueText("aa😀bb", "", 3)).toBe("aa…");
+  expect(valueText("aa😀bb", "", 4)).toBe("aa😀…");
 });

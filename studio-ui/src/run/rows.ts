@@ -36,11 +36,17 @@ const CUT = 2000;
 const IDENTITY = /(^|_)(id|number|code|year|label)$|(?<=[a-z])(Id|ID)$/i;
 const LARGE = 1e8;
 
-/** A value as text; long ones are cut. */
-export function valueText(value: unknown, name = ""): string {
+/** The beginning of a text; a character of two code units is not cut in two. */
+function cut(text: string, most: number): string {
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
+}
+
+/** A value as text; long ones are cut after `most` characters. */
+export function valueText(value: unknown, name = "", most = CUT): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number" || typeof value === "bigint")
     return IDENTITY.test(name) || Math.abs(Number(value)) >= LARGE ? String(value) : grouped(value);
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > CUT ? `${text.slice(0, CUT)}…` : text;
+  return text.length > most ? `${cut(text, most)}…` : text;
 }

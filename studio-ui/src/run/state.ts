@@ -1,7 +1,9 @@
 /** The state of the Run view: which events, the run that is shown, what of it is in view, what is marked. */
 import { create } from "zustand";
 import type { Job, Row, RunResult, Ticks } from "../api/types";
+import { keepSizes, keptSizes } from "../parts/sizes";
 import type { Snapshot } from "./changed";
+import type { Offered } from "./copies";
 import type { Picture } from "./lanes";
 import { Clock, exact, type Range, type TimeKind } from "./time";
 import { limitsOf } from "./view";
@@ -14,6 +16,8 @@ export interface Result {
   found: { type: string; count: number }[];
   inputs: string[];
   total: number;
+  /** rows that were read, and those that did not count */
+  counts: Record<string, number>;
   milliseconds: number;
 }
 
@@ -56,6 +60,8 @@ export interface RunState {
   constituents: Marked[];
   pointed: Marked | null;
   peek: string | null;
+  /** files from elsewhere that may be copied into the directory: who dropped or chose them is asked first */
+  offered: Offered[];
   /** the run before the one that is shown */
   before: string | null;
   comparing: boolean;
@@ -66,6 +72,14 @@ export interface RunState {
 }
 
 const nowhere = { from: 0, to: 1 };
+
+const SIZES = "occurs-run-sizes";
+const sizes = keptSizes(SIZES, {
+  side: null as boolean | null,
+  sideWidth: 220,
+  timelineHeight: 0,
+  inputs: true,
+});
 
 export const useRun = create<RunState>()(() => ({
   began: null,
@@ -84,7 +98,6 @@ export const useRun = create<RunState>()(() => ({
   pictureError: null,
   by: "",
   attributes: [],
-  inputs: true,
   types: [],
   filter: "",
   sort: "time",
@@ -92,12 +105,17 @@ export const useRun = create<RunState>()(() => ({
   constituents: [],
   pointed: null,
   peek: null,
+  offered: [],
   before: null,
   comparing: false,
-  side: null,
-  sideWidth: 220,
-  timelineHeight: 0,
+  ...sizes,
 }));
+
+useRun.subscribe(({ side, sideWidth, timelineHeight, inputs }, before) => {
+  const now = { side, sideWidth, timelineHeight, inputs };
+  const changed = (Object.keys(now) as (keyof typeof now)[]).some((name) => now[name] !== before[name]);
+  if (changed) keepSizes(SIZES, now);
+});
 
 export const getRun = useRun.getState;
 export const setRun = useRun.setState;
@@ -114,6 +132,7 @@ export function resultOf(job: Job): Result | null {
     found: given.types.map(({ name, count }) => ({ type: name, count })),
     inputs: given.inputs.map(({ name }) => name),
     total: given.total,
+    counts: given.counts,
     milliseconds: given.milliseconds,
   };
 }

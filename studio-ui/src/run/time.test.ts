@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { grouped } from "../texts";
-import { Clock, durationText, elapsedText, exact } from "./time";
+import { Clock, durationText, elapsedText, exact, knowsZone, zoned, zoneOf } from "./time";
 
 const stamp = { timestamp: true, unit: "us" };
 const us = (iso: string) => Date.parse(iso) * 1000;
@@ -66,4 +66,22 @@ test("durations", () => {
   expect(new Clock({ timestamp: false, unit: null }, 0n).duration(1500)).toBe("1\u202f500 ticks");
   expect(elapsedText(420)).toBe("0.4 s");
   expect(elapsedText(200_000)).toBe("3 min 20 s");
+});
+
+test("a zone that the browser does not know is UTC, and says so", () => {
+  expect(new Clock(stamp, 0n, "No/Where").zone).toBe("UTC");
+  expect(new Clock(stamp, 0n, "No/Where").day(0)).toBe("1970-01-01 UTC");
+  expect(new Clock(stamp, 0n, "Europe/Berlin").scale).toBe("Europe/Berlin");
+  expect(new Clock({ timestamp: false, unit: "min" }, 0n, "Europe/Berlin").scale).toBe("min");
+  expect([knowsZone("Europe/Berlin"), knowsZone("UTC"), knowsZone("No/Where")]).toEqual([true, true, false]);
+  expect(zoneOf({})).toBe("UTC");
+  expect(zoneOf({ program: { options: { zone: "Asia/Tokyo" } } })).toBe("Asia/Tokyo");
+});
+
+test("times that the server wrote are shown in the zone, other texts as they are", () => {
+  expect(zoned("2013-03-08T09:56:00Z", "America/New_York")).toBe("2013-03-08 04:56:00");
+  expect(zoned("2013-03-08T09:56:00.25Z", "UTC")).toBe("2013-03-08 09:56:00.25");
+  expect(zoned("1900-01-01T00:00:00.000001Z", "UTC")).toBe("1900-01-01 00:00:00.000001");
+  expect(zoned(12345, "Asia/Tokyo")).toBe("12\u202f345");
+  expect(zoned("soon", "Asia/Tokyo")).toBe("soon");
 });

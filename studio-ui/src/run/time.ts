@@ -1,6 +1,6 @@
 /** Times of a run: ticks as exact numbers, wall clocks in the project's zone, durations, labels of an axis. */
 import { scaleLinear, scaleUtc } from "d3-scale";
-import type { Ticks } from "../api/types";
+import type { Project, Ticks } from "../api/types";
 import { grouped } from "../texts";
 
 /** What a tick counts: microseconds since 1970 (`timestamp`), or integers of a `unit` (null: of none). */
@@ -31,13 +31,21 @@ export function exact(ticks: Ticks): bigint {
  */
 export class Clock {
   private readonly wall: Intl.DateTimeFormat | null;
+  /** the zone whose clocks are shown: UTC in place of one that the browser does not know */
+  readonly zone: string;
 
   constructor(
     readonly kind: TimeKind,
     readonly origin: bigint,
-    readonly zone: string = "UTC",
+    zone: string = "UTC",
   ) {
     this.wall = kind.timestamp && zone !== "UTC" ? wallClock(zone) : null;
+    this.zone = this.wall ? zone : "UTC";
+  }
+
+  /** What the numbers of an axis mean: a zone, or a unit. */
+  get scale(): string {
+    return this.kind.timestamp ? this.zone : (this.kind.unit ?? "ticks");
   }
 
   offset(ticks: Ticks): number {
@@ -151,6 +159,28 @@ export interface AxisTick {
 function split(ticks: bigint): [number, number] {
   const rest = ((ticks % 1000n) + 1000n) % 1000n;
   return [Number((ticks - rest) / 1000n), Number(rest)];
+}
+
+/** The zone whose clocks a project shows. */
+export function zoneOf(project: Project): string {
+  const zone = project.program?.options?.zone;
+  return typeof zone === "string" ? zone : "UTC";
+}
+
+/** A time that the server wrote in UTC (`2013-03-08T09:56:00Z`) as the zone's clocks show it; other texts stay. */
+export function zoned(text: string | number, zone: string): string {
+  const found =
+    typeof text === "string" ? /^(-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(text) : null;
+  if (!found) return typeof text === "number" ? grouped(text) : text;
+  const seconds = Date.parse(`${found[1]}Z`);
+  if (Number.isNaN(seconds)) return String(text);
+  const ticks = BigInt(seconds) * 1000n + BigInt((found[2] ?? "").padEnd(6, "0"));
+  return new Clock({ timestamp: true, unit: null }, 0n, zone).text(String(ticks));
+}
+
+/** Does the browser know a zone? */
+export function knowsZone(zone: string): boolean {
+  return zone === "UTC" || wallClock(zone) !== null;
 }
 
 function wallClock(zone: string): Intl.DateTimeFormat | null {

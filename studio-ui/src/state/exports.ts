@@ -1,41 +1,79 @@
 /** What can be taken out of the studio, each as one file. */
-import { api } from "../api/client";
+import { ApiError, api, type ExportQuery } from "../api/client";
 import type { MenuEntry } from "../parts/MenuButton";
 import { texts } from "../texts";
-import { tell, textOf, unsavedTexts } from "./actions";
+import { say, tell, textOf, unsavedTexts } from "./actions";
 import { get, type Studio } from "./store";
 
+const t = texts.export;
+
 /** Offers a file to the browser. */
-export function download(name: string, content: Blob | string) {
+export function download(name: string, content: Blob) {
   const link = document.createElement("a");
   link.download = name;
-  link.href = typeof content === "string" ? content : URL.createObjectURL(content);
+  link.href = URL.createObjectURL(content);
   link.click();
-  if (typeof content !== "string") setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  say(t.done(name));
+}
+
+/** Rows of a run as a file; a refusal is told, which a link to the server would not do. */
+export async function exportRows(job: string, name: string, query: ExportQuery): Promise<void> {
+  try {
+    download(`${name}.${query.format}`, await api.export(job, query));
+  } catch (error) {
+    tell(error, t.failed);
+  }
 }
 
 export function exportItems(state: Studio): MenuEntry[] {
-  const run = state.job?.kind === "run" && state.job.state === "done";
+  const { job, active, files } = state;
+  const run = job?.kind === "run" && job.state === "done";
+  const rules = files.some((file) => file.path === active && file.kind === "rules");
+  const noRun = run ? undefined : t.noRun;
   return [
-    { id: "text", label: texts.export.text, disabled: !state.active },
-    { id: "plan", label: texts.export.plan, disabled: state.files.every((file) => !file.in_program) },
-    { id: "csv", label: texts.export.csv, disabled: !run },
-    { id: "jsonl", label: texts.export.jsonl, disabled: !run },
-    { id: "parquet", label: texts.export.parquet, disabled: !run },
+    { id: "text", label: t.text, why: active ? undefined : t.noFile },
+    { id: "canonical", label: t.canonical, why: !active ? t.noFile : rules ? undefined : t.notRules },
+    { id: "plan", label: t.plan, why: files.some((file) => file.in_program) ? undefined : t.noRules },
+    { id: "png", label: t.png, why: noRun },
+    { id: "html", label: t.html, why: noRun },
+    { id: "csv", label: t.csv, why: noRun },
+    { id: "jsonl", label: t.jsonl, why: noRun },
+    { id: "parquet", label: t.parquet, why: noRun },
   ];
 }
 
+function nameOf(path: string): string {
+  return path.split("/").at(-1) ?? path;
+}
+
+async function canonical(path: string): Promise<void> {
+  const { text, problems } = await api.format(path, textOf(path));
+  const [first] = problems;
+  if (first) {
+    const place = first.span ? `${path}:${first.span.line}: ` : "";
+    throw new ApiError(422, first.kind, place + first.message, first.hint, problems);
+  }
+  download(nameOf(path), new Blob([text]));
+}
+
 export async function exportAs(id: string): Promise<void> {
-  const { active, job } = get();
+  const { active, job, about } = get();
+  const project = about?.project || "timeline";
   try {
-    if (id === "text" && active) download(active.split("/").at(-1) ?? active, new Blob([textOf(active)]));
+    if (id === "text" && active) download(nameOf(active), new Blob([textOf(active)]));
+    else if (id === "canonical" && active) await canonical(active);
     else if (id === "plan") {
       const plan = await api.plan(unsavedTexts());
       download("plan.json", new Blob([`${JSON.stringify(plan, null, 2)}\n`], { type: "application/json" }));
-    } else if (job && (id === "csv" || id === "jsonl" || id === "parquet")) {
-      download(`detections.${id}`, api.exportUrl(job.id, "", id));
-    }
+    } else if (!job) return;
+    else if (id === "png") {
+      const { timelinePng } = await import("../run/picture");
+      download(`${project}.png`, await timelinePng(project));
+    } else if (id === "html") await exportRows(job.id, project, { format: "html" });
+    else if (id === "csv" || id === "jsonl" || id === "parquet")
+      await exportRows(job.id, "detections", { format: id });
   } catch (error) {
-    tell(error);
+    tell(error, t.failed);
   }
 }
