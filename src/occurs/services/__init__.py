@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from occurs.services.checks import check
     from occurs.services.completing import complete, definition, hover, uses
+    from occurs.services.drawing import draw, graph
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
-__all__ = ["check", "complete", "definition", "format_text", "hover", "peek", "plan", "uses", "words"]
+__all__ = ["check", "complete", "definition", "draw", "format_text", "graph", "hover", "peek", "plan", "uses", "words"]
 
 _WHERE = {
     "check": "checks",
     "complete": "completing",
     "definition": "completing",
+    "draw": "drawing",
     "format_text": "formatting",
+    "graph": "drawing",
     "hover": "completing",
     "peek": "peeking",
     "plan": "planning",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +16,12 @@ import pyarrow as pa
 
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.lines import line_numbers
-from occurs.connect.places import Place
+from occurs.connect.places import Place, split_type
 from occurs.errors import InputProblem, OccursError, Problem
 from occurs.model.astext import plain_text
 from occurs.model.history import History, normalise
 from occurs.model.source import InputOptions, Source, source_and_row
+from occurs.model.types import Schema, Type
 from occurs.model.values import python_values
 from occurs.services.answers import Peeked, PeekedRow, PeekedType
 from occurs.services.checks import told
@@ -86,6 +88,32 @@ def heads(events: Sequence[str], options: Mapping[str, Any] | None = None) -> li
     """
     given = RunOptions(options or {}).input
     return [head.source for place in files_of(events, given)[:FILES] for head in _heads(place, given)]
+
+
+class EventTypes:
+    """The types of events in files, which are read again only when one of them has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Any, dict[str, Schema]] = (None, {})
+
+    def __call__(self, events: Sequence[str], options: Mapping[str, Any] | None = None) -> dict[str, Schema]:
+        """The types in files of events, as far as these can be read."""
+        given = json.dumps(options or {}, sort_keys=True, default=str)
+        key = (tuple(events), given, tuple(map(_state, events)))
+        if self._known[0] != key:
+            found = peek(events, {**(options or {}), "bad_rows": "skip"}, 0) if events else Peeked()
+            types = {t.name: Schema(tuple((n, Type(k)) for n, k in t.schema.items()), ordered=False) for t in found.types}
+            self._known = key, types
+        return self._known[1]
+
+
+def _state(event: str) -> tuple[int, int] | None:
+    """What changes when a file of events does."""
+    try:
+        found = os.stat(split_type(event)[1])
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 class _Head:

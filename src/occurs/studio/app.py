@@ -29,7 +29,7 @@ from starlette.types import Receive, Scope, Send
 
 from occurs import __version__
 from occurs.studio import job_routes, samples, shapes
-from occurs.studio.files import BOM, LANGUAGES, SIDECAR, Folder, image_type, kind_of
+from occurs.studio.files import BOM, LANGUAGES, SIDECAR, Folder, image_type, kind_of, language_of
 from occurs.studio.http import Refused, answer, body, call, decoded, need_json, problems_refused, raw_body
 from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
@@ -272,6 +272,49 @@ async def format(request: Request) -> Response:
     return answer({**found, "text": mark + found["text"]})
 
 
+@call(body=shapes.GraphOf, answer=shapes.Graph)
+async def graph(request: Request) -> Response:
+    """The statements of an EPL text as drawings, and the problems at their nodes."""
+    asked = await body(request, shapes.GraphOf)
+    around = await _around(request, asked.text, asked.path, asked.texts)
+    return answer(await studio_of(request).languages.ask("graph", {around["path"]: asked.text}, text=asked.text, **around))
+
+
+@call(body=shapes.CanvasOf, answer=shapes.Edited)
+async def canvas(request: Request) -> Response:
+    """An EPL text in which a statement is as it is drawn; with errors in the drawing the problems at its nodes."""
+    asked = await body(request, shapes.CanvasOf)
+    if len(asked.canvas.nodes) > LIMITS.canvas_nodes:
+        raise Refused(413, "too-large", f"a drawing has at most {LIMITS.canvas_nodes} nodes")
+    around = await _around(request, asked.text, asked.path, asked.texts)
+    found = await studio_of(request).languages.ask(
+        "draw",
+        {around["path"]: asked.text},
+        text=asked.text,
+        statement=asked.statement,
+        canvas=msgspec.to_builtins(asked.canvas),
+        **around,
+    )
+    return answer(found)
+
+
+async def _around(request: Request, text: str, path: str | None, unsaved: Mapping[str, str]) -> dict[str, Any]:
+    """The program around an EPL text, as its calls take it: the other texts, the path of this one, the events."""
+    studio = studio_of(request)
+    if len(text.encode(errors="surrogatepass")) > LIMITS.rule_text:
+        raise Refused(413, "too-large", f"a file of rules has at most {LIMITS.rule_text >> 20} MB")
+    texts: dict[str, str] = {}
+    if path is not None:
+        if language_of(_rules(studio, path)) != "epl":
+            raise Refused(400, "bad-request", f"{path} is not a file of EPL")
+        texts, _, settings = await in_thread(studio.program, unsaved)
+        texts.pop(path, None)
+    else:
+        settings = await in_thread(studio.project.settings)
+    events = await in_thread(studio.events, settings.events, True)
+    return {"texts": texts, "path": path or "drawing.epl", "events": events, "options": settings.options}
+
+
 @call(body=shapes.PlanOf, answer=shapes.Plan)
 async def plan(request: Request) -> Response:
     """The plan of the program, with the columns of the events where they can be read."""
@@ -417,6 +460,8 @@ def _calls() -> list[Route]:
         Route("/definition", definition, methods=["POST"]),
         Route("/format", format, methods=["POST"]),
         Route("/plan", plan, methods=["POST"]),
+        Route("/epl/graph", graph, methods=["POST"]),
+        Route("/epl/canvas", canvas, methods=["POST"]),
         Route("/events/peek", peek, methods=["POST"]),
         Route("/examples", open_example, methods=["POST"]),
         Route("/updates", updates),

@@ -58,7 +58,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
     from occurs import services
     from occurs.errors import InputProblem
     from occurs.services.events import RunOptions
-    from occurs.services.peeking import heads
+    from occurs.services.peeking import EventTypes, heads
 
     def check(texts: Texts) -> Any:
         found = services.check(texts)
@@ -92,9 +92,30 @@ def _calls() -> dict[str, Callable[..., Any]]:
                 raise
         return plain(services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify()))
 
+    types = EventTypes()
+
+    def graph(text: str, texts: Texts, path: str, events: list[str], options: dict[str, Any]) -> Any:
+        found = services.graph(text, texts, path, types(events, options))
+        return plain(found)
+
+    def draw(
+        text: str,
+        statement: str | None,
+        canvas: dict[str, Any],
+        texts: Texts,
+        path: str,
+        events: list[str],
+        options: dict[str, Any],
+    ) -> Any:
+        found = services.draw(text, statement, canvas, texts, path, types(events, options))
+        edits = [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]
+        return {**plain(found), "edits": edits}
+
     services.words()
     services.check({})
-    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format, peek, plan]
+    made: list[Callable[..., Any]] = [
+        check, complete, hover, definition, words, format, peek, plan, graph, draw,
+    ]  # fmt: skip
     return {one.__name__: one for one in made}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from occurs.languages.epl import syntax
@@ -61,6 +61,24 @@ class Canvas:
     head: Head = field(default_factory=Head)
     nodes: tuple[Node, ...] = ()
     links: tuple[Link, ...] = ()
+
+
+def canvas_data(canvas: Canvas) -> dict[str, Any]:
+    """A canvas as plain data for JSON; :func:`canvas_of` gives the same canvas."""
+    return {
+        "head": asdict(canvas.head) | {"tags": [asdict(t) for t in canvas.head.tags]},
+        "nodes": [{"id": n.id, "kind": n.kind, "fields": dict(n.fields), "x": n.x, "y": n.y} for n in canvas.nodes],
+        "links": [{"from": k.source, "to": k.target, "order": k.order} for k in canvas.links],
+    }
+
+
+def canvas_of(data: Mapping[str, Any]) -> Canvas:
+    """The canvas of plain data that has its shape; members that are missing are as in an empty one."""
+    head = dict(data.get("head") or {})
+    tags = tuple(Tag(str(t["name"]), str(t["value"])) for t in head.pop("tags", None) or ())
+    nodes = (Node(n["id"], n["kind"], n.get("fields") or {}, n.get("x"), n.get("y")) for n in data.get("nodes") or ())
+    links = (Link(k["from"], k["to"], k.get("order", 1)) for k in data.get("links") or ())
+    return Canvas(Head(**head, tags=tags), tuple(nodes), tuple(links))
 
 
 @dataclass(frozen=True)

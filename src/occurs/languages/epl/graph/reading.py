@@ -491,9 +491,12 @@ class _Reader:
         annotations = self.annotations()
         items = self.items(complex_event)
         simple = was is not None and was.simple and isinstance(pattern, syntax.Filter) and not pattern.consume
-        made = syntax.Query(
-            items, pattern, into, where, simple, bool(head.suppress), bool(head.discard), annotations
-        )  # fmt: skip
+        if simple and (head.suppress or head.discard):
+            word = "@SuppressOverlappingMatches" if head.suppress else "@DiscardPartialsOnMatch"
+            hint = "put an operator such as Every around the event first"
+            self.report("unsupported", f"{word} needs a pattern, but this statement reads single events", hint=hint)
+        marks = bool(head.suppress), bool(head.discard)
+        made = syntax.Query(items, pattern, into, where, simple, *marks, annotations)
         if was is not None:
             self.out.base[id(made)] = was
         self.out.query = made
@@ -545,6 +548,10 @@ class _Reader:
             return ()
         if not rows:
             self.report("arity", "the complex event has no columns", complex_event.id, "add a column, or `*` or `a1.*`")
+        star = next((i for i, c in enumerate(rows, 1) if _column(c)[1] == "*"), None)
+        if star is not None and len(rows) > 1:
+            message = f"Column {star}: `*` takes all events and cannot stand beside other columns"
+            self.report("syntax", message, complex_event.id, "remove it, or the other columns", star)
         old = () if self.was is None else self.was.items
         node = self.before.get(COMPLEX)
         before = [] if node is None else [_column(c) for c in node.fields["columns"]]

@@ -315,17 +315,25 @@ class _Run:
 
 
 def _runs(written: Sequence[_Piece], canonical: Sequence[_Piece]) -> list[_Run]:
-    """The pieces of a text beside those of its canonical text: the shortest runs that stand for each other."""
+    """The pieces of a text beside those of its canonical text: the shortest runs that stand for each other.
+
+    What only one of the texts has is in one run with its neighbours.
+    """
     ours, theirs = [p.key for p in written], [p.key for p in canonical]
     out: list[_Run] = []
+    joined = False
     for op, i, i_end, j, j_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if op == "equal":
-            out += [_Run([theirs[j + n]], [written[i + n]]) for n in range(i_end - i)]
-        elif op == "replace" or not out:
-            out.append(_Run(theirs[j:j_end], list(written[i:i_end])))
+            found = [_Run([theirs[j + n]], [written[i + n]]) for n in range(i_end - i)]
         else:
-            out[-1].keys += theirs[j:j_end]
-            out[-1].written += written[i:i_end]
+            found = [_Run(theirs[j:j_end], list(written[i:i_end]))]
+        alone = op in ("insert", "delete")
+        if (joined or alone) and out:
+            out[-1].keys += found[0].keys
+            out[-1].written += found[0].written
+            del found[0]
+        out += found
+        joined = alone
     return out
 
 
