@@ -284,7 +284,7 @@ class _Reader:
             case "Or":
                 return syntax.Or(tuple(kids))
             case "Repeat":
-                return syntax.Repeat(kids[0], self.number(node, "count", 1) or 1)
+                return syntax.Repeat(kids[0], self.whole(node, "count", 1))
             case "Until":
                 low, high = self.number(node, "low"), self.number(node, "high")
                 return syntax.Until(low, high, kids[0], kids[1])
@@ -320,7 +320,7 @@ class _Reader:
             tag = None
         old_rows = () if old is None else old.conditions
         conditions, rows = self.expressions(node, "conditions", old_rows)
-        consume = self.number(node, "consume", 0) or 0
+        consume = self.whole(node, "consume", 0)
         made = syntax.Filter(
             self.name(kind or MISSING, None if old is None else old.type),
             None if tag is None else self.name(tag, None if old is None else old.tag),
@@ -360,7 +360,7 @@ class _Reader:
             return (None,) * n
         out: list[int | None] = []
         for i, limit in enumerate(given, 1):
-            wrong = limit is not None and (not _whole(limit) or not 1 <= limit <= MOST)
+            wrong = limit is not None and (not _whole(limit) or not 0 <= limit <= MOST)
             if wrong:
                 message = f"Limit {i}: the limit must be a whole number from 1, not {limit!r}"
                 self.report("bad-bound", message, node.id, "leave it empty for no limit", i)
@@ -411,12 +411,15 @@ class _Reader:
             return None
         return value
 
-    def number(self, node: Node, field: str, otherwise: int | None = None) -> int | None:
-        """A field that is a whole number from 0, or null where ``otherwise`` is None."""
-        value = node.fields[field]
-        if value is None and otherwise is None:
-            return None
-        if not _whole(value) or not 0 <= value <= MOST:
+    def number(self, node: Node, field: str) -> int | None:
+        """A field that is a whole number, or null."""
+        return None if node.fields[field] is None else self.whole(node, field, 1)
+
+    def whole(self, node: Node, field: str, otherwise: int) -> int:
+        """A field that is a whole number from 0, or as it was; the checks may ask for more."""
+        value, before = node.fields[field], self.before.get(node.id)
+        same = before is not None and before.fields.get(field) == value
+        if not _whole(value) or not (same or 0 <= value <= MOST):
             message = f"`{field}` of {_shown(node)} must be a whole number from 0, not {value!r}"
             self.report("bad-bound", message, node.id)
             return otherwise

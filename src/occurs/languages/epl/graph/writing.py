@@ -273,8 +273,13 @@ class _Weave:
 
     def _dropped(self, runs: Sequence[_Run]) -> None:
         """Keep the comments among words that are gone; those before parts go or move with them."""
-        for piece in (p for run in runs for p in run.written if p.part is None):
-            self.notes += _comments(piece.lead)
+        for piece in (p for run in runs for p in run.written):
+            self.notes += _comments(piece.lead) if piece.part is None else self._behind(piece)
+
+    def _behind(self, piece: _Piece) -> list[str]:
+        """The comments behind a part that is gone, in the parentheses around it."""
+        assert piece.part is not None
+        return [] if id(self.old[piece.part]) in self.writer.alive else _comments(piece.behind)
 
     def _keep(self, piece: _Piece, target: _Piece, follows: bool) -> None:
         lead = piece.lead if follows or _has_comment(piece.lead) else target.lead
@@ -293,6 +298,7 @@ class _Weave:
             self._add(lead, f"({writer.text(kid)})")
         elif isinstance(kid, syntax.Pattern):
             self._add(_blank(lead), writer.moved(kid, bool(number.before)))
+            self.notes += self._behind(piece)
         else:
             self._add(lead, writer.text(kid))
 
