@@ -13,21 +13,24 @@ if TYPE_CHECKING:
     from occurs.services.checks import check
     from occurs.services.choosing import known_types, offered
     from occurs.services.completing import complete, definition, hover, uses
+    from occurs.services.drawing import draw, graph
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
 __all__ = [
-    "check", "complete", "definition", "format_text", "hover", "known_types", "offered", "peek", "plan", "uses",
-    "words",
+    "check", "complete", "definition", "draw", "format_text", "graph", "hover", "known_types", "offered", "peek", "plan",
+    "uses", "words",
 ]  # fmt: skip
 
 _WHERE = {
     "check": "checks",
     "complete": "completing",
     "definition": "completing",
+    "draw": "drawing",
     "format_text": "formatting",
+    "graph": "drawing",
     "hover": "completing",
     "known_types": "choosing",
     "offered": "choosing",

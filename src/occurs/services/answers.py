@@ -409,3 +409,54 @@ class NetOpened:
     state: NetState | None
     rows: tuple[NetRow, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+
+# drawings of EPL
+
+
+StatementKind = Literal["pattern", "simple", "schema", "text"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of an EPL text.  ``canvas``: its drawing, None for a schema; ``draft``: the text is not what is
+    drawn."""
+
+    id: str
+    kind: StatementKind
+    span: Span
+    text: str
+    canvas: dict[str, Any] | None
+    draft: bool = False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The statements of an EPL text as drawings; ``definition`` of a problem is the id of its statement."""
+
+    statements: tuple[Statement, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The characters from ``start`` up to ``stop`` become ``insert``.  In JSON these are ``from`` and ``to``."""
+
+    start: int
+    stop: int
+    insert: str
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A text after an edit; None if there are errors, and then nothing changes.
+
+    ``renamed``: ids of nodes that have other ones now.
+    """
+
+    text: str | None
+    edits: tuple[Edit, ...]
+    statement: str | None
+    statements: tuple[Statement, ...]
+    renamed: dict[str, str]
+    problems: tuple[Problem, ...]

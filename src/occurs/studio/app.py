@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from occurs import __version__
 from occurs.studio import job_routes, marks, net_routes, programs, samples, shapes
-from occurs.studio.files import LANGUAGES, SIDECAR, Folder, image_type, kind_of
+from occurs.studio.files import LANGUAGES, SIDECAR, Folder, image_type, kind_of, language_of
 from occurs.studio.http import Refused, answer, body, call, decoded, need_json, problems_refused, raw_body
 from occurs.studio.jobs import Jobs
 from occurs.studio.languages import Languages
@@ -274,6 +274,43 @@ async def format(request: Request) -> Response:
     return answer({**found, "text": marks.MARK + found["text"]})
 
 
+@call(body=shapes.GraphOf, answer=shapes.Graph)
+async def graph(request: Request) -> Response:
+    """The statements of an EPL text as drawings, and the problems at their nodes."""
+    asked = await body(request, shapes.GraphOf)
+    return await _drawn(request, "graph", asked.text, asked.path, asked.texts)
+
+
+@call(body=shapes.CanvasOf, answer=shapes.Edited)
+async def canvas(request: Request) -> Response:
+    """An EPL text in which a statement is as it is drawn; with errors in the drawing the problems at its nodes."""
+    asked = await body(request, shapes.CanvasOf)
+    if len(asked.canvas.nodes) > LIMITS.canvas_nodes:
+        raise Refused(413, "too-large", f"a drawing has at most {LIMITS.canvas_nodes} nodes")
+    drawing = {"statement": asked.statement, "canvas": msgspec.to_builtins(asked.canvas)}
+    return await _drawn(request, "draw", asked.text, asked.path, asked.texts, **drawing)
+
+
+async def _drawn(
+    request: Request, call: str, text: str, path: str | None, unsaved: Mapping[str, str], **more: Any
+) -> Response:
+    """The answer to a call over an EPL text and the program around it."""
+    studio = studio_of(request)
+    if len(text.encode(errors="surrogatepass")) > LIMITS.rule_text:
+        raise Refused(413, "too-large", f"a file of rules has at most {LIMITS.rule_text >> 20} MB")
+    if path is not None and language_of(_rules(studio, path)) != "epl":
+        raise Refused(400, "bad-request", f"{path} is not a file of EPL")
+    program = await in_thread(studio.read, unsaved)
+    # without a path it stands alone
+    texts = {} if path is None else {one: other for one, other in program.texts.items() if one != path}
+    path = path or "drawing.epl"
+    inside = text.removeprefix(marks.MARK)
+    texts[path] = inside
+    of = {"text": inside, "path": path, **await _events(studio, program.settings, None), **more}
+    raw = await studio.languages.ask(call, texts, needs=[path], texts=texts, **of)
+    return answer(raw if inside == text else marks.drawn(raw, path))
+
+
 @call(body=shapes.PlanOf, answer=shapes.Plan)
 async def plan(request: Request) -> Response:
     """The plan of the program, with the columns of the events where they can be read."""
@@ -464,6 +501,8 @@ def _calls() -> list[Route]:
         Route("/definition", definition, methods=["POST"]),
         Route("/format", format, methods=["POST"]),
         Route("/plan", plan, methods=["POST"]),
+        Route("/epl/graph", graph, methods=["POST"]),
+        Route("/epl/canvas", canvas, methods=["POST"]),
         Route("/events/peek", peek, methods=["POST"]),
         Route("/examples", open_example, methods=["POST"]),
         Route("/updates", updates),

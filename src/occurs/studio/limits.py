@@ -18,6 +18,8 @@ class Limits:
     rule_text: int = 2 * MB
     #: statements in one file of rules
     statements: int = 5_000
+    #: nodes in the drawing of a statement
+    canvas_nodes: int = 500
     #: a file that is neither rules, events, a net nor a model; larger ones are not listed
     other_text: int = 1 * MB
     #: an image that is an icon

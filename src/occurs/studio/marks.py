@@ -40,3 +40,14 @@ def behind_mark(span: dict[str, int]) -> dict[str, int]:
     """A span of a text without its mark as one that counts it."""
     column, end = span["column"] + (span["line"] == 1), span["end_column"] + (span["end_line"] == 1)
     return {**span, "column": column, "end_column": end}
+
+
+def drawn(raw: bytes, path: str) -> Any:
+    """The answer of a call over drawings of the text at ``path``, which begins with a mark, so that it counts it."""
+    found = outer(msgspec.Raw(raw), {path})
+    found["statements"] = [{**s, "span": behind_mark(s["span"])} for s in found["statements"]]
+    if "edits" in found:
+        found["edits"] = [{**e, "from": e["from"] + 1, "to": e["to"] + 1} for e in found["edits"]]
+    if found.get("text") is not None:
+        found["text"] = MARK + found["text"]
+    return found

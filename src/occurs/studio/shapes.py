@@ -14,6 +14,7 @@ from occurs.services.answers import Item, NetDrawing, NetRow, Outline, Place, Pr
 from occurs.services.answers import NetState as NetState
 from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
+from occurs.services.answers import StatementKind as StatementKind
 from occurs.services.answers import Words as Words
 
 
@@ -85,6 +86,111 @@ class Format(Struct, forbid_unknown_fields=True):
 
     path: str
     text: str
+
+
+class Tag(Struct, frozen=True):
+    """An annotation `@Tag(name='..', value='..')`."""
+
+    name: str
+    value: str
+
+
+class Head(Struct, frozen=True):
+    """The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+
+    ``where``: the condition on detections.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    tags: list[Tag] = []
+    priority: int | float | str | None = None
+    into: str | None = None
+    where: str | None = None
+    suppress: bool = False
+    discard: bool = False
+
+
+class Node(Struct, frozen=True):
+    """A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out."""
+
+    id: str
+    kind: str
+    fields: dict[str, Any] = {}
+    x: float | None = None
+    y: float | None = None
+
+
+class Link(Struct, frozen=True):
+    """From an operand to its operator, where it has the place ``order`` (from 1)."""
+
+    source: str = msgspec.field(name="from")
+    target: str = msgspec.field(name="to")
+    order: int = 1
+
+
+class Canvas(Struct, frozen=True):
+    """The drawing of one EPL statement."""
+
+    head: Head = Head()
+    nodes: list[Node] = []
+    links: list[Link] = []
+
+
+class Statement(Struct, frozen=True):
+    """A statement of an EPL text.  ``canvas``: its drawing, null for a schema."""
+
+    id: str
+    kind: StatementKind
+    span: Span
+    text: str
+    canvas: Canvas | None
+    draft: bool = False
+
+
+class Graph(Struct, frozen=True):
+    """The statements of an EPL text; ``definition`` of a problem is the id of its statement."""
+
+    statements: list[Statement]
+    problems: list[Problem]
+
+
+class Edit(Struct, frozen=True):
+    """The characters from ``from`` up to ``to`` become ``insert``; offsets count code points."""
+
+    start: int = msgspec.field(name="from")
+    stop: int = msgspec.field(name="to")
+    insert: str
+
+
+class Edited(Struct, frozen=True):
+    """A text after an edit of a drawing; null if the drawing has errors.  ``renamed``: ids of nodes that have other
+    ones now."""
+
+    text: str | None
+    edits: list[Edit]
+    statement: str | None
+    statements: list[Statement]
+    renamed: dict[str, str]
+    problems: list[Problem]
+
+
+class GraphOf(Struct, forbid_unknown_fields=True):
+    """An EPL text to draw.  With its ``path`` the rest of the program counts, too: ``texts`` are its unsaved ones."""
+
+    text: str
+    path: str | None = None
+    texts: dict[str, str] = {}
+
+
+class CanvasOf(Struct, forbid_unknown_fields=True):
+    """A drawing to put in the place of a statement of an EPL text; ``statement``: its id, null for a new one."""
+
+    text: str
+    statement: str | None
+    canvas: Canvas
+    path: str | None = None
+    texts: dict[str, str] = {}
 
 
 class PlanOf(Struct, forbid_unknown_fields=True):

@@ -108,9 +108,19 @@ def _calls() -> dict[str, Callable[..., Any]]:
                 raise
         return plain(services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify()))
 
+    def graph(text: str, texts: Texts, path: str, **of: Any) -> Any:
+        return plain(services.graph(text, texts, path, known(texts, **of)))
+
+    def draw(text: str, statement: str | None, canvas: dict[str, Any], texts: Texts, path: str, **of: Any) -> Any:
+        found = services.draw(text, statement, canvas, texts, path, known(texts, **of))
+        edits = [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]
+        return {**plain(found), "edits": edits}
+
     services.words()
     services.check({})
-    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, options, format, peek, plan]
+    made: list[Callable[..., Any]] = [
+        check, complete, hover, definition, words, options, format, peek, plan, graph, draw,
+    ]  # fmt: skip
     return {one.__name__: one for one in made}
 
 

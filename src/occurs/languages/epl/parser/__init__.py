@@ -45,7 +45,17 @@ _NAMED = re.compile(r"""(?i)@\s*name\s*\(\s*(?:'([^'\n]*)'|"([^"\n]*)")""")
 def _made(words: str) -> set[str]:
     """The type that a statement that cannot be read was to create or to derive."""
     found = _MADE.search(words) or _NAMED.search(words)
-    return {next(g for g in found.groups() if g is not None).strip("`")} if found else set()
+    return {_group(found)} if found else set()
+
+
+def named(words: str) -> str | None:
+    """The name of a statement that cannot be read: its ``@Name``, else the type it was to create or to derive."""
+    found = _NAMED.search(words) or _MADE.search(words)
+    return _group(found) if found else None
+
+
+def _group(found: re.Match[str]) -> str:
+    return next(g for g in found.groups() if g is not None).strip("`")
 
 
 _COMMENT = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from occurs.expr.tree import Expr
@@ -14,6 +15,16 @@ from occurs.model.types import Type
 FOLLOWED, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
 _TYPES = {Type.INT: "long", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean",
           Type.TIMESTAMP: "timestamp"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WrittenPattern(Pattern):
+    """A pattern that is text already, for those who keep the text of others; ``level``: how tightly it holds
+    together."""
+
+    text: str
+    level: int
+
 
 Node: TypeAlias = syntax.File | syntax.Statement | Pattern | Expr
 
@@ -29,7 +40,7 @@ def render(node: Node) -> str:
         return " ".join(clauses(node))
     if isinstance(node, Expr):
         return expr_text(node)
-    return _pattern(node)[0]
+    return _pattern(node)
 
 
 # --- statements -----------------------------------------------------------------------------------------------------
@@ -37,7 +48,7 @@ def render(node: Node) -> str:
 
 def clauses(node: syntax.Statement) -> list[str]:
     """The clauses of a statement, its annotations among them, each of which has a line of its own."""
-    out = [_annotation(a) for a in node.annotations]
+    out = [annotation_text(a) for a in node.annotations]
     if isinstance(node, syntax.CreateSchema):
         columns = ", ".join(f"{_name(a.name)} {a.written or _TYPES[a.type]}" for a in node.attributes)
         parents = f" inherits {', '.join(map(_name, node.inherits))}" if node.inherits else ""
@@ -45,19 +56,21 @@ def clauses(node: syntax.Statement) -> list[str]:
         return [*out, f"create {form}schema {_name(node.name)}({columns}){parents}"]
     if node.into is not None:
         out.append(f"insert into {_name(node.into)}")
-    out += [f"select {', '.join(map(_item, node.items))}", f"from {_source(node)}"]
+    out += [f"select {', '.join(map(item_text, node.items))}", f"from {source_text(node)}"]
     if node.where is not None:
         out.append(f"where {expr_text(node.where)}")
     return out
 
 
-def _annotation(node: syntax.Annotation) -> str:
+def annotation_text(node: syntax.Annotation) -> str:
+    """An annotation."""
     inside = constant_text(node.value) if node.value is not None else ", ".join(
         f"{name_text(name)}={constant_text(value)}" for name, value in node.arguments)  # fmt: skip
     return f"@{_name(node.name)}" + (f"({inside})" if inside else "")
 
 
-def _item(item: syntax.Item) -> str:
+def item_text(item: syntax.Item) -> str:
+    """An item of `select`."""
     if item.all_of is not None:
         return f"{_name(item.all_of)}.*"
     if item.expr is None:
@@ -65,7 +78,8 @@ def _item(item: syntax.Item) -> str:
     return expr_text(item.expr) + (f" as {_name(item.name)}" if item.name is not None else "")
 
 
-def _source(node: syntax.Query) -> str:
+def source_text(node: syntax.Query) -> str:
+    """What stands behind `from`."""
     if node.simple and isinstance(node.pattern, syntax.Filter):
         tag = node.pattern.tag
         return f"{_name(node.pattern.type)}{_conditions(node.pattern)}" + (f" as {_name(tag)}" if tag else "")
@@ -79,51 +93,66 @@ def _name(name: syntax.Name) -> str:
 
 # --- patterns -------------------------------------------------------------------------------------------------------
 
+_LEVELS: dict[type[Pattern], int] = {
+    syntax.Followed: FOLLOWED,
+    syntax.Or: OR,
+    syntax.And: AND,
+    **dict.fromkeys((syntax.Repeat, syntax.Until), UNTIL),
+    **dict.fromkeys((syntax.Every, syntax.EveryDistinct, syntax.Not), QUALIFIED),
+    **dict.fromkeys((syntax.Within, syntax.While), GUARDED),
+}
 
-def _pattern(node: Pattern) -> tuple[str, int]:
-    """The text of a pattern and how tightly it holds together."""
+
+def level_of(node: Pattern) -> int:
+    """How tightly the text of a pattern holds together."""
+    return node.level if isinstance(node, WrittenPattern) else _LEVELS.get(type(node), ATOM)
+
+
+def _pattern(node: Pattern) -> str:
     if isinstance(node, syntax.Followed):
         parts = [_within(node.operands[0], OR)]
         for limit, operand in zip(node.limits, node.operands[1:], strict=True):
             parts += ["->" if limit is None else f"-[{limit}]>", _within(operand, OR)]
-        return " ".join(parts), FOLLOWED
+        return " ".join(parts)
     if isinstance(node, syntax.Or):
-        return " or ".join(_within(p, AND) for p in node.operands), OR
+        return " or ".join(_within(p, AND) for p in node.operands)
     if isinstance(node, syntax.And):
-        return " and ".join(_within(p, UNTIL) for p in node.operands), AND
+        return " and ".join(_within(p, UNTIL) for p in node.operands)
     if isinstance(node, syntax.Repeat | syntax.Until):
         return _repeated(node)
     if isinstance(node, syntax.Every):
-        return f"every {_operand(node.operand)}", QUALIFIED
+        return f"every {_operand(node.operand)}"
     if isinstance(node, syntax.Not):
-        return f"not {_operand(node.operand)}", QUALIFIED
+        return f"not {_operand(node.operand)}"
     if isinstance(node, syntax.EveryDistinct):
         keys = [expr_text(k) for k in node.keys] + ([duration_text(node.expiry)] if node.expiry is not None else [])
-        return f"every-distinct({', '.join(keys)}) {_operand(node.operand)}", QUALIFIED
+        return f"every-distinct({', '.join(keys)}) {_operand(node.operand)}"
     if isinstance(node, syntax.Within):
         inside = duration_text(node.duration)
         guard = f"within({inside})" if node.count is None else f"withinmax({inside}, {node.count})"
-        return f"{_within(node.operand, ATOM)} where timer:{guard}", GUARDED
+        return f"{_within(node.operand, ATOM)} where timer:{guard}"
     if isinstance(node, syntax.While):
-        return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})", GUARDED
+        return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})"
     if isinstance(node, syntax.Interval):
-        return f"timer:interval({duration_text(node.duration)})", ATOM
+        return f"timer:interval({duration_text(node.duration)})"
     if isinstance(node, syntax.At):
-        return f"timer:at({', '.join(map(cron_text, node.fields))})", ATOM
+        return f"timer:at({', '.join(map(cron_text, node.fields))})"
     if isinstance(node, syntax.Filter):
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
         level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
-        return f"{tag}{_name(node.type)}{_conditions(node)}{level}", ATOM
+        return f"{tag}{_name(node.type)}{_conditions(node)}{level}"
+    if isinstance(node, WrittenPattern):
+        return node.text
     raise TypeError(f"not a pattern: {node!r}")
 
 
-def _repeated(node: syntax.Repeat | syntax.Until) -> tuple[str, int]:
+def _repeated(node: syntax.Repeat | syntax.Until) -> str:
     operand = _within(node.operand, QUALIFIED)
     if isinstance(node, syntax.Repeat):
-        return f"[{node.count}] {operand}", UNTIL
+        return f"[{node.count}] {operand}"
     low, high = ("" if n is None else str(n) for n in (node.low, node.high))
     bounds = f"[{low}] " if low and low == high else f"[{low}:{high}] " if low or high else ""
-    return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}", UNTIL
+    return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}"
 
 
 def _operand(node: Pattern) -> str:
@@ -134,8 +163,8 @@ def _operand(node: Pattern) -> str:
 
 
 def _within(node: Pattern, least: int) -> str:
-    text, level = _pattern(node)
-    return text if level >= least else f"({text})"
+    text = _pattern(node)
+    return text if level_of(node) >= least else f"({text})"
 
 
 def _conditions(node: syntax.Filter) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from occurs.errors import Span
 from occurs.expr.render import number_text, string_text, timestamp_text
-from occurs.expr.tree import COMPARISONS, Binary, Call, DurationLiteral, Expr, In, IsNull, Like, Literal, Ref, Unary
+from occurs.expr.tree import COMPARISONS, Binary, Call, DurationLiteral, Expr, In, IsNull, Like, Literal, Ref, Unary, _span
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.words import KEYWORDS, PRINTED
@@ -18,6 +20,14 @@ _LEVELS = {**dict.fromkeys(("+", "-"), SUM), **dict.fromkeys(("*", "/", "%"), TE
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 #: from here on Esper needs an `L` behind a whole number
 _LONG = 2**31
+
+
+@dataclass(frozen=True)
+class WrittenExpr(Expr):
+    """An expression that is text already, for those who keep the text of others."""
+
+    text: str
+    span: Span | None = _span()
 
 
 def expr_text(node: Expr) -> str:
@@ -60,6 +70,8 @@ def _render(node: Expr) -> tuple[str, int]:
             return name_text(node.name), ATOM
         index = "" if node.index is None else f"[{node.index}]"
         return f"{name_text(node.scope)}{index}.{name_text(node.name)}", ATOM
+    if isinstance(node, WrittenExpr):
+        return node.text, CASE
     raise TypeError(f"EPL has no expression like this: {node!r}")
 
 
