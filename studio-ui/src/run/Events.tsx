@@ -3,9 +3,10 @@ import { ScanSearch } from "lucide-react";
 import { useState } from "react";
 import { Empty } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
+import { changeProject } from "../state/project";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
-import { changeProject, chooseEvents } from "./actions";
+import { chooseEvents } from "./actions";
 import { entriesOf, eventPaths, typeByName, withOption } from "./events";
 import { setRun, useRun } from "./state";
 

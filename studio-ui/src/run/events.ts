@@ -1,5 +1,6 @@
 /** The project's choice of events: entries are paths or `TYPE=PATH`, as on the command line. */
 import type { FileEntry, Options, OutlineEntry, Project } from "../api/types";
+import { withProgram } from "../state/program";
 
 export interface EventEntry {
   type: string;
@@ -62,8 +63,4 @@ export function withOption(project: Project, name: string, value: string): Proje
   if (value === "") delete options[name];
   else options[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   return withProgram(project, { options });
-}
-
-function withProgram(project: Project, change: Partial<NonNullable<Project["program"]>>): Project {
-  return { version: 1, ...project, program: { ...project.program, ...change } };
 }
