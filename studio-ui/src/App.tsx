@@ -91,10 +91,11 @@ function Views() {
 function Lost() {
   const connection = useStudio((state) => state.connection);
   const t = texts.connection;
-  if (connection !== "lost" && connection !== "token") return null;
+  const ready = useStudio((state) => state.ready);
+  if (connection !== "lost" && !(connection === "token" && ready)) return null;
   return (
-    <div className="banner">
-      <span>{connection === "token" ? t.tokenText : `${t.lost}. ${t.kept}`}</span>
+    <div className="banner" role="alert">
+      <span>{connection === "token" ? t.tokenChanged : `${t.lost}. ${t.kept}`}</span>
       {connection === "lost" ? <Button onPress={retry}>{t.again}</Button> : null}
     </div>
   );
@@ -105,7 +106,8 @@ export function App() {
   const narrow = useStudio((state) => state.narrow);
   const drawer = useStudio((state) => state.drawer);
   const failed = useStudio((state) => state.failed);
-  const needsDialogs = useStudio((state) => state.dialog !== null || state.conflict !== null);
+  const denied = useStudio((state) => state.connection === "token" && !state.ready);
+  const needsDialogs = useStudio((state) => state.dialog !== null || state.conflicts.length > 0);
   useEffect(() => {
     addEventListener("keydown", onKey, true);
     return () => removeEventListener("keydown", onKey, true);
@@ -130,7 +132,13 @@ export function App() {
           </Side>
         ) : null}
         <main className="main">
-          {failed ? <ErrorBox text={failed} again={again} /> : <Views />}
+          {failed ? (
+            <ErrorBox text={failed} again={again} />
+          ) : denied ? (
+            <Empty title={texts.connection.tokenTitle} text={texts.connection.tokenText} />
+          ) : (
+            <Views />
+          )}
           {panels.bottomOpen ? (
             <Splitter
               name={texts.problems.title}

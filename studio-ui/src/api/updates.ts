@@ -49,10 +49,20 @@ interface Handlers {
   connection(state: Connection, secondsToNextTry: number | null): void;
 }
 
-/** Keeps the stream open until the returned function is called; `poke` tries again at once. */
-export function follow({ update, connection }: Handlers): { close(): void; poke(): void } {
+interface Stream {
+  close(): void;
+  /** tries again at once if the connection is lost */
+  poke(): void;
+  /** opens the stream anew, to see whether the server is there */
+  verify(): void;
+}
+
+/** Keeps the stream open until it is closed. */
+export function follow({ update, connection }: Handlers): Stream {
   let closed = false;
   let tries = 0;
+  let turn = 0;
+  let opening = false;
   let last: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let control: AbortController | null = null;
@@ -60,12 +70,17 @@ export function follow({ update, connection }: Handlers): { close(): void; poke(
   async function open() {
     clearTimeout(timer);
     timer = undefined;
-    control = new AbortController();
-    const { signal } = control;
+    control?.abort();
+    const mine = new AbortController();
+    control = mine;
+    const { signal } = mine;
+    turn += 1;
+    const now = turn;
+    opening = true;
     let quiet: ReturnType<typeof setTimeout> | undefined;
     const alive = () => {
       clearTimeout(quiet);
-      quiet = setTimeout(() => control?.abort(), 40_000); // a comment comes every 15 s
+      quiet = setTimeout(() => mine.abort(), 40_000); // a comment comes every 15 s
     };
     try {
       alive();
@@ -78,13 +93,15 @@ export function follow({ update, connection }: Handlers): { close(): void; poke(
         return;
       }
       if (!response.ok || !response.body) throw new Error(String(response.status));
+      if (now !== turn) return;
+      opening = false;
       tries = 0;
       connection("connected", null);
       const parser = new SseParser();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) break;
+        if (done || now !== turn) break;
         alive();
         const events = parser.push(value);
         last = parser.id ?? last;
@@ -103,7 +120,8 @@ export function follow({ update, connection }: Handlers): { close(): void; poke(
     } finally {
       clearTimeout(quiet);
     }
-    if (closed) return;
+    if (closed || now !== turn) return;
+    opening = false;
     const seconds = wait(tries++);
     connection("lost", seconds);
     timer = setTimeout(open, seconds * 1000);
@@ -118,6 +136,9 @@ export function follow({ update, connection }: Handlers): { close(): void; poke(
     },
     poke() {
       if (!closed && timer !== undefined) void open();
+    },
+    verify() {
+      if (!closed && timer === undefined && !opening) void open();
     },
   };
 }

@@ -141,7 +141,8 @@ function Keys() {
 }
 
 function Changed() {
-  const conflict = useStudio((state) => state.conflict);
+  const conflict = useStudio((state) => state.conflicts[0]);
+  const more = useStudio((state) => state.conflicts.length - 1);
   const [compare, setCompare] = useState(false);
   const path = conflict?.path;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another file starts without the comparison
@@ -168,6 +169,7 @@ function Changed() {
       }
     >
       <p>{conflict.theirs === null ? t.gone(conflict.path) : t.text(conflict.path)}</p>
+      {more ? <p className="dim">{t.more(more)}</p> : null}
       {compare ? (
         <Suspense fallback={<Skeleton />}>
           <Compare path={conflict.path} theirs={conflict.theirs ?? ""} />
@@ -179,7 +181,7 @@ function Changed() {
 
 export default function Dialogs() {
   const dialog = useStudio((state) => state.dialog);
-  const conflict = useStudio((state) => state.conflict !== null);
+  const conflict = useStudio((state) => state.conflicts.length > 0);
   return (
     <>
       {dialog === "new-file" ? <NewFile /> : null}

@@ -1,7 +1,7 @@
 /** Messages of what did not work, until they are closed; and what screen readers are told. */
 import { X } from "lucide-react";
 import { IconButton } from "../parts/Button";
-import { ErrorBox } from "../parts/Empty";
+import { ErrorBox, NoticeBox } from "../parts/Empty";
 import { dismiss } from "../state/actions";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -14,7 +14,11 @@ export function Notices() {
       <div className="notices">
         {notices.map((notice) => (
           <div key={notice.id} className="notice">
-            <ErrorBox title={notice.title} text={notice.text} />
+            {notice.kind === "error" ? (
+              <ErrorBox title={notice.title} text={notice.text} />
+            ) : (
+              <NoticeBox title={notice.title} text={notice.text} />
+            )}
             <IconButton name={texts.errors.close} onPress={() => dismiss(notice.id)}>
               <X size={14} />
             </IconButton>

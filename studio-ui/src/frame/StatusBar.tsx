@@ -1,5 +1,13 @@
 /** The line below: what the check found, where the cursor is, whether the server answers. */
-import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert, Wifi, WifiOff } from "lucide-react";
+import {
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  LoaderCircle,
+  TriangleAlert,
+  Wifi,
+  WifiOff,
+} from "lucide-react";
 import { useEffect, useState } from "react";
 import { get, set, useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -18,8 +26,19 @@ function CheckStatus() {
     const timer = setTimeout(() => setSlow(true), 800);
     return () => clearTimeout(timer);
   }, [check.state]);
-  const Icon = slow ? LoaderCircle : errors ? CircleAlert : warnings ? TriangleAlert : CircleCheck;
-  const look = slow ? "spin" : errors ? "is-error" : warnings ? "is-warning" : "is-good";
+  const lost = useStudio((state) => state.connection === "lost" || state.connection === "token");
+  // without a server the counts are those of an older text
+  const stale = lost && check.state !== "done";
+  const Icon = stale
+    ? CircleDashed
+    : slow
+      ? LoaderCircle
+      : errors
+        ? CircleAlert
+        : warnings
+          ? TriangleAlert
+          : CircleCheck;
+  const look = stale ? "" : slow ? "spin" : errors ? "is-error" : warnings ? "is-warning" : "is-good";
   return (
     <button
       type="button"
@@ -31,7 +50,7 @@ function CheckStatus() {
       onClick={() => set((state) => ({ panels: { ...state.panels, bottomOpen: !get().panels.bottomOpen } }))}
     >
       <Icon size={13} aria-hidden className={look} />
-      {texts.status.counts(errors, warnings)}
+      {stale ? texts.status.notChecked : texts.status.counts(errors, warnings)}
     </button>
   );
 }
@@ -52,7 +71,7 @@ function ConnectionStatus() {
     <span
       role="status"
       aria-label={t.label}
-      data-state={lost ? "lost" : connection}
+      data-state={connection === "connected" ? "connected" : "lost"}
       className={`status-item ${lost ? "status-lost" : ""}`}
     >
       {lost ? <WifiOff size={13} aria-hidden /> : <Wifi size={13} aria-hidden />}

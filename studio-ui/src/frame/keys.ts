@@ -40,7 +40,7 @@ export function onKey(event: KeyboardEvent) {
   const control = event.ctrlKey || event.metaKey;
   const key = event.key.toLowerCase();
   const view = control && !event.altKey && !event.shiftKey ? viewNumbered(Number(key)) : null;
-  if (get().conflict) return;
+  if (get().conflicts.length) return;
   if (control && !event.altKey && key === "s") saveNow();
   else if (control && key === "enter") runNow();
   else if (control && !event.altKey && key === "p") set({ dialog: "go-to" });

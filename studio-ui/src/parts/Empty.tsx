@@ -1,5 +1,5 @@
 /** The states that are drawn, not left out: nothing there yet, loading, failed. */
-import { CircleAlert } from "lucide-react";
+import { CircleAlert, Info } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { texts } from "../texts";
 import { Button } from "./Button";
@@ -63,6 +63,20 @@ export function ErrorBox({
         <p>{text}</p>
         {hint ? <p className="dim">{hint}</p> : null}
         {again ? <Button onPress={again}>{texts.errors.again}</Button> : null}
+      </div>
+    </div>
+  );
+}
+
+/** Something that happened, and is no error. */
+export function NoticeBox({ title, text, children }: { title: string; text?: string; children?: ReactNode }) {
+  return (
+    <div className="error-box notice-box" role="status">
+      <Info size={16} aria-hidden="true" />
+      <div>
+        <p className="error-title">{title}</p>
+        {text ? <p>{text}</p> : null}
+        {children}
       </div>
     </div>
   );

@@ -1,7 +1,8 @@
 /** Starting and following runs, choosing events and detections. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { Job, Project } from "../api/types";
+import type { Job } from "../api/types";
 import { loadFiles, say, select, setRunner, tell, unsavedTexts } from "../state/actions";
+import { changeProject } from "../state/project";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
@@ -287,30 +288,6 @@ export async function copyIn(name: string, file: Blob): Promise<void> {
   // where the project names its events it has to name this one, too
   if (get().project.program?.events) await chooseEvents({ type: "", path: name }, true);
   setRun({ peek: name, comparing: false });
-}
-
-/** Changes the project, at once here and then on disk. */
-export async function changeProject(change: (project: Project) => Project): Promise<void> {
-  const { project, projectEtag } = get();
-  set({ project: change(project) });
-  try {
-    set(await written(change(project), projectEtag, change));
-  } catch (error) {
-    tell(error, texts.run.notKept);
-  }
-}
-
-async function written(project: Project, etag: string, change: (project: Project) => Project) {
-  try {
-    const answer = await api.writeProject(project, etag);
-    return { projectEtag: answer.etag };
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 412)) throw error;
-    const theirs = await api.project();
-    const next = change(theirs.project);
-    const answer = await api.writeProject(next, theirs.etag);
-    return { project: next, projectEtag: answer.etag };
-  }
 }
 
 // what kept a run from starting may have been mended

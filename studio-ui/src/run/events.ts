@@ -1,5 +1,6 @@
 /** The project's choice of events: entries are paths or `TYPE=PATH`, as on the command line. */
 import type { FileEntry, Options, OptionValue, OutlineEntry, Project } from "../api/types";
+import { withProgram } from "../state/program";
 
 export interface EventEntry {
   type: string;
@@ -63,8 +64,4 @@ export function withOption(project: Project, name: string, value: OptionValue | 
   if (value === undefined) delete options[name];
   else options[name] = value;
   return withProgram(project, { options });
-}
-
-function withProgram(project: Project, change: Partial<NonNullable<Project["program"]>>): Project {
-  return { version: 1, ...project, program: { ...project.program, ...change } };
 }

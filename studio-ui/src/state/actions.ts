@@ -3,7 +3,7 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Texts } from "../api/types";
 import { texts } from "../texts";
 import { existing, type View, viewFor } from "../views";
-import { type Buffer, get, type Place, type Selection, set } from "./store";
+import { type Buffer, type Conflict, get, type Notice, type Place, type Selection, set } from "./store";
 import { forget, keep } from "./unsaved";
 
 /** What the text editor offers to the frame once it is loaded. */
@@ -81,9 +81,13 @@ export async function keepUnsaved(path: string): Promise<void> {
       await keep({ project, path, text: buffer.text, saved: buffer.saved, etag: buffer.etag });
     else await forget(project, path);
   } catch (error) {
-    console.warn("texts cannot be kept in this browser", error);
+    if (!warned) tell(error, texts.errors.notKept);
+    warned = true;
   }
 }
+
+/** It is said once that this browser keeps nothing. */
+let warned = false;
 
 /** Replaces a text from outside the editor. */
 export function replaceText(path: string, text: string, change: Partial<Buffer> = {}) {
@@ -105,16 +109,29 @@ export function say(text: string) {
   requestAnimationFrame(() => set({ said: text }));
 }
 
+/** The message of an error with its hint. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return [error.message, error.hint].filter(Boolean).join(". ");
+  return error instanceof Error ? error.message : String(error);
+}
+
 export function tell(error: unknown, title: string = texts.errors.title) {
   if (error instanceof DOMException && error.name === "AbortError") return;
   if (error instanceof ConnectionLost) return; // the status bar says so
-  const text = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof ApiError && error.hint ? ` ${error.hint}` : "";
+  if (error instanceof ApiError && error.status === 401) return set({ connection: "token" });
   if (!(error instanceof ApiError)) console.error(error);
+  notify("error", title, messageOf(error));
+}
+
+/** Shows a message until it is closed. The same message is not shown twice. */
+export function notify(kind: Notice["kind"], title: string, text: string) {
   notices += 1;
   const id = notices;
   set((state) => ({
-    notices: [...state.notices.slice(-3), { id, kind: "error", title, text: text + hint }],
+    notices: [
+      ...state.notices.filter((one) => one.title !== title || one.text !== text).slice(-3),
+      { id, kind, title, text },
+    ],
   }));
 }
 
@@ -135,7 +152,7 @@ const SHOWN = 4_000_000;
 export async function open(path: string): Promise<void> {
   if (get().buffers[path]) return;
   const entry = get().files.find((file) => file.path === path);
-  const empty = { path, saved: "", text: "", etag: null, dirty: false, epoch: 0 };
+  const empty = { path, saved: "", text: "", etag: null, dirty: false, trouble: null, epoch: 0 };
   let buffer: Buffer;
   try {
     if (entry?.kind === "event" && (entry.size > SHOWN || entry.path.endsWith(".parquet")))
@@ -144,12 +161,25 @@ export async function open(path: string): Promise<void> {
     buffer = { ...empty, text, saved: text, etag, writable: entry?.writable ?? false, error: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    buffer = { ...empty, writable: false, error: [error.message, error.hint].filter(Boolean).join(" ") };
+    buffer = { ...empty, writable: false, error: messageOf(error) };
   }
   if (!get().buffers[path]) set((state) => ({ buffers: { ...state.buffers, [path]: buffer } }));
 }
 
-/** Reads a file again; an edited one is a conflict that people decide. */
+/** A file that was changed elsewhere: people are asked, about one file after the other. */
+export function addConflict(conflict: Conflict) {
+  set(({ conflicts }) => {
+    const at = conflicts.findIndex((one) => one.path === conflict.path);
+    return { conflicts: at < 0 ? [...conflicts, conflict] : conflicts.with(at, conflict) };
+  });
+}
+
+function settled(path: string) {
+  if (get().conflicts.some((one) => one.path === path))
+    set(({ conflicts }) => ({ conflicts: conflicts.filter((one) => one.path !== path) }));
+}
+
+/** Reads a file again; an edited one is a conflict that people decide. What cannot be read keeps its text here. */
 export async function reread(path: string, saving = false): Promise<void> {
   const buffer = get().buffers[path];
   if (!buffer) return;
@@ -158,24 +188,44 @@ export async function reread(path: string, saving = false): Promise<void> {
     theirs = await api.read(path);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) theirs = null;
-    else if (error instanceof ApiError)
-      return replaceText(path, "", { saved: "", error: error.message, writable: false });
+    else if (error instanceof ApiError && error.status !== 401) return unreadable(path, error);
     else throw error;
   }
   flush();
   const now = get().buffers[path];
-  if (!now || (theirs && theirs.etag === now.etag)) return;
-  if (theirs && theirs.text === now.text)
+  if (!now) return;
+  if (now.trouble !== null || now.error !== null) patch(path, { trouble: null, error: null });
+  if (theirs && theirs.etag === now.etag) return settled(path);
+  if (theirs && theirs.text === now.text) {
     patch(path, { saved: theirs.text, etag: theirs.etag, dirty: false });
-  else if (now.dirty) {
-    if (theirs?.text === now.saved) patch(path, { etag: theirs.etag });
-    else set({ conflict: { path, theirs: theirs?.text ?? null, etag: theirs?.etag ?? null, saving } });
-  } else if (theirs) replaceText(path, theirs.text, { saved: theirs.text, etag: theirs.etag, error: null });
-  else close(path);
+    void keepUnsaved(path);
+    settled(path);
+  } else if (now.dirty) {
+    if (theirs?.text === now.saved) {
+      patch(path, { etag: theirs.etag });
+      settled(path);
+    } else addConflict({ path, theirs: theirs?.text ?? null, etag: theirs?.etag ?? null, saving });
+  } else if (theirs) {
+    const writable = get().files.find((file) => file.path === path)?.writable ?? now.writable;
+    replaceText(path, theirs.text, { saved: theirs.text, etag: theirs.etag, writable });
+    say(texts.said.followed(path));
+  } else {
+    close(path);
+    say(texts.said.gone(path));
+  }
+}
+
+/** The file cannot be read any more: an edited text stays, of another one the reason is shown. */
+function unreadable(path: string, error: ApiError) {
+  flush();
+  const buffer = get().buffers[path];
+  if (buffer?.dirty) patch(path, { trouble: texts.errors.unreadable(messageOf(error)) });
+  else patch(path, { error: messageOf(error) });
 }
 
 export function close(path: string) {
   pending.delete(path);
+  settled(path);
   set((state) => {
     const { [path]: _, ...buffers } = state.buffers;
     return { buffers, ...(state.active === path && { active: null, statement: null }) };
@@ -193,13 +243,21 @@ export async function save(path: string | null = get().active): Promise<void> {
     const etag = await api.write(path, text, buffer.etag);
     flush();
     const now = get().buffers[path];
-    patch(path, { saved: text, etag, dirty: now?.text !== text });
+    patch(path, { saved: text, etag, dirty: now?.text !== text, trouble: null });
     await keepUnsaved(path);
     say(texts.said.saved(path));
     await loadFiles();
   } catch (error) {
-    if (error instanceof ApiError && error.status === 412) await reread(path, true);
-    else tell(error, texts.errors.notSaved(path));
+    if (error instanceof ApiError && error.status === 412) {
+      await reread(path, true);
+      const now = get().buffers[path];
+      // only its date has changed, or it was deleted and is back: there is nothing to ask
+      const same = now?.dirty && now.etag !== buffer.etag;
+      if (same && !get().conflicts.some((one) => one.path === path)) await save(path);
+    } else {
+      if (error instanceof ApiError) patch(path, { trouble: texts.errors.unsaved(messageOf(error)) });
+      tell(error, texts.errors.notSaved(path));
+    }
   }
 }
 
@@ -235,10 +293,10 @@ export async function remove(path: string): Promise<void> {
 
 /** The answer to "Changed elsewhere". */
 export async function settle(answer: "mine" | "theirs"): Promise<void> {
-  const { conflict } = get();
+  const [conflict] = get().conflicts;
   if (!conflict) return;
   const { path, theirs, etag, saving } = conflict;
-  set({ conflict: null });
+  settled(path);
   if (answer === "theirs") {
     if (theirs === null) close(path);
     else replaceText(path, theirs, { saved: theirs, etag });

@@ -4,12 +4,24 @@ import type { Update } from "../api/types";
 import { follow } from "../api/updates";
 import { texts } from "../texts";
 import { existing } from "../views";
-import { flush, keepUnsaved, loadFiles, open, reread, say, tell, withEditor } from "./actions";
+import {
+  addConflict,
+  flush,
+  keepUnsaved,
+  loadFiles,
+  notify,
+  open,
+  reread,
+  say,
+  tell,
+  withEditor,
+} from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
 import { followPlan } from "./planning";
-import { get, type Panels, type Studio, set, useStudio } from "./store";
-import { kept } from "./unsaved";
+import { loadProject } from "./project";
+import { type Buffer, get, type Panels, type Studio, set, useStudio } from "./store";
+import { kept, type Unsaved } from "./unsaved";
 
 const PANELS = "occurs-panels";
 const THEME = "occurs-theme";
@@ -64,17 +76,25 @@ function followPanels() {
 function firstFile(): string | null {
   const { files } = get();
   const rules = files.filter((file) => file.kind === "rules");
-  return (rules.find((file) => file.in_program) ?? rules[0])?.path ?? null;
+  const first = rules.find((file) => file.in_program) ?? rules[0];
+  return first?.path ?? Object.keys(get().buffers)[0] ?? null;
 }
 
 /** A definition that the address names before the program is known. */
 let wanted: string | null = null;
 
+/** Is this a file of the directory, or one that is gone and has a text here? */
+function isKnown(path: string | null): path is string {
+  if (path === null) return false;
+  return get().buffers[path] !== undefined || get().files.some((file) => file.path === path);
+}
+
 async function showAddress() {
   const { path, view, statement } = parseAddress(location.hash);
-  const known = path && get().files.some((file) => file.path === path) ? path : null;
+  const known = isKnown(path) ? path : null;
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
+  if (path && !known) notify("error", texts.errors.noFile(path), target ? texts.errors.instead(target) : "");
   set({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
   wanted = statement;
   if (get().check.state === "done") await showWanted();
@@ -135,44 +155,45 @@ function followTitle() {
   );
 }
 
-async function restore() {
+/** Unsaved texts come back as unsaved. What changed on disk meanwhile is asked about, file by file. */
+export async function restore() {
   const unsaved = await kept(get().mark).catch(() => []);
   let count = 0;
   for (const one of unsaved) {
-    if (!get().files.some((file) => file.path === one.path)) {
-      set((state) => ({
-        buffers: {
-          ...state.buffers,
-          [one.path]: { ...one, dirty: true, writable: true, error: null, epoch: 0, etag: null },
-        },
-      }));
-      count += 1;
-      continue;
-    }
-    await open(one.path);
-    const now = get().buffers[one.path];
-    if (!now || now.error || now.text === one.text) {
+    const listed = get().files.some((file) => file.path === one.path);
+    if (listed) await open(one.path);
+    const now = listed ? get().buffers[one.path] : undefined;
+    if (now && now.error === null && now.text === one.text) {
       void keepUnsaved(one.path);
       continue;
     }
     count += 1;
-    set((state) => ({
-      buffers: {
-        ...state.buffers,
-        [one.path]: { ...now, text: one.text, dirty: true, epoch: now.epoch + 1 },
-      },
-      ...(one.etag !== now.etag &&
-        one.saved !== now.saved && {
-          conflict: { path: one.path, theirs: now.saved, etag: now.etag, saving: false },
-        }),
-    }));
+    takeBack(one, now);
+    if (!now || now.error !== null || one.etag === now.etag || one.saved === now.saved) continue;
+    addConflict({ path: one.path, theirs: now.saved, etag: now.etag, saving: false });
   }
   if (count) say(texts.said.restored(count));
 }
 
+/** The buffer of a text that was kept. It is saved only over what it was made from: the ETag stays the old one. */
+function takeBack(one: Unsaved, now: Buffer | undefined) {
+  const same = now && now.error === null && one.saved === now.saved;
+  const buffer: Buffer = {
+    path: one.path,
+    text: one.text,
+    saved: one.saved,
+    etag: same ? now.etag : now ? one.etag : null,
+    dirty: true,
+    writable: now && now.error === null ? now.writable : true,
+    error: null,
+    trouble: now?.error ? texts.errors.unreadable(now.error) : null,
+    epoch: (now?.epoch ?? -1) + 1,
+  };
+  set((state) => ({ buffers: { ...state.buffers, [one.path]: buffer } }));
+}
+
 async function load() {
-  const [files, { project, etag }] = await Promise.all([api.files(), api.project()]);
-  set({ ...files, project, projectEtag: etag });
+  await Promise.all([loadFiles(), loadProject()]);
   void loadAbout();
 }
 
@@ -200,7 +221,7 @@ function takeUpdate(update: Update) {
     void loadFiles().catch(tell);
     const path = update.data?.path;
     if (path && get().buffers[path]) void reread(path).catch(tell);
-    if (path === "studio.json") void rereadProject();
+    if (path === "studio.json") void loadProject().catch(tell);
     checkSoon();
   } else if (update.event === "job") {
     // a run that another page has started takes the place of one that has ended
@@ -208,19 +229,12 @@ function takeUpdate(update: Update) {
     const ended = !job || (job.state !== "queued" && job.state !== "running");
     if (update.data && (ended || job.id === update.data.id)) set({ job: update.data });
   } else if (update.event === "worker") {
-    say(update.data?.message ?? texts.said.worker);
+    // the first one that is ready is none that was restarted
+    const { state, message } = update.data ?? {};
+    if (state === "restarted") notify("notice", texts.said.worker, message ?? "");
     checkSoon();
   } else if (update.event === "reload") {
     void catchUp();
-  }
-}
-
-async function rereadProject() {
-  try {
-    const { project, etag } = await api.project();
-    set({ project, projectEtag: etag });
-  } catch (error) {
-    tell(error);
   }
 }
 
@@ -249,7 +263,7 @@ async function begin() {
     await restore();
     if (!parseAddress(location.hash).path) {
       const last = stored<string>(`${PLACE}:${get().mark}`);
-      if (last) history.replaceState(null, "", last);
+      if (last && isKnown(parseAddress(last).path)) history.replaceState(null, "", last);
     }
     let shown: string;
     do {
@@ -272,20 +286,26 @@ export function start() {
   followWidth();
   followAddress();
   followPlan();
-  onLost(() => {
-    if (get().connection === "connected") set({ connection: "lost" });
-  });
   addEventListener("beforeunload", () => {
     flush();
     for (const buffer of Object.values(get().buffers)) if (buffer.dirty) void keepUnsaved(buffer.path);
   });
+  /** something may have been missed since the stream was last known to be open */
+  let missed = false;
   const stream = follow({
     update: takeUpdate,
     connection(state, retry) {
-      const before = get().connection;
+      if (state === "lost") missed = true;
       set({ connection: state, retry });
-      if (state === "connected" && before === "lost") void catchUp();
+      if (state !== "connected" || !missed) return;
+      missed = false;
+      void catchUp();
     },
+  });
+  // a call that found no server says nothing yet of the stream: opened anew, it tells
+  onLost(() => {
+    missed = true;
+    stream.verify();
   });
   retryNow = stream.poke;
   addEventListener("online", stream.poke);

@@ -15,6 +15,8 @@ export interface Buffer {
   dirty: boolean;
   writable: boolean;
   error: string | null;
+  /** why the file cannot be read or saved, while its text here is kept */
+  trouble: string | null;
   /** counts replacements of the text that do not come from the editor (read again, formatted, restored) */
   epoch: number;
 }
@@ -75,6 +77,8 @@ export interface Studio {
   mark: string;
   project: Project;
   projectEtag: string;
+  /** why `studio.json` does not count; it is left as it is */
+  projectWrong: string | null;
   buffers: Record<string, Buffer>;
   check: Check;
   plan: PlanAnswer | null;
@@ -90,7 +94,8 @@ export interface Studio {
   job: Job | null;
   connection: Connection;
   retry: number | null;
-  conflict: Conflict | null;
+  /** files that were changed elsewhere and here; the first is asked about */
+  conflicts: Conflict[];
   notices: Notice[];
   said: string;
   /** several places to choose from: the uses of a name */
@@ -116,6 +121,7 @@ export const useStudio = create<Studio>()(
       mark: "",
       project: {},
       projectEtag: "",
+      projectWrong: null,
       buffers: {},
       check: { state: "none", problems: [], outline: [], error: null },
       plan: null,
@@ -130,7 +136,7 @@ export const useStudio = create<Studio>()(
       job: null,
       connection: "connecting",
       retry: null,
-      conflict: null,
+      conflicts: [],
       notices: [],
       said: "",
       places: [],

@@ -1,4 +1,5 @@
 /** The text of the open file. */
+import { CircleAlert } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { ApiError, api } from "../api/client";
 import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
@@ -194,6 +195,12 @@ export default function TextView() {
   const shown = Boolean(active && buffer && !buffer.error);
   return (
     <div className="text-view">
+      {shown && buffer?.trouble ? (
+        <div className="file-note file-trouble" role="alert">
+          <CircleAlert size={14} aria-hidden />
+          <span>{buffer.trouble}</span>
+        </div>
+      ) : null}
       <div className="editor" ref={parent} hidden={!shown} />
       {buffer?.error ? <ErrorBox title={active ?? ""} text={buffer.error} /> : null}
       {!active && ready ? (

@@ -259,6 +259,17 @@ export class Editor {
           indentWithTab,
         ]),
         EditorView.domEventHandlers({
+          // a browser that replaces marked text itself keeps its look by a style attribute, which the policy refuses
+          beforeinput: (event, view) => {
+            const { state } = view;
+            const typed = event.inputType === "insertText" && !view.composing ? event.data : null;
+            if (typed === null || state.readOnly || state.selection.ranges.every((one) => one.empty))
+              return false;
+            view.dispatch(
+              state.update(state.replaceSelection(typed), { userEvent: "input.type", scrollIntoView: true }),
+            );
+            return true;
+          },
           mousedown: (event, view) => {
             if (!(event.ctrlKey || event.metaKey) || event.button !== 0 || event.altKey) return false;
             const position = view.posAtCoords({ x: event.clientX, y: event.clientY });

@@ -90,9 +90,3 @@ def test_nothing_is_lost_in_a_narrow_window(
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-def test_without_a_token_the_page_says_where_it_is(serve: Callable[..., Any], browser: Any) -> None:
-    served = serve("flights")
-    page = browser.new_page()
-    page.goto(f"http://{served.home}/")
-    expect(page.locator("body")).to_contain_text("token")
-    page.close()

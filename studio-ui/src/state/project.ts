@@ -1,0 +1,46 @@
+/** `studio.json`: which files are the program, and what else the project says of itself. */
+import { ApiError, api } from "../api/client";
+import type { Project } from "../api/types";
+import { texts } from "../texts";
+import { messageOf, notify, tell } from "./actions";
+import { get, set } from "./store";
+
+/** Reads the project. A wrong `studio.json` counts as none; Problems has what is wrong with it. */
+export async function loadProject(): Promise<void> {
+  try {
+    const { project, etag } = await api.project();
+    set({ project, projectEtag: etag, projectWrong: null });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 422)) throw error;
+    set({ project: {}, projectEtag: "", projectWrong: messageOf(error) });
+  }
+}
+
+/** Changes the project, at once here and then on disk. A wrong `studio.json` is not written over. */
+export async function changeProject(change: (project: Project) => Project): Promise<void> {
+  const { project, projectEtag, projectWrong } = get();
+  if (projectWrong !== null) {
+    notify("error", texts.errors.projectWrong, projectWrong);
+    return;
+  }
+  set({ project: change(project) });
+  try {
+    set(await written(change(project), projectEtag, change));
+  } catch (error) {
+    tell(error, texts.run.notKept);
+    await loadProject().catch(tell);
+  }
+}
+
+async function written(project: Project, etag: string, change: (project: Project) => Project) {
+  try {
+    const answer = await api.writeProject(project, etag);
+    return { projectEtag: answer.etag };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    const theirs = await api.project();
+    const next = change(theirs.project);
+    const answer = await api.writeProject(next, theirs.etag);
+    return { project: next, projectEtag: answer.etag };
+  }
+}
