@@ -3,6 +3,8 @@
 export interface Schemas {
   About: About;
   At: At;
+  Canvas: Canvas;
+  CanvasOf: CanvasOf;
   Changed: Changed;
   Changes: Changes;
   Checked: Checked;
@@ -12,6 +14,8 @@ export interface Schemas {
   Count: Count;
   Detection: Detection;
   Draft: Draft;
+  Edit: Edit;
+  Edited: Edited;
   ErrorAnswer: ErrorAnswer;
   Event: Event;
   EventFile: EventFile;
@@ -21,6 +25,9 @@ export interface Schemas {
   FireRequest: FireRequest;
   Format: Format;
   Formatted: Formatted;
+  Graph: Graph;
+  GraphOf: GraphOf;
+  Head: Head1;
   Hover: Hover;
   Icon: Icon;
   InFile: InFile;
@@ -30,6 +37,7 @@ export interface Schemas {
   JobStarted: JobStarted;
   Lane: Lane;
   Language: Language;
+  Link: Link;
   NetArc: NetArc;
   NetBreaks: NetBreaks;
   NetChoice: NetChoice;
@@ -47,6 +55,7 @@ export interface Schemas {
   NetTaken: NetTaken;
   NetText: NetText;
   NetTransition: NetTransition;
+  Node: Node;
   Opened: Opened;
   Option: Option;
   Options: Options;
@@ -70,6 +79,8 @@ export interface Schemas {
   Sidecar: Sidecar;
   Snippet: Snippet;
   Span: Span;
+  Statement: Statement;
+  Tag: Tag;
   Texts: Texts;
   TimeKind: TimeKind;
   Timeline: Timeline;
@@ -186,6 +197,68 @@ export interface Option {
 export interface At {
   offset: number;
   path: string;
+  texts: {
+    [k: string]: string;
+  };
+}
+/**
+ * The drawing of one EPL statement.
+ */
+export interface Canvas {
+  head: Head;
+  links: Link[];
+  nodes: Node[];
+}
+/**
+ * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+ *
+ *     ``where``: the condition on detections.
+ */
+export interface Head {
+  description: string | null;
+  discard: boolean;
+  into: string | null;
+  name: string | null;
+  priority: number | string | null;
+  suppress: boolean;
+  tags: Tag[];
+  where: string | null;
+}
+/**
+ * An annotation `@Tag(name='..', value='..')`.
+ */
+export interface Tag {
+  name: string;
+  value: string;
+}
+/**
+ * From an operand to its operator, where it has the place ``order`` (from 1).
+ */
+export interface Link {
+  from: string;
+  order: number;
+  to: string;
+}
+/**
+ * A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out.
+ */
+export interface Node {
+  fields: {
+    [k: string]: unknown;
+  };
+  id: string;
+  kind: string;
+  x: number | null;
+  y: number | null;
+}
+/**
+ * A drawing to put in the place of a statement of an EPL text; ``statement``: its id, null for a new one.
+ */
+export interface CanvasOf {
+  canvas: Canvas;
+  path: string | null;
+  statement: string | null;
+  text: string;
   texts: {
     [k: string]: string;
   };
@@ -353,6 +426,39 @@ export interface Draft {
   };
 }
 /**
+ * The characters from ``from`` up to ``to`` become ``insert``; offsets count code points.
+ */
+export interface Edit {
+  from: number;
+  insert: string;
+  to: number;
+}
+/**
+ * A text after an edit of a drawing; null if the drawing has errors.  ``renamed``: ids of nodes that have other
+ *     ones now.
+ */
+export interface Edited {
+  edits: Edit[];
+  problems: Problem[];
+  renamed: {
+    [k: string]: string;
+  };
+  statement: string | null;
+  statements: Statement[];
+  text: string | null;
+}
+/**
+ * A statement of an EPL text.  ``canvas``: its drawing, null for a schema.
+ */
+export interface Statement {
+  canvas: Canvas | null;
+  draft: boolean;
+  id: string;
+  kind: "pattern" | "schema" | "simple" | "text";
+  span: Span;
+  text: string;
+}
+/**
  * Every answer that is not a success.
  */
 export interface ErrorAnswer {
@@ -454,6 +560,38 @@ export interface Format {
 export interface Formatted {
   problems: Problem[];
   text: string;
+}
+/**
+ * The statements of an EPL text; ``definition`` of a problem is the id of its statement.
+ */
+export interface Graph {
+  problems: Problem[];
+  statements: Statement[];
+}
+/**
+ * An EPL text to draw.  With its ``path`` the rest of the program counts, too: ``texts`` are its unsaved ones.
+ */
+export interface GraphOf {
+  path: string | null;
+  text: string;
+  texts: {
+    [k: string]: string;
+  };
+}
+/**
+ * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+ *
+ *     ``where``: the condition on detections.
+ */
+export interface Head1 {
+  description: string | null;
+  discard: boolean;
+  into: string | null;
+  name: string | null;
+  priority: number | string | null;
+  suppress: boolean;
+  tags: Tag[];
+  where: string | null;
 }
 /**
  * What is to be said of a place; ``text`` has lines, the first of which is code.
