@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from anyio import to_thread
-from msgspec import UNSET, json, to_builtins
+from msgspec import UNSET, Raw, json, to_builtins
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -107,6 +107,14 @@ async def fire(request: Request) -> Response:
     return answer(await _nets(request).ask(_id(request), args.pop("call"), **args))
 
 
+@call(body=shapes.NetEdit, answer=shapes.NetOpened)
+async def edit(request: Request) -> Response:
+    """Change initial tokens, guards, priorities and inscriptions of a net, and restart it."""
+    asked, id = await body(request, shapes.NetEdit), _id(request)
+    raw = await _nets(request).ask(id, "edit", LIMITS.net_seconds, changes=to_builtins(asked.changes))
+    return answer({"id": id, **json.decode(raw, type=dict[str, Raw])})
+
+
 @call(query=shapes.NetExportQuery, text="image/svg+xml")
 async def export(request: Request) -> Response:
     """A net as a file."""
@@ -130,6 +138,7 @@ async def close(request: Request) -> Response:
 routes = [
     Route("/nets", open_net, methods=["POST"]),
     Route("/nets/{id}/fire", fire, methods=["POST"]),
+    Route("/nets/{id}/edit", edit, methods=["POST"]),
     Route("/nets/{id}/export", export),
     Route("/nets/{id}", close, methods=["DELETE"]),
 ]

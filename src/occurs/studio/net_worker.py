@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from occurs.services.answers import NetOpened
 from occurs.studio.limits import LIMITS
 from occurs.studio.worker import plain, serve
 
@@ -16,6 +17,7 @@ def main() -> None:
 
 def calls() -> Mapping[str, Callable[..., Any]]:
     """The calls by name; this loads the engine."""
+    from occurs.nets.editing import Change
     from occurs.nets.stepping import Breaks
     from occurs.services import nets
 
@@ -23,8 +25,11 @@ def calls() -> Mapping[str, Callable[..., Any]]:
     limits = nets.Limits(LIMITS.net_nodes, LIMITS.net_events)
 
     def kept(id: str, net: nets.OpenNet) -> dict[str, Any]:
-        found = net.opened()
+        found = shown(net.opened())
         opened[id] = net
+        return found
+
+    def shown(found: NetOpened) -> dict[str, Any]:
         # a drawing has no integers that JavaScript would round
         return {
             "net": found.net, "state": plain(found.state), "rows": plain(found.rows), "problems": found.problems,
@@ -54,10 +59,13 @@ def calls() -> Mapping[str, Callable[..., Any]]:
     def export(id: str, format: nets.Format, theme: str) -> str:
         return opened[id].export(format, theme)
 
+    def edit(id: str, changes: Sequence[Mapping[str, Any]]) -> Any:
+        return shown(opened[id].edit([Change(**change) for change in changes]))
+
     def close(id: str) -> None:
         opened.pop(id, None)
 
-    made: list[Callable[..., Any]] = [rules, file, run, fire, back, reset, export, close]
+    made: list[Callable[..., Any]] = [rules, file, run, fire, back, reset, edit, export, close]
     return {one.__name__: one for one in made}
 
 
