@@ -21,12 +21,14 @@ from occurs.model.source import Source
 from occurs.model.time import TimeKind
 from occurs.nets.colours import Value
 from occurs.nets.drawing import DrawnArc, DrawnPage, DrawnPlace, DrawnTransition, Note, drawing, grid
-from occurs.nets.editing import Change, edited
+from occurs.nets.editing import Change as Change
+from occurs.nets.editing import edited
 from occurs.nets.firing import Element, number_of, plan_of
 from occurs.nets.layout import Point, placed
 from occurs.nets.ml import value_text
 from occurs.nets.net import Net, Place, Role, priority_text
-from occurs.nets.stepping import Breaks, Stepper
+from occurs.nets.stepping import Breaks as Breaks
+from occurs.nets.stepping import Stepper
 from occurs.nets.transform import encoded
 from occurs.program import Program
 from occurs.services.answers import (

@@ -31,11 +31,10 @@ class Limits:
     #: a call of the language worker, and the memory of the worker
     call_seconds: float = 5.0
     worker_memory: int = 4096 * MB
-    #: nets that are open, of places and transitions and of rows of one, and the bytes of its file or of its events
+    #: nets that are open, of places and transitions and of rows of one, and the bytes of its events
     nets: int = 4
     net_nodes: int = 10_000
     net_rows: int = 100_000
-    net_file: int = 16 * MB
     net_events: int = 100 * MB
     #: opening a net, which is drawn then
     net_seconds: float = 30.0

@@ -31,10 +31,10 @@ async def open_net(request: Request) -> Response:
     asked = await body(request, shapes.NetRequest)
     studio = request.app.state.studio
     if asked.path is not None and kind_of(studio.folder.check(asked.path)) == "net":
-        data = await to_thread.run_sync(_net_file, studio, asked.path, asked.texts)
+        data = await to_thread.run_sync(net_file, studio, asked.path, asked.texts)
         id, found = await _nets(request).open("file", _stem(asked.path), path=asked.path, data=data, black=asked.black)
         return answer({"id": id, **found}, 201)
-    texts, settings = await to_thread.run_sync(_program, studio, asked)
+    texts, settings = await to_thread.run_sync(program, studio, asked.path, asked.texts)
     options = settings.options if asked.options is None else options_of(asked.options)
     optional = asked.events is None
     events = await to_thread.run_sync(studio.events, settings.events if optional else asked.events, optional)
@@ -47,7 +47,7 @@ async def open_net(request: Request) -> Response:
     return answer({"id": id, **found}, 201)
 
 
-def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
+def net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
     """The bytes of a file of a net, as text of one character each."""
     if path not in texts:
         data: bytes = studio.folder.read(path).data
@@ -55,24 +55,22 @@ def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
         data = texts[path].encode("iso-8859-1", "xmlcharrefreplace")
     else:
         data = texts[path].encode(errors="surrogatepass")
-    if len(data) > LIMITS.net_file:
-        raise Refused(413, "too-large", f"{path}: a file of a net has at most {LIMITS.net_file >> 20} MB")
     return data.decode("iso-8859-1")
 
 
-def _program(studio: Any, asked: shapes.NetRequest) -> tuple[dict[str, str], Any]:
-    """The texts of the rules that are asked for, and the settings of the project."""
-    texts, problems, settings = studio.program(asked.texts)
-    if asked.path is not None:
-        if kind_of(asked.path) != "rules":
-            raise Refused(400, "bad-request", f"{asked.path} is neither a file of rules nor of a net")
-        if asked.path not in texts:
+def program(studio: Any, path: str | None, unsaved: dict[str, str]) -> tuple[dict[str, str], Any]:
+    """The texts of a file of rules, or of the whole program, and the settings of the project."""
+    texts, problems, settings = studio.program(unsaved)
+    if path is not None:
+        if kind_of(path) != "rules":
+            raise Refused(400, "bad-request", f"{path} is neither a file of rules nor of a net")
+        if path not in texts:
             try:
-                texts[asked.path] = studio.folder.read(asked.path).text
+                texts[path] = studio.folder.read(path).text
             except UnicodeDecodeError:
-                raise Refused(422, "problems", f"{asked.path} is not UTF-8") from None
-        texts = {asked.path: texts[asked.path]}
-        problems = [p for p in problems if p.file == asked.path]
+                raise Refused(422, "problems", f"{path} is not UTF-8") from None
+        texts = {path: texts[path]}
+        problems = [p for p in problems if p.file == path]
     if wrong := [p for p in problems if p.severity == "error"]:
         raise problems_refused(wrong)
     if not texts:

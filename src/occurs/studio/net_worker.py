@@ -17,8 +17,6 @@ def main() -> None:
 
 def calls() -> Mapping[str, Callable[..., Any]]:
     """The calls by name; this loads the engine."""
-    from occurs.nets.editing import Change
-    from occurs.nets.stepping import Breaks
     from occurs.services import nets
 
     opened: dict[str, nets.OpenNet] = {}
@@ -44,7 +42,7 @@ def calls() -> Mapping[str, Callable[..., Any]]:
         return kept(id, nets.of_net_file(path, data.encode("iso-8859-1"), black=black, limits=limits))
 
     def run(id: str, steps: int | None, row: int | None, breaks: Mapping[str, Any] | None) -> Any:
-        where = None if breaks is None else Breaks(frozenset(breaks["transitions"]), breaks["places"])
+        where = None if breaks is None else nets.Breaks(frozenset(breaks["transitions"]), breaks["places"])
         return plain(opened[id].run(steps, row, where))
 
     def fire(id: str, transition: str, binding: Mapping[str, str] | None) -> Any:
@@ -60,7 +58,7 @@ def calls() -> Mapping[str, Callable[..., Any]]:
         return opened[id].export(format, theme)
 
     def edit(id: str, changes: Sequence[Mapping[str, Any]]) -> Any:
-        return shown(opened[id].edit([Change(**change) for change in changes]))
+        return shown(opened[id].edit([nets.Change(**change) for change in changes]))
 
     def close(id: str) -> None:
         opened.pop(id, None)
