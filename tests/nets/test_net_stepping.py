@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_typed import RandomNet
 from small_nets import NEXT, example_1, figure_3
@@ -84,6 +84,7 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and (isinstance(one, OccursError) or one == other)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400), st.booleans(), st.none() | st.integers(0, 3), st.lists(click, max_size=12), st.data())
 def test_any_clicks_are_plain_firing(number: int, black: bool, seed: int | None, clicks: list[Any], data: Any) -> None:
     net = RandomNet(number, black).net()
@@ -101,6 +102,7 @@ def test_any_clicks_are_plain_firing(number: int, black: bool, seed: int | None,
             assert (stepper.steps, stepper.marking) == (len(plain.states) - 1, plain.marking)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400), st.booleans(), st.none() | st.integers(0, 3), st.integers(0, 30))
 def test_back_is_the_inverse(number: int, black: bool, seed: int | None, n: int) -> None:
     stepper = Stepper(RandomNet(number, black).net(), seed)

@@ -411,6 +411,68 @@ class NetOpened:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True)
+class NetSpace:
+    """The state space of a net.
+
+    Attributes:
+        report: The report of ``occurs simulate --space``.
+        complete: Whether all markings were found.
+        dead_markings: The number of markings in which nothing can fire.
+        home_markings: The number of markings that can always be reached again; None if that is unknown.
+        dead_transitions: The transitions that never fire, so far.
+    """
+
+    report: str
+    complete: bool
+    nodes: int
+    arcs: int
+    dead_markings: int
+    home_markings: int | None
+    dead_transitions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The number of runs in which something was there ``low`` to ``high`` times."""
+
+    low: int
+    high: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class NetCounted:
+    """How often something was there in each of many random runs.
+
+    Attributes:
+        of: Rows of the input, events that statements derive, or firings.
+        interval: Of the mean; None for a single run.
+        share: The share of runs in which it was there at all.
+        histogram: At most 20 bars.
+    """
+
+    name: str
+    of: Literal["input", "output", "firings"]
+    mean: float
+    interval: tuple[float, float] | None
+    least: int
+    most: int
+    share: float
+    share_interval: tuple[float, float]
+    histogram: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class NetRandom:
+    """Many runs of a net on random streams.  ``complete``: did every run end before its limit of firings?"""
+
+    runs: int
+    confidence: float
+    complete: bool
+    counted: tuple[NetCounted, ...]
+
+
 # drawings of EPL
 
 

@@ -169,7 +169,7 @@ def told(problems: Iterable[Problem]) -> list[answers.Problem]:
     return [
         answers.Problem(
             p.kind, p.severity, p.message, p.hint, p.file, p.span,
-            tuple(Related(r.message, r.file, r.span) for r in p.related), None, p.row, p.definition,
+            tuple(Related(r.message, r.file, r.span) for r in p.related), p.node, p.row, p.definition,
         )
         for p in sorted(dict.fromkeys(problems), key=Problem.sort_key)
     ]  # fmt: skip

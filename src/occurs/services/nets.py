@@ -21,11 +21,14 @@ from occurs.model.source import Source
 from occurs.model.time import TimeKind
 from occurs.nets.colours import Value
 from occurs.nets.drawing import DrawnArc, DrawnPage, DrawnPlace, DrawnTransition, Note, drawing, grid
+from occurs.nets.editing import Change as Change
+from occurs.nets.editing import edited
 from occurs.nets.firing import Element, number_of, plan_of
-from occurs.nets.layout import Point
+from occurs.nets.layout import Point, placed
 from occurs.nets.ml import value_text
 from occurs.nets.net import Net, Place, Role, priority_text
-from occurs.nets.stepping import Breaks, Stepper
+from occurs.nets.stepping import Breaks as Breaks
+from occurs.nets.stepping import Stepper
 from occurs.nets.transform import encoded
 from occurs.program import Program
 from occurs.services.answers import (
@@ -343,42 +346,50 @@ class OpenNet:
     def note(self, step: int, element: Element) -> None:
         """Keep what a firing says of rows."""
         name, binding = element
-        if name in self._entering:
-            row: Any = binding["i"]
+        number = binding.get("s")
+        if (row := self._entry(element)) is not None:
             self._entries.append((step, row))
-            self._on_f[binding["s"]] = row
+            self._on_f[number] = row
         elif name in self._firings and self._firings[name].final:
-            self._on_f[binding["s"]] = None
+            self._on_f[number] = None
+
+    def _entry(self, element: Element) -> int | None:
+        """The row that a firing lets in."""
+        row: Any = element[1].get("i") if element[0] in self._entering else None
+        return row if isinstance(row, int) and 1 <= row <= len(self.rows) else None
 
     def firing(self, step: int, element: Element) -> NetFiring:
         """A firing as data."""
         name, binding = element
         firing = self._firings.get(name)
         row = derived = None
-        if name in self._entering:
-            row = self._row(int(binding["i"]))  # type: ignore[call-overload]
+        if (entered := self._entry(element)) is not None:
+            row = self._row(entered)
         elif firing is not None:
             if firing.tag is not None:
-                taken = dict(firing.numbers)[firing.tag]
-                row = self._of_number(number_of(binding[taken]))
+                row = self._taken(firing, firing.tag, binding)
             if firing.final:
                 derived = self._derived(name, firing, binding)
         return NetFiring(step, name, self._texts(binding), row, derived)
 
-    def _of_number(self, number: Any) -> NetRow | None:
-        row = self._on_f.get(number)
+    def _taken(self, firing: Firing, tag: str, binding: Mapping[str, Value]) -> NetRow | None:
+        """The row that is bound to a tag; None for a derived event, and where an edited net has no such variable."""
+        value = binding.get(dict(firing.numbers)[tag])
+        row = None if value is None else self._on_f.get(number_of(value))
         return None if row is None else self._row(row)
 
-    def _derived(self, name: str, firing: Firing, binding: Mapping[str, Value]) -> NetDerived:
+    def _derived(self, name: str, firing: Firing, binding: Mapping[str, Value]) -> NetDerived | None:
         translation, kind = self.loaded.translation, self.loaded.kind
         assert translation is not None
         assert kind is not None
         prefix = translation.prefixes[firing.statement]
         place = self.net.holder(translation.outputs_of[prefix])
-        token = next(term(binding) for _, holder, term in plan_of(self.net, name).puts if holder == place)
+        token = next((term(binding) for _, holder, term in plan_of(self.net, name).puts if holder == place), None)
+        if token is None:
+            return None
         type_, at, values = translation.types.event(token)
-        numbers = [(tag, number_of(binding[v])) for tag, v in firing.numbers]
-        taken = tuple(NetTaken(tag, self._of_number(n)) for tag, n in numbers if n)
+        there = [tag for tag, v in firing.numbers if v in binding and number_of(binding[v])]
+        taken = tuple(NetTaken(tag, self._taken(firing, tag, binding)) for tag in there)
         return NetDerived(type_, time_text(at, kind), at, values, taken)
 
     def _row(self, number: int) -> NetRow:
@@ -395,7 +406,22 @@ class OpenNet:
             line = (int(lines[k]) or None) if lines is not None else at if s >= len(self.lines) else None
         return NetRow(number, row.type, time_text(row.time, kind), row.time, file, line, at)
 
-    # -- files ---------------------------------------------------------------------------------------------------------
+    # -- editing and files ---------------------------------------------------------------------------------------------
+
+    def edit(self, changes: Sequence[Change]) -> NetOpened:
+        """Change texts of elements and restart.
+
+        Raises:
+            DefinitionProblem: A text is wrong, or the net breaks rules: nothing is changed.
+        """
+        # nodes stay where they are drawn, whatever the new texts need
+        net = edited(placed(self.net), changes)
+        if self.runs:
+            self.stepper = Stepper(net, self.seed)
+        self.net = net
+        self._entries.clear()
+        self._on_f.clear()
+        return self.opened()
 
     def export(self, format: Format, theme: str = "light") -> str:
         """The net as the text of a file: a drawing with the tokens of now, or a net with the initial ones.

@@ -50,7 +50,10 @@ def main() -> None:
 
     given = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_server, args=(Path(given["folder"]),), daemon=True).start()
-    as_data(Problem("", ""))  # all that an end without memory needs is loaded
+    # all that an end without memory needs is loaded; a library that does not fit would not be a MemoryError
+    as_data(Problem("", ""))
+    import occurs.services.events  # noqa: F401
+
     limit_memory(given["memory"])
     try:
         tell(done(given, tell))

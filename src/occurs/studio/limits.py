@@ -36,11 +36,10 @@ class Limits:
     call_seconds_per_mb: float = 20.0
     #: the memory of the language worker
     worker_memory: int = 4096 * MB
-    #: nets that are open, of places and transitions and of rows of one, and the bytes of its file or of its events
+    #: nets that are open, of places and transitions and of rows of one, and the bytes of its events
     nets: int = 4
     net_nodes: int = 10_000
     net_rows: int = 100_000
-    net_file: int = 16 * MB
     net_events: int = 100 * MB
     #: opening a net, which is drawn then
     net_seconds: float = 30.0

@@ -62,13 +62,13 @@ class Nets:
             raise Refused(404, "unknown-net", self._why.get(id, "there is no such net"), _AGAIN)
         return self._open[id]
 
-    async def ask(self, id: str, call: str, **args: Any) -> msgspec.Raw:
+    async def ask(self, id: str, call: str, seconds: float = LIMITS.call_seconds, /, **args: Any) -> msgspec.Raw:
         """A call of an open net.  Refuses others (404)."""
         self.name(id)
         async with self._turn:
             self.name(id)
             self._open.move_to_end(id)
-            return await self._asked(call, {"id": id, **args})
+            return await self._asked(call, {"id": id, **args}, seconds)
 
     async def forget(self, id: str) -> None:
         """Close a net.  Refuses one that is not open (404)."""

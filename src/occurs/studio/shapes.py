@@ -550,6 +550,26 @@ class FireRequest(Struct, forbid_unknown_fields=True):
     breaks: NetBreaks | UnsetType | None = UNSET
 
 
+class NetChange(Struct, forbid_unknown_fields=True):
+    """A new text of an element, as CPN ML.
+
+    ``element``: a place for ``initial``, else a transition.  Of an ``arc`` also its ``place``, and whether it leads
+    ``into`` the transition; null: both directions, as a line with two heads is.
+    """
+
+    element: str
+    what: Literal["initial", "guard", "priority", "arc"]
+    text: str
+    place: str | None = None
+    into: bool | None = None
+
+
+class NetEdit(Struct, forbid_unknown_fields=True):
+    """Changes of a net, all of which are made, or none."""
+
+    changes: list[NetChange]
+
+
 class NetExportQuery(Struct, frozen=True):
     """A file: for CPN Tools, with black transitions, or a picture with the tokens of now."""
 

@@ -40,9 +40,11 @@ export interface Schemas {
   Link: Link;
   NetArc: NetArc;
   NetBreaks: NetBreaks;
+  NetChange: NetChange;
   NetChoice: NetChoice;
   NetDerived: NetDerived;
   NetDrawing: NetDrawing;
+  NetEdit: NetEdit;
   NetExportQuery: NetExportQuery;
   NetFiring: NetFiring;
   NetOpened: NetOpened;
@@ -718,6 +720,19 @@ export interface NetText {
   y: number;
 }
 /**
+ * A new text of an element, as CPN ML.
+ *
+ *     ``element``: a place for ``initial``, else a transition.  Of an ``arc`` also its ``place``, and whether it leads
+ *     ``into`` the transition; null: both directions, as a line with two heads is.
+ */
+export interface NetChange {
+  element: string;
+  into: boolean | null;
+  place: string | null;
+  text: string;
+  what: "arc" | "guard" | "initial" | "priority";
+}
+/**
  * A transition that can fire, with the first of its bindings; ``count``: of all of them.
  */
 export interface NetChoice {
@@ -859,6 +874,12 @@ export interface NetTransition {
   width: number;
   x: number;
   y: number;
+}
+/**
+ * Changes of a net, all of which are made, or none.
+ */
+export interface NetEdit {
+  changes: NetChange[];
 }
 /**
  * A file: for CPN Tools, with black transitions, or a picture with the tokens of now.
