@@ -15,7 +15,8 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from occurs.errors import UsageProblem
-from occurs.studio import jobs, shapes
+from occurs.studio import jobs, net_routes, shapes
+from occurs.studio.files import kind_of
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
 from occurs.studio.project import options_of, split_events
 from occurs.studio.results import Results, UnknownNameError
@@ -27,17 +28,9 @@ _MEDIA = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "applicati
 
 @call(body=shapes.JobRequest, answer=shapes.JobStarted, status=202)
 async def start(request: Request) -> Response:
-    """Start a run or a verification of the program."""
+    """Start a run or an analysis of the program."""
     studio, asked = request.app.state.studio, await body(request, shapes.JobRequest)
-    if asked.kind in ("space", "random"):
-        raise Refused(400, "bad-request", f"jobs of kind {asked.kind!r} are not available", "use run or verify")
-    texts, problems, settings = await to_thread.run_sync(studio.program, asked.texts)
-    if wrong := [p for p in problems if p.severity == "error"]:
-        raise problems_refused(wrong)
-    if not texts:
-        raise Refused(422, "problems", "the program has no rules", "write a file of rules")
-    options = settings.options if asked.options is None else options_of(asked.options)
-    given = settings.events if asked.events is None else asked.events
+    options, texts, given, net = await to_thread.run_sync(_asked, studio, asked)
     events = await to_thread.run_sync(studio.events, given, False)
     most = _jobs(request).most.bytes
     size = await to_thread.run_sync(_size, [studio.folder.root / split_events(e)[1] for e in events])
@@ -45,11 +38,45 @@ async def start(request: Request) -> Response:
         text = f"the events have {size:,} bytes, and a job reads at most {most:,}"
         raise Refused(409, "too-large", text, "use `occurs run`, which has no such limit")
     try:
-        id = _jobs(request).start(jobs.Request(asked.kind, texts, events, options))
+        id = _jobs(request).start(jobs.Request(asked.kind, texts, events, options, net))
     except jobs.BusyError:
         text = f"{_jobs(request).most.queued} jobs are waiting already"
         raise Refused(409, "busy", text, "wait for one, or cancel one") from None
     return answer(shapes.JobStarted(id), 202)
+
+
+def _asked(
+    studio: Any, asked: shapes.JobRequest
+) -> tuple[dict[str, Any], dict[str, str], Sequence[str], dict[str, Any]]:
+    """The options, texts, events and net of a job."""
+    net = asked.net or shapes.JobNet()
+    if asked.kind == "run" and asked.net is not None:
+        raise Refused(400, "bad-request", "a run has no net")
+    more = msgspec.to_builtins(net)
+    if asked.kind == "space" and net.path is not None and kind_of(studio.folder.check(net.path)) == "net":
+        more["data"] = net_routes.net_file(studio, net.path, asked.texts)
+        return {}, {}, (), more
+    texts, settings = net_routes.program(studio, net.path, asked.texts)
+    options = settings.options if asked.options is None else options_of(asked.options)
+    given = settings.events if asked.events is None else asked.events
+    if asked.kind == "random":
+        if net.stream is None:
+            hint = "name a file that describes the streams, or give its content as an object"
+            raise Refused(400, "bad-request", "random streams need `net.stream`", hint)
+        if isinstance(net.stream, str):
+            more["file"], more["stream"] = net.stream, _text(studio, net.stream, asked.texts)
+        given = ()
+    return options, texts, given, more
+
+
+def _text(studio: Any, path: str, unsaved: dict[str, str]) -> str:
+    if path in unsaved:
+        return unsaved[studio.folder.check(path)]
+    try:
+        found: str = studio.folder.read(path).text
+    except UnicodeDecodeError:
+        raise Refused(422, "problems", f"{path} is not UTF-8") from None
+    return found
 
 
 @call(answer=shapes.Job)
@@ -155,7 +182,7 @@ def _results(request: Request) -> Results:
     if found is not None:
         return found
     if job["kind"] != "run" and job["state"] == "done":
-        raise Refused(400, "bad-request", "only runs have rows, and the job is a verification")
+        raise Refused(400, "bad-request", f"only runs have rows, and the job is of kind {job['kind']!r}")
     if job["state"] == "failed":
         problems = msgspec.convert(job["problems"], list[shapes.Problem])
         raise problems_refused(problems)

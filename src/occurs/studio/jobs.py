@@ -1,4 +1,4 @@
-"""Jobs: runs and verifications in processes of their own, two at once, the others in a queue.
+"""Jobs: runs and analyses in processes of their own, two at once, the others in a queue.
 
 A job has a folder in a private temporary directory, where its process writes the result.  Cancelling a job kills its
 process and everything that it started; it leaves no file.
@@ -23,8 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import to_builtins
+
 from occurs.studio import limits
 from occurs.studio.results import Results
+from occurs.studio.shapes import JobNet
 from occurs.studio.spawning import command, environment
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -47,12 +50,17 @@ class UnknownJobError(LookupError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``)."""
+    """What a job is to do with a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
+
+    ``kind``: ``run``, ``verify``, ``space`` or ``random``; ``net``: the members of ``shapes.JobNet``, and ``data``, the
+    bytes of a file of a net as text of one character each.
+    """
 
     kind: str
     texts: Mapping[str, str]
     events: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
+    net: Mapping[str, Any] = field(default_factory=lambda: to_builtins(JobNet()))
 
 
 @dataclass
@@ -220,7 +228,8 @@ class Jobs:
         request, most = job.request, self.most
         return {
             "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
-            "options": dict(request.options), "root": str(self._root), "folder": str(job.folder),
+            "options": dict(request.options), "net": dict(request.net),
+            "root": str(self._root), "folder": str(job.folder),
             "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
         }  # fmt: skip
 
