@@ -105,7 +105,16 @@ def test_wrong_questions_are_refused(studio, run, call, status, kind):
 @pytest.mark.parametrize(
     ("body", "status", "kind"),
     [
-        ({"kind": "space"}, 400, "bad-request"),
+        ({"kind": "run", "net": {}}, 400, "bad-request"),
+        ({"kind": "random"}, 400, "bad-request"),
+        ({"kind": "random", "net": {"stream": "../x.toml"}}, 403, "forbidden-path"),
+        ({"kind": "random", "net": {"stream": "nix.toml"}}, 404, "missing-file"),
+        ({"kind": "random", "net": {"stream": 3}}, 400, "bad-request"),
+        ({"kind": "space", "net": {"path": "../x.cpn"}}, 403, "forbidden-path"),
+        ({"kind": "space", "net": {"path": "nix.cpn"}}, 404, "missing-file"),
+        ({"kind": "space", "net": {"path": "rows.csv"}}, 400, "bad-request"),
+        ({"kind": "space", "net": {"max_states": 0}}, 400, "bad-request"),
+        ({"kind": "verify", "net": {"first": 3}}, 400, "bad-request"),
         ({"kind": "nix"}, 400, "bad-request"),
         ({"kind": "run", "more": 1}, 400, "bad-request"),
         ({"kind": "run", "options": {"zome": 1}}, 400, "bad-request"),

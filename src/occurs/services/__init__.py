@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from occurs.services.vocabulary import words
 
 __all__ = [
-    "check", "complete", "definition", "draw", "format_text", "graph", "hover", "known_types", "offered", "peek", "plan",
-    "uses", "words",
+    "check", "complete", "definition", "draw", "format_text", "graph", "hover", "known_types", "offered", "peek",
+    "plan", "uses", "words",
 ]  # fmt: skip
 
 _WHERE = {

@@ -31,6 +31,8 @@ def space(net: Net, most: int, progress: Progress | None = None) -> NetSpace:
     began = time.monotonic()
     told = None if progress is None else lambda nodes, expanded: progress(expanded, nodes)
     found = explore(net, most, progress=told)
+    if told is not None:
+        told(len(found.nodes), found.expanded)
     known = Properties(found)
     homes = known.home_markings
     return NetSpace(

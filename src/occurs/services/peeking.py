@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +15,11 @@ import pyarrow as pa
 
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.lines import line_numbers
-from occurs.connect.places import Place, split_type
+from occurs.connect.places import Place
 from occurs.errors import InputProblem, OccursError, Problem
 from occurs.model.astext import plain_text
 from occurs.model.history import History, normalise
 from occurs.model.source import InputOptions, Source, source_and_row
-from occurs.model.types import Schema, Type
 from occurs.model.values import python_values
 from occurs.services.answers import Peeked, PeekedRow, PeekedType
 from occurs.services.checks import told

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from occurs.errors import Span as Span
 from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
-from occurs.services.answers import Item, NetDrawing, NetRow, Outline, Place, Problem
+from occurs.services.answers import Item, NetCounted, NetDrawing, NetRow, Outline, Place, Problem
 from occurs.services.answers import NetState as NetState
 from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
@@ -273,13 +273,46 @@ class Opened(Struct, frozen=True):
     command: str | None
 
 
+class JobNet(Struct, forbid_unknown_fields=True):
+    """The net of a job that is not a run.
+
+    Attributes:
+        path: A file of rules, or for `space` of a net; null: the whole program.
+        black: Of `space` and `random`: whether to keep black transitions.
+        first: The number at which searches start.
+        sink_exits: Whether to keep the Exit places below `every` empty.
+        rows: The maximum number of rows: 1,000 for `space`, 20,000 for `verify`.
+        max_states: Of `space`: the number of markings at which the search stops.
+        stream: Of `random`: the file that describes the streams (`.toml`, `.json`), or the description itself.
+        runs: Of `random`: the number of runs.
+        seed: Of `random`: determines all streams.
+        steps: Of `random`: the maximum number of firings of a run.
+    """
+
+    path: str | None = None
+    black: bool = True
+    first: Literal[0, 1] = 0
+    sink_exits: bool = False
+    rows: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    max_states: Annotated[int, Meta(ge=1, le=10_000_000)] = 100_000
+    stream: str | dict[str, Any] | None = None
+    runs: Annotated[int, Meta(ge=1, le=100_000)] = 100
+    seed: int = 0
+    steps: Annotated[int, Meta(ge=1)] | None = None
+
+
 class JobRequest(Struct, forbid_unknown_fields=True):
-    """A job: unsaved texts, and events and options in the place of those of the project."""
+    """A job: unsaved texts, and events and options in the place of those of the project.
+
+    ``run`` the program, ``verify`` it with its nets, explore the state ``space`` of its net, or count over ``random``
+    streams.
+    """
 
     kind: Literal["run", "verify", "space", "random"]
     texts: dict[str, str] = {}
     events: list[str] | None = None
     options: dict[str, Any] | None = None
+    net: JobNet | None = None
 
 
 class JobStarted(Struct, frozen=True):
@@ -289,7 +322,11 @@ class JobStarted(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """How far a job is: rows that are processed, of how many, the time that is reached, detections so far."""
+    """How far a job is.
+
+    Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
+    are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
+    """
 
     done: int
     total: int
@@ -312,11 +349,34 @@ class Count(Struct, frozen=True):
     count: int
 
 
-class Result(Struct, frozen=True, kw_only=True):
-    """What a run found, or whether a verification found the engine ``equal`` to the meaning of the rules.
+class SideCounts(Struct, frozen=True):
+    """The numbers of detections of a type, in the order of the sides."""
 
-    ``first``, ``last``: the clock of a run in ticks; ``counts``: rows read, bad, outside ..; ``report``: counts or
-    differences of a verification as text.
+    type: str
+    counts: list[int]
+
+
+class Difference(Struct, frozen=True):
+    """The first instant at which a side differs from the reference in a type.
+
+    ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
+    """
+
+    type: str
+    side: str
+    time: str | int
+    ticks: int | str
+    text: str
+    why: list[str]
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What a job found; the members depend on its kind.
+
+    Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
+    ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
+    ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
+    the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.
     """
 
     milliseconds: int
@@ -329,6 +389,20 @@ class Result(Struct, frozen=True, kw_only=True):
     counts: dict[str, int] | UnsetType = UNSET
     equal: bool | UnsetType = UNSET
     report: str | UnsetType = UNSET
+    sides: list[str] | UnsetType = UNSET
+    table: list[SideCounts] | UnsetType = UNSET
+    differences: list[Difference] | UnsetType = UNSET
+    firings: dict[str, int] | UnsetType = UNSET
+    without: str | UnsetType | None = UNSET
+    complete: bool | UnsetType = UNSET
+    nodes: int | UnsetType = UNSET
+    arcs: int | UnsetType = UNSET
+    dead_markings: int | UnsetType = UNSET
+    home_markings: int | UnsetType | None = UNSET
+    dead_transitions: list[str] | UnsetType = UNSET
+    runs: int | UnsetType = UNSET
+    confidence: float | UnsetType = UNSET
+    counted: list[NetCounted] | UnsetType = UNSET
 
 
 class Job(Struct, frozen=True):

@@ -3,6 +3,7 @@
 export interface Schemas {
   About: About;
   At: At;
+  Bar: Bar;
   Canvas: Canvas;
   CanvasOf: CanvasOf;
   Changed: Changed;
@@ -13,6 +14,7 @@ export interface Schemas {
   Constituent: Constituent;
   Count: Count;
   Detection: Detection;
+  Difference: Difference;
   Draft: Draft;
   Edit: Edit;
   Edited: Edited;
@@ -33,6 +35,7 @@ export interface Schemas {
   InFile: InFile;
   Item: Item;
   Job: Job;
+  JobNet: JobNet;
   JobRequest: JobRequest;
   JobStarted: JobStarted;
   Lane: Lane;
@@ -42,6 +45,7 @@ export interface Schemas {
   NetBreaks: NetBreaks;
   NetChange: NetChange;
   NetChoice: NetChoice;
+  NetCounted: NetCounted;
   NetDerived: NetDerived;
   NetDrawing: NetDrawing;
   NetEdit: NetEdit;
@@ -78,6 +82,7 @@ export interface Schemas {
   Result: Result;
   Rows: Rows;
   RowsQuery: RowsQuery;
+  SideCounts: SideCounts;
   Sidecar: Sidecar;
   Snippet: Snippet;
   Span: Span;
@@ -202,6 +207,14 @@ export interface At {
   texts: {
     [k: string]: string;
   };
+}
+/**
+ * The number of runs in which something was there ``low`` to ``high`` times.
+ */
+export interface Bar {
+  high: number;
+  low: number;
+  runs: number;
 }
 /**
  * The drawing of one EPL statement.
@@ -420,6 +433,19 @@ export interface Count {
   name: string;
 }
 /**
+ * The first instant at which a side differs from the reference in a type.
+ *
+ *     ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
+ */
+export interface Difference {
+  side: string;
+  text: string;
+  ticks: number | string;
+  time: string | number;
+  type: string;
+  why: string[];
+}
+/**
  * A drawing that is not yet a text.
  */
 export interface Draft {
@@ -624,7 +650,10 @@ export interface Job {
   state: "cancelled" | "done" | "failed" | "queued" | "running";
 }
 /**
- * How far a job is: rows that are processed, of how many, the time that is reached, detections so far.
+ * How far a job is.
+ *
+ *     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
+ *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
  */
 export interface Progress {
   at: string | number | null;
@@ -634,24 +663,73 @@ export interface Progress {
   total: number;
 }
 /**
- * What a run found, or whether a verification found the engine ``equal`` to the meaning of the rules.
+ * What a job found; the members depend on its kind.
  *
- *     ``first``, ``last``: the clock of a run in ticks; ``counts``: rows read, bad, outside ..; ``report``: counts or
- *     differences of a verification as text.
+ *     Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
+ *     ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
+ *     ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
+ *     the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.
  */
 export interface Result {
+  arcs: number;
+  complete: boolean;
+  confidence: number;
+  counted: NetCounted[];
   counts: {
     [k: string]: number;
   };
+  dead_markings: number;
+  dead_transitions: string[];
+  differences: Difference[];
   equal: boolean;
+  firings: {
+    [k: string]: number;
+  };
   first: number | string | null;
+  home_markings: number | null;
   inputs: Count[];
   last: number | string | null;
   milliseconds: number;
+  nodes: number;
   report: string;
+  runs: number;
+  sides: string[];
+  table: SideCounts[];
   time: TimeKind;
   total: number;
   types: Count[];
+  without: string | null;
+}
+/**
+ * How often something was there in each of many random runs.
+ *
+ *     Attributes:
+ *         of: Rows of the input, events that statements derive, or firings.
+ *         interval: Of the mean; None for a single run.
+ *         share: The share of runs in which it was there at all.
+ *         histogram: At most 20 bars.
+ */
+export interface NetCounted {
+  histogram: Bar[];
+  interval: [number, number] | null;
+  least: number;
+  mean: number;
+  most: number;
+  name: string;
+  of: "firings" | "input" | "output";
+  share: number;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  share_interval: [number, number];
+}
+/**
+ * The numbers of detections of a type, in the order of the sides.
+ */
+export interface SideCounts {
+  counts: number[];
+  type: string;
 }
 /**
  * What ticks count: microseconds since 1970 UTC if they are timestamps, else the unit, if there is one.
@@ -661,11 +739,47 @@ export interface TimeKind {
   unit: string | null;
 }
 /**
+ * The net of a job that is not a run.
+ *
+ *     Attributes:
+ *         path: A file of rules, or for `space` of a net; null: the whole program.
+ *         black: Of `space` and `random`: whether to keep black transitions.
+ *         first: The number at which searches start.
+ *         sink_exits: Whether to keep the Exit places below `every` empty.
+ *         rows: The maximum number of rows: 1,000 for `space`, 20,000 for `verify`.
+ *         max_states: Of `space`: the number of markings at which the search stops.
+ *         stream: Of `random`: the file that describes the streams (`.toml`, `.json`), or the description itself.
+ *         runs: Of `random`: the number of runs.
+ *         seed: Of `random`: determines all streams.
+ *         steps: Of `random`: the maximum number of firings of a run.
+ */
+export interface JobNet {
+  black: boolean;
+  first: 0 | 1;
+  max_states: number;
+  path: string | null;
+  rows: number | null;
+  runs: number;
+  seed: number;
+  sink_exits: boolean;
+  steps: number | null;
+  stream:
+    | string
+    | {
+        [k: string]: unknown;
+      }
+    | null;
+}
+/**
  * A job: unsaved texts, and events and options in the place of those of the project.
+ *
+ *     ``run`` the program, ``verify`` it with its nets, explore the state ``space`` of its net, or count over ``random``
+ *     streams.
  */
 export interface JobRequest {
   events: string[] | null;
   kind: "random" | "run" | "space" | "verify";
+  net: JobNet | null;
   options: {
     [k: string]: unknown;
   } | null;
