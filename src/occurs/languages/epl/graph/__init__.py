@@ -91,15 +91,16 @@ def edited(text: str, statement: str | None, canvas: Canvas, check: Check) -> Ed
     checked = check(done.text)
     query = checked.tree.statements[done.number]
     assert isinstance(query, syntax.Query)
-    found = _sorted([*reading.faults, *faults_of(checked, query)])
+    assert reading.query is not None
+    before = [reading.ids[id(node)] for node in reading.query.pattern.walk()]
+    found = _sorted([*reading.faults, *faults_of(checked, query, before)])
     if any(f.error for f in found):
         return Edited(None, (), statement, drawing, {}, found)
     after = drawing_of_tree(checked.tree)
     mine = next(s for s in after.statements if s.tree is query)
-    assert reading.query is not None
-    before = [reading.ids[id(node)] for node in reading.query.pattern.walk()]
-    renamed = {a: b for a, b in zip(before, node_ids(query.pattern), strict=True) if a != b}
-    return Edited(done.text, done.edits, mine.id, after, renamed, found)
+    ids = node_ids(query.pattern)
+    renamed = {a: b for a, b in reversed([*zip(before, ids, strict=True)]) if a != b}
+    return Edited(done.text, done.edits, mine.id, after, renamed, _sorted(faults_of(checked, query, ids)))
 
 
 def faults(drawing: Drawing, check: Check) -> Iterator[tuple[str, Fault]]:
@@ -108,7 +109,7 @@ def faults(drawing: Drawing, check: Check) -> Iterator[tuple[str, Fault]]:
     for now, before in zip(checked.tree.statements, drawing.tree.statements, strict=True):
         if isinstance(now, syntax.Query):
             name = next(s.id for s in drawing.statements if s.tree is before)
-            yield from ((name, fault) for fault in faults_of(checked, now))
+            yield from ((name, fault) for fault in faults_of(checked, now, node_ids(now.pattern)))
 
 
 def _statement(drawing: Drawing, id: str | None) -> Drawn | None:
