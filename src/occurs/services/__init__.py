@@ -1,4 +1,5 @@
-"""What an editor asks of rules, without HTTP: problems, outline, completion, hover, words, canonical text, plan.
+"""What an editor asks of rules, without HTTP: problems, outline, completion, hover, words, canonical text, plan,
+drawings of EPL.
 
 All functions take the texts of the whole program, a mapping from paths to texts; the suffix of a path says the
 language.  They keep nothing between calls but what makes the next one faster, raise nothing whatever the texts are
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from occurs.services.checks import check
     from occurs.services.completing import complete, definition, hover, uses
-    from occurs.services.drawing import draw, graph
+    from occurs.services.drawing import change_domain, draw, graph, model, model_text
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
-__all__ = ["check", "complete", "definition", "draw", "format_text", "graph", "hover", "peek", "plan", "uses", "words"]
+__all__ = ["change_domain", "check", "complete", "definition", "draw", "format_text", "graph", "hover", "model", "model_text", "peek", "plan", "uses", "words"]
 
 _WHERE = {
+    "change_domain": "drawing",
     "check": "checks",
     "complete": "completing",
     "definition": "completing",
@@ -28,6 +30,8 @@ _WHERE = {
     "format_text": "formatting",
     "graph": "drawing",
     "hover": "completing",
+    "model": "drawing",
+    "model_text": "drawing",
     "peek": "peeking",
     "plan": "planning",
     "uses": "completing",

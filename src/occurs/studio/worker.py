@@ -107,14 +107,27 @@ def _calls() -> dict[str, Callable[..., Any]]:
         events: list[str],
         options: dict[str, Any],
     ) -> Any:
-        found = services.draw(text, statement, canvas, texts, path, types(events, options))
-        edits = [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]
-        return {**plain(found), "edits": edits}
+        return edited(services.draw(text, statement, canvas, texts, path, types(events, options)))
+
+    def domain(
+        text: str, change: dict[str, Any], texts: Texts, path: str, events: list[str], options: dict[str, Any]
+    ) -> Any:
+        return edited(services.change_domain(text, change, texts, path, types(events, options)))
+
+    def edited(found: Any) -> Any:
+        return {**plain(found), "edits": [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]}
+
+    def model(text: str, statement: str) -> Any:
+        return services.model(text, statement)
+
+    def model_text(model: dict[str, Any]) -> Any:
+        return {"text": services.model_text(model)}
 
     services.words()
     services.check({})
     made: list[Callable[..., Any]] = [
-        check, complete, hover, definition, words, format, peek, plan, graph, draw,
+        check, complete, hover, definition, words, format, peek, plan, graph, draw, domain, model,
+        model_text,
     ]  # fmt: skip
     return {one.__name__: one for one in made}
 

@@ -3,12 +3,23 @@
 export interface Schemas {
   About: About;
   At: At;
+  Canvas: Canvas;
+  CanvasHead: CanvasHead1;
+  CanvasLink: CanvasLink;
+  CanvasNode: CanvasNode;
+  CanvasOf: CanvasOf;
+  CanvasTag: CanvasTag;
+  Change: Change;
+  Changed: Changed;
   Checked: Checked;
   Column: Column;
   Completions: Completions;
   Constituent: Constituent;
   Count: Count;
+  DomainOf: DomainOf;
   Draft: Draft;
+  Edit: Edit;
+  Edited: Edited;
   ErrorAnswer: ErrorAnswer;
   Event: Event;
   Example: Example;
@@ -16,6 +27,8 @@ export interface Schemas {
   File: File;
   Format: Format;
   Formatted: Formatted;
+  Graph: Graph;
+  GraphOf: GraphOf;
   Hover: Hover;
   Icon: Icon;
   InFile: InFile;
@@ -25,6 +38,7 @@ export interface Schemas {
   JobStarted: JobStarted;
   Lane: Lane;
   Language: Language;
+  ModelOf: ModelOf;
   Opened: Opened;
   Options: Options;
   Outline: Outline;
@@ -47,6 +61,7 @@ export interface Schemas {
   Sidecar: Sidecar;
   Snippet: Snippet;
   Span: Span;
+  Statement: Statement;
   Texts: Texts;
   TimeKind: TimeKind;
   Timeline: Timeline;
@@ -150,31 +165,116 @@ export interface At {
   };
 }
 /**
- * The problems of a program and the outline of what can be read of it.
+ * The drawing of one EPL statement.
  */
-export interface Checked {
-  outline: Outline[];
-  problems: Problem[];
+export interface Canvas {
+  head: CanvasHead;
+  links: CanvasLink[];
+  nodes: CanvasNode[];
 }
 /**
- * A statement of a program.  ``output``: the type that it defines or declares; ``reads``: those that it reads.
+ * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+ *
+ *     ``where``: the condition on detections.
  */
-export interface Outline {
-  file: string;
-  kind: string;
+export interface CanvasHead {
+  description: string | null;
+  discard: boolean;
+  into: string | null;
+  name: string | null;
+  priority: number | string | null;
+  suppress: boolean;
+  tags: CanvasTag[];
+  where: string | null;
+}
+/**
+ * An annotation `@Tag(name='..', value='..')`.
+ */
+export interface CanvasTag {
   name: string;
-  output: string | null;
-  reads: string[];
-  span: Span | null;
+  value: string;
 }
 /**
- * A place in a text.  Lines and columns count from 1; ``end_column`` is the first column after the place.
+ * From an operand to its operator, where it has the place ``order`` (from 1).
  */
-export interface Span {
-  column: number;
-  end_column: number;
-  end_line: number;
-  line: number;
+export interface CanvasLink {
+  from: string;
+  order: number;
+  to: string;
+}
+/**
+ * A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out.
+ */
+export interface CanvasNode {
+  fields: {
+    [k: string]: unknown;
+  };
+  id: string;
+  kind: string;
+  x: number | null;
+  y: number | null;
+}
+/**
+ * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+ *
+ *     ``where``: the condition on detections.
+ */
+export interface CanvasHead1 {
+  description: string | null;
+  discard: boolean;
+  into: string | null;
+  name: string | null;
+  priority: number | string | null;
+  suppress: boolean;
+  tags: CanvasTag[];
+  where: string | null;
+}
+/**
+ * A drawing to put in the place of a statement of an EPL text; ``statement``: its id, null for a new one.
+ */
+export interface CanvasOf {
+  canvas: Canvas;
+  path: string | null;
+  statement: string | null;
+  text: string;
+  texts: {
+    [k: string]: string;
+  };
+}
+/**
+ * A change of a type of events or of its attribute; ``to``: the new name, or the type of the attribute.
+ *
+ *     ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
+ */
+export interface Change {
+  attribute: string | null;
+  name: string | null;
+  op:
+    | "add-attribute"
+    | "add-type"
+    | "remove-attribute"
+    | "remove-type"
+    | "rename-attribute"
+    | "rename-type"
+    | "retype-attribute";
+  to: string | null;
+  type: string | null;
+}
+/**
+ * A text after a change of its types; null if there are errors.
+ */
+export interface Changed {
+  edits: Edit[];
+  problems: Problem[];
+  text: string | null;
+}
+/**
+ * The characters from ``from`` up to ``to`` become ``insert``; offsets count code points.
+ */
+export interface Edit {
+  from: number;
+  insert: string;
+  to: number;
 }
 /**
  * One error, warning or notice.  ``node``: the element of a drawing it is about; ``row``: the row of an input.
@@ -197,6 +297,33 @@ export interface Problem {
 export interface Related {
   file: string | null;
   message: string;
+  span: Span | null;
+}
+/**
+ * A place in a text.  Lines and columns count from 1; ``end_column`` is the first column after the place.
+ */
+export interface Span {
+  column: number;
+  end_column: number;
+  end_line: number;
+  line: number;
+}
+/**
+ * The problems of a program and the outline of what can be read of it.
+ */
+export interface Checked {
+  outline: Outline[];
+  problems: Problem[];
+}
+/**
+ * A statement of a program.  ``output``: the type that it defines or declares; ``reads``: those that it reads.
+ */
+export interface Outline {
+  file: string;
+  kind: string;
+  name: string;
+  output: string | null;
+  reads: string[];
   span: Span | null;
 }
 /**
@@ -258,12 +385,48 @@ export interface Count {
   name: string;
 }
 /**
+ * A change of the types that an EPL text declares.
+ */
+export interface DomainOf {
+  change: Change;
+  path: string | null;
+  text: string;
+  texts: {
+    [k: string]: string;
+  };
+}
+/**
  * A drawing that is not yet a text.
  */
 export interface Draft {
   canvas: {
     [k: string]: unknown;
   };
+}
+/**
+ * A text after an edit of a drawing; null if the drawing has errors.  ``renamed``: ids of nodes that have other
+ *     ones now.
+ */
+export interface Edited {
+  edits: Edit[];
+  problems: Problem[];
+  renamed: {
+    [k: string]: string;
+  };
+  statement: string | null;
+  statements: Statement[];
+  text: string | null;
+}
+/**
+ * A statement of an EPL text.  ``canvas``: its drawing, null for a schema.
+ */
+export interface Statement {
+  canvas: Canvas | null;
+  draft: boolean;
+  id: string;
+  kind: "pattern" | "schema" | "simple" | "text";
+  span: Span;
+  text: string;
 }
 /**
  * Every answer that is not a success.
@@ -336,6 +499,23 @@ export interface Format {
 export interface Formatted {
   problems: Problem[];
   text: string;
+}
+/**
+ * The statements of an EPL text; ``definition`` of a problem is the id of its statement.
+ */
+export interface Graph {
+  problems: Problem[];
+  statements: Statement[];
+}
+/**
+ * An EPL text to draw.  With its ``path`` the rest of the program counts, too: ``texts`` are its unsaved ones.
+ */
+export interface GraphOf {
+  path: string | null;
+  text: string;
+  texts: {
+    [k: string]: string;
+  };
 }
 /**
  * What is to be said of a place; ``text`` has lines, the first of which is code.
@@ -433,6 +613,16 @@ export interface Lane {
   marks: [number | string, number | string | null, number][];
   name: string;
   type: string;
+}
+/**
+ * A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+ */
+export interface ModelOf {
+  model: {
+    [k: string]: unknown;
+  } | null;
+  statement: string | null;
+  text: string | null;
 }
 /**
  * The files of an example that was copied.
