@@ -260,8 +260,9 @@ class _Editor:
         old, new = column.name, self.change.to or self.change.name
         if new == old or not self.is_column(schema, new) or new is None:
             return
-        self.edits.append(Edit(column.start, column.end, _path(new)))
         carriers = self.carriers(schema, old)
+        for other in (self.created[t] for t in sorted(carriers & self.created.keys())):
+            self.edits += [Edit(c.start, c.end, _path(new)) for c in self.columns(other) if c.name == old]
         renamed = [*self.refs(carriers, old)]
         for use in renamed:
             self.edits.append(Edit(use.start, use.end, _path(new)))
@@ -289,15 +290,13 @@ class _Editor:
                 self.edits.append(Edit(end, end, f" as {name_text(name.rpartition('.')[2])}"))
 
     def carriers(self, schema: syntax.CreateSchema, attribute: str) -> set[str]:
-        """The types whose attribute is that of the schema: itself, those that inherit it, and those whose statements
-        take over all attributes of one of these."""
+        """The types whose attribute is that of the schema: itself, those that inherit it or that it inherits it from,
+        and those whose statements take over all attributes of one of these."""
         found = {schema.name.text}
         while True:
-            more = {
-                s.name.text
-                for s in self.created.values()
-                if any(p.text in found for p in s.inherits) and all(a.name.text != attribute for a in s.attributes)
-            }
+            more = {s.name.text for s in self.created.values() if any(p.text in found for p in s.inherits)}
+            heirs = [s for s in self.created.values() if s.name.text in found]
+            more |= {p.text for s in heirs for p in s.inherits if self.has(p.text, attribute)}
             for q in self.queries:
                 tags = {f.tag.text: f.type.text for f in _filters(q) if f.tag is not None}
                 flat = [tags.get(i.all_of.text) for i in q.items if i.all_of is not None]
@@ -307,6 +306,18 @@ class _Editor:
             if more <= found:
                 return found
             found |= more
+
+    def has(self, type: str, attribute: str) -> bool:
+        """Whether a created type has an attribute, of its own or inherited."""
+        todo, seen = [type], set[str]()
+        while todo:
+            schema = self.created.get(todo.pop())
+            if schema is not None and schema.name.text not in seen:
+                seen.add(schema.name.text)
+                if any(a.name.text == attribute for a in schema.attributes):
+                    return True
+                todo += [p.text for p in schema.inherits]
+        return False
 
     def refs(self, types: set[str], attribute: str) -> Iterator[_Use]:
         """Where the attribute of one of these types is read."""
