@@ -138,7 +138,8 @@ def test_openapi_has_every_call(studio):
     described = studio.api.get("openapi.json").json()
     calls = {f"{m.upper()} {path}" for path, of in described["paths"].items() for m in of}
     expected = """GET about|GET files|GET files/{path}|PUT files/{path}|DELETE files/{path}|GET project|PUT project
-        |POST check|POST complete|POST hover|POST definition|POST format|POST plan|POST events/peek|GET updates"""
+        |POST check|POST complete|POST hover|POST definition|POST format|POST plan|POST epl/graph|POST epl/canvas
+        |POST epl/domain|POST epl/model|POST events/peek|GET updates"""
     assert {c.strip().replace(" ", " /api/v1/") for c in expected.split("|")} <= calls
     references = set(msgspec.json.encode(described).decode().split('"#/components/schemas/')[1:])
     assert {r.partition('"')[0] for r in references} <= described["components"]["schemas"].keys()
@@ -537,6 +538,10 @@ _BODY = st.fixed_dictionaries(
         "options": st.dictionaries(st.sampled_from(["time_unit", "zone", "facts", "start"]), _VALUE) | _VALUE,
         "rows": st.integers(-1, 200) | _VALUE,
         "name": _VALUE,
+        "statement": _VALUE,
+        "canvas": _VALUE,
+        "change": _VALUE,
+        "model": _VALUE,
         "version": _VALUE,
         "program": _VALUE,
         "icons": _VALUE,
@@ -546,7 +551,9 @@ _BODY = st.fixed_dictionaries(
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.sampled_from(["check", "complete", "hover", "definition", "format", "plan", "events/peek", "examples"]),
+    st.sampled_from(
+        "check complete hover definition format plan events/peek examples epl/graph epl/canvas epl/domain epl/model".split()
+    ),
     _BODY | _VALUE | st.binary(max_size=20),
 )
 def test_no_body_is_an_error_of_the_server(studio, call, body):
@@ -640,6 +647,10 @@ CALLS = [
     ("format", {"path": "w.epl", "text": "x"}),
     ("plan", {}),
     ("events/peek", {}),
+    ("epl/graph", {"text": "select 1 as a from A;"}),
+    ("epl/canvas", {"text": "select 1 as a from A;", "statement": None, "canvas": {}}),
+    ("epl/domain", {"text": "", "change": {"op": "add-type", "type": "T"}}),
+    ("epl/model", {"text": "@Name('X') insert into X select a1.* from pattern [a1=A];", "statement": "X"}),
 ]
 
 

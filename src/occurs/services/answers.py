@@ -476,6 +476,10 @@ class NetRandom:
 # drawings of EPL
 
 
+Operation = Literal[
+    "add-type", "rename-type", "remove-type",
+    "add-attribute", "rename-attribute", "retype-attribute", "remove-attribute",
+]  # fmt: skip
 StatementKind = Literal["pattern", "simple", "schema", "text"]
 
 
@@ -521,4 +525,13 @@ class Edited:
     statement: str | None
     statements: tuple[Statement, ...]
     renamed: dict[str, str]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class DomainChanged:
+    """A text after a change of its types; None if there are errors, and then nothing changes."""
+
+    text: str | None
+    edits: tuple[Edit, ...]
     problems: tuple[Problem, ...]

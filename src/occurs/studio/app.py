@@ -291,6 +291,27 @@ async def canvas(request: Request) -> Response:
     return await _drawn(request, "draw", asked.text, asked.path, asked.texts, **drawing)
 
 
+@call(body=shapes.DomainOf, answer=shapes.DomainChanged)
+async def domain(request: Request) -> Response:
+    """An EPL text after a change of a type that it declares, with every use of it."""
+    asked = await body(request, shapes.DomainOf)
+    change = msgspec.to_builtins(asked.change)
+    return await _drawn(request, "domain", asked.text, asked.path, asked.texts, change=change)
+
+
+@call(body=shapes.ModelOf, answer=dict[str, Any])
+async def model(request: Request) -> Response:
+    """The graphical model of a statement of an EPL text, or the text of a graphical model."""
+    asked = await body(request, shapes.ModelOf)
+    languages = studio_of(request).languages
+    if asked.model is not None and asked.text is None and asked.statement is None:
+        return answer(await languages.ask("model_text", {}, model=asked.model))
+    if asked.model is None and asked.text is not None and asked.statement is not None:
+        found = await languages.ask("model", {"drawing.epl": asked.text}, text=asked.text, statement=asked.statement)
+        return answer(found)
+    raise Refused(400, "bad-request", "give either `model`, or `text` and `statement`")
+
+
 async def _drawn(
     request: Request, call: str, text: str, path: str | None, unsaved: Mapping[str, str], **more: Any
 ) -> Response:
@@ -503,6 +524,8 @@ def _calls() -> list[Route]:
         Route("/plan", plan, methods=["POST"]),
         Route("/epl/graph", graph, methods=["POST"]),
         Route("/epl/canvas", canvas, methods=["POST"]),
+        Route("/epl/domain", domain, methods=["POST"]),
+        Route("/epl/model", model, methods=["POST"]),
         Route("/events/peek", peek, methods=["POST"]),
         Route("/examples", open_example, methods=["POST"]),
         Route("/updates", updates),

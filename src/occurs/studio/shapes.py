@@ -13,6 +13,7 @@ from occurs.services.answers import Hover as Hover
 from occurs.services.answers import Item, NetCounted, NetDrawing, NetRow, Outline, Place, Problem
 from occurs.services.answers import NetState as NetState
 from occurs.services.answers import Peeked as Peeked
+from occurs.services.answers import Operation as Operation
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import StatementKind as StatementKind
 from occurs.services.answers import Words as Words
@@ -88,14 +89,14 @@ class Format(Struct, forbid_unknown_fields=True):
     text: str
 
 
-class Tag(Struct, frozen=True):
+class CanvasTag(Struct, frozen=True):
     """An annotation `@Tag(name='..', value='..')`."""
 
     name: str
     value: str
 
 
-class Head(Struct, frozen=True):
+class CanvasHead(Struct, frozen=True):
     """The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
 
     ``where``: the condition on detections.
@@ -103,7 +104,7 @@ class Head(Struct, frozen=True):
 
     name: str | None = None
     description: str | None = None
-    tags: list[Tag] = []
+    tags: list[CanvasTag] = []
     priority: int | float | str | None = None
     into: str | None = None
     where: str | None = None
@@ -111,7 +112,7 @@ class Head(Struct, frozen=True):
     discard: bool = False
 
 
-class Node(Struct, frozen=True):
+class CanvasNode(Struct, frozen=True):
     """A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out."""
 
     id: str
@@ -121,7 +122,7 @@ class Node(Struct, frozen=True):
     y: float | None = None
 
 
-class Link(Struct, frozen=True):
+class CanvasLink(Struct, frozen=True):
     """From an operand to its operator, where it has the place ``order`` (from 1)."""
 
     source: str = msgspec.field(name="from")
@@ -132,9 +133,9 @@ class Link(Struct, frozen=True):
 class Canvas(Struct, frozen=True):
     """The drawing of one EPL statement."""
 
-    head: Head = Head()
-    nodes: list[Node] = []
-    links: list[Link] = []
+    head: CanvasHead = CanvasHead()
+    nodes: list[CanvasNode] = []
+    links: list[CanvasLink] = []
 
 
 class Statement(Struct, frozen=True):
@@ -191,6 +192,44 @@ class CanvasOf(Struct, forbid_unknown_fields=True):
     canvas: Canvas
     path: str | None = None
     texts: dict[str, str] = {}
+
+
+class Change(Struct, forbid_unknown_fields=True):
+    """A change of a type of events or of its attribute; ``to``: the new name, or the type of the attribute.
+
+    ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
+    """
+
+    op: Operation
+    type: str | None = None
+    attribute: str | None = None
+    name: str | None = None
+    to: str | None = None
+
+
+class DomainOf(Struct, forbid_unknown_fields=True):
+    """A change of the types that an EPL text declares."""
+
+    text: str
+    change: Change
+    path: str | None = None
+    texts: dict[str, str] = {}
+
+
+class DomainChanged(Struct, frozen=True):
+    """A text after a change of its types; null if there are errors."""
+
+    text: str | None
+    edits: list[Edit]
+    problems: list[Problem]
+
+
+class ModelOf(Struct, forbid_unknown_fields=True):
+    """A statement of an EPL text to make a graphical model of, or the graphical model to make a text of."""
+
+    text: str | None = None
+    statement: str | None = None
+    model: dict[str, Any] | None = None
 
 
 class PlanOf(Struct, forbid_unknown_fields=True):

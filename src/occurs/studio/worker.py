@@ -112,14 +112,24 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return plain(services.graph(text, texts, path, known(texts, **of)))
 
     def draw(text: str, statement: str | None, canvas: dict[str, Any], texts: Texts, path: str, **of: Any) -> Any:
-        found = services.draw(text, statement, canvas, texts, path, known(texts, **of))
-        edits = [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]
-        return {**plain(found), "edits": edits}
+        return edited(services.draw(text, statement, canvas, texts, path, known(texts, **of)))
+
+    def domain(text: str, change: dict[str, Any], texts: Texts, path: str, **of: Any) -> Any:
+        return edited(services.change_domain(text, change, texts, path, known(texts, **of)))
+
+    def edited(found: Any) -> Any:
+        return {**plain(found), "edits": [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]}
+
+    def model(text: str, statement: str) -> Any:
+        return services.model(text, statement)
+
+    def model_text(model: dict[str, Any]) -> Any:
+        return {"text": services.model_text(model)}
 
     services.words()
     services.check({})
     made: list[Callable[..., Any]] = [
-        check, complete, hover, definition, words, options, format, peek, plan, graph, draw,
+        check, complete, hover, definition, words, options, format, peek, plan, graph, draw, domain, model, model_text,
     ]  # fmt: skip
     return {one.__name__: one for one in made}
 

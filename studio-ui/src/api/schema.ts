@@ -5,7 +5,12 @@ export interface Schemas {
   At: At;
   Bar: Bar;
   Canvas: Canvas;
+  CanvasHead: CanvasHead1;
+  CanvasLink: CanvasLink;
+  CanvasNode: CanvasNode;
   CanvasOf: CanvasOf;
+  CanvasTag: CanvasTag;
+  Change: Change;
   Changed: Changed;
   Changes: Changes;
   Checked: Checked;
@@ -15,6 +20,8 @@ export interface Schemas {
   Count: Count;
   Detection: Detection;
   Difference: Difference;
+  DomainChanged: DomainChanged;
+  DomainOf: DomainOf;
   Draft: Draft;
   Edit: Edit;
   Edited: Edited;
@@ -29,7 +36,6 @@ export interface Schemas {
   Formatted: Formatted;
   Graph: Graph;
   GraphOf: GraphOf;
-  Head: Head1;
   Hover: Hover;
   Icon: Icon;
   InFile: InFile;
@@ -40,7 +46,7 @@ export interface Schemas {
   JobStarted: JobStarted;
   Lane: Lane;
   Language: Language;
-  Link: Link;
+  ModelOf: ModelOf;
   NetArc: NetArc;
   NetBreaks: NetBreaks;
   NetChange: NetChange;
@@ -61,7 +67,6 @@ export interface Schemas {
   NetTaken: NetTaken;
   NetText: NetText;
   NetTransition: NetTransition;
-  Node: Node;
   Opened: Opened;
   Option: Option;
   Options: Options;
@@ -87,7 +92,6 @@ export interface Schemas {
   Snippet: Snippet;
   Span: Span;
   Statement: Statement;
-  Tag: Tag;
   Texts: Texts;
   TimeKind: TimeKind;
   Timeline: Timeline;
@@ -220,36 +224,36 @@ export interface Bar {
  * The drawing of one EPL statement.
  */
 export interface Canvas {
-  head: Head;
-  links: Link[];
-  nodes: Node[];
+  head: CanvasHead;
+  links: CanvasLink[];
+  nodes: CanvasNode[];
 }
 /**
  * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
  *
  *     ``where``: the condition on detections.
  */
-export interface Head {
+export interface CanvasHead {
   description: string | null;
   discard: boolean;
   into: string | null;
   name: string | null;
   priority: number | string | null;
   suppress: boolean;
-  tags: Tag[];
+  tags: CanvasTag[];
   where: string | null;
 }
 /**
  * An annotation `@Tag(name='..', value='..')`.
  */
-export interface Tag {
+export interface CanvasTag {
   name: string;
   value: string;
 }
 /**
  * From an operand to its operator, where it has the place ``order`` (from 1).
  */
-export interface Link {
+export interface CanvasLink {
   from: string;
   order: number;
   to: string;
@@ -257,7 +261,7 @@ export interface Link {
 /**
  * A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out.
  */
-export interface Node {
+export interface CanvasNode {
   fields: {
     [k: string]: unknown;
   };
@@ -265,6 +269,21 @@ export interface Node {
   kind: string;
   x: number | null;
   y: number | null;
+}
+/**
+ * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+ *
+ *     ``where``: the condition on detections.
+ */
+export interface CanvasHead1 {
+  description: string | null;
+  discard: boolean;
+  into: string | null;
+  name: string | null;
+  priority: number | string | null;
+  suppress: boolean;
+  tags: CanvasTag[];
+  where: string | null;
 }
 /**
  * A drawing to put in the place of a statement of an EPL text; ``statement``: its id, null for a new one.
@@ -277,6 +296,25 @@ export interface CanvasOf {
   texts: {
     [k: string]: string;
   };
+}
+/**
+ * A change of a type of events or of its attribute; ``to``: the new name, or the type of the attribute.
+ *
+ *     ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
+ */
+export interface Change {
+  attribute: string | null;
+  name: string | null;
+  op:
+    | "add-attribute"
+    | "add-type"
+    | "remove-attribute"
+    | "remove-type"
+    | "rename-attribute"
+    | "rename-type"
+    | "retype-attribute";
+  to: string | null;
+  type: string | null;
 }
 /**
  * How many detections of a type two runs have each alone and both.
@@ -446,12 +484,12 @@ export interface Difference {
   why: string[];
 }
 /**
- * A drawing that is not yet a text.
+ * A text after a change of its types; null if there are errors.
  */
-export interface Draft {
-  canvas: {
-    [k: string]: unknown;
-  };
+export interface DomainChanged {
+  edits: Edit[];
+  problems: Problem[];
+  text: string | null;
 }
 /**
  * The characters from ``from`` up to ``to`` become ``insert``; offsets count code points.
@@ -460,6 +498,25 @@ export interface Edit {
   from: number;
   insert: string;
   to: number;
+}
+/**
+ * A change of the types that an EPL text declares.
+ */
+export interface DomainOf {
+  change: Change;
+  path: string | null;
+  text: string;
+  texts: {
+    [k: string]: string;
+  };
+}
+/**
+ * A drawing that is not yet a text.
+ */
+export interface Draft {
+  canvas: {
+    [k: string]: unknown;
+  };
 }
 /**
  * A text after an edit of a drawing; null if the drawing has errors.  ``renamed``: ids of nodes that have other
@@ -605,21 +662,6 @@ export interface GraphOf {
   texts: {
     [k: string]: string;
   };
-}
-/**
- * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
- *
- *     ``where``: the condition on detections.
- */
-export interface Head1 {
-  description: string | null;
-  discard: boolean;
-  into: string | null;
-  name: string | null;
-  priority: number | string | null;
-  suppress: boolean;
-  tags: Tag[];
-  where: string | null;
 }
 /**
  * What is to be said of a place; ``text`` has lines, the first of which is code.
@@ -805,6 +847,16 @@ export interface Lane {
   marks: [number | string, number | string | null, number][];
   name: string;
   type: string;
+}
+/**
+ * A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+ */
+export interface ModelOf {
+  model: {
+    [k: string]: unknown;
+  } | null;
+  statement: string | null;
+  text: string | null;
 }
 /**
  * A line between a place and a transition, for one arc or for two with the same inscription.

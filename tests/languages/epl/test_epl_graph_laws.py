@@ -138,7 +138,7 @@ def may_go(drawing: Drawing, old: Drawn, reading: Reading) -> Iterator[str]:
         if blank[at] == text[at] or (at > old.start and blank[at - 1] != text[at - 1]):
             continue
         [comment, *_] = comments_of(blank, text, at, old.end)
-        around = min((p for p in found if p[1] <= at < p[2]), key=lambda p: p[2] - p[1])
+        around = min((p for p in reversed(found) if p[1] <= at < p[2]), key=lambda p: p[2] - p[1])
         behind = [p for p in found if p[1] > at and not blank[at : p[1]].strip(" \t\r\n(")]
         if id(around[0]) not in stays or any(id(p[0]) not in stays for p in behind):
             yield comment

@@ -264,6 +264,8 @@ class _Reader:
             else:
                 self.out.base[id(made)] = was
         self.out.ids[id(made)] = name
+        if node.kind == TEXT:
+            self.out.ids |= {id(part): name for part in made.walk()}
         return made
 
     def was_pattern(self, node: Node) -> syntax.Pattern | None:
@@ -300,10 +302,12 @@ class _Reader:
             case "TimeSchedule":
                 return self.schedule(node, was)
             case "Text":
-                found = pattern_of(str(given["text"]))
+                text = str(given["text"])
+                found = pattern_of(text)
                 if isinstance(found, Unread):
                     self.unread(found, "Text", node.id)
                     return self.missing()
+                self.out.typed[id(found)] = text.strip()
                 return found
         made: syntax.Pattern = CLASSES[node.kind](kids[0])  # type: ignore[call-arg]
         return made
