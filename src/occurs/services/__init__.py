@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
+    from occurs.services.renaming import rename
     from occurs.services.vocabulary import words
 
 __all__ = [
-    "check", "complete", "definition", "format_text", "hover", "known_types", "offered", "peek", "plan", "uses",
-    "words",
+    "check", "complete", "definition", "format_text", "hover", "known_types", "offered", "peek", "plan", "rename",
+    "uses", "words",
 ]  # fmt: skip
 
 _WHERE = {
@@ -33,6 +34,7 @@ _WHERE = {
     "offered": "choosing",
     "peek": "peeking",
     "plan": "planning",
+    "rename": "renaming",
     "uses": "completing",
     "words": "vocabulary",
 }

@@ -79,6 +79,13 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def definition(texts: Texts, path: str, offset: int, **of: Any) -> Any:
         return {"places": services.definition(path, texts, offset, known(texts, **of))}
 
+    def rename(texts: Texts, path: str, offset: int, to: str | None, **of: Any) -> Any:
+        found = services.rename(path, texts, offset, to, known(texts, **of))
+        edits = {p: [{"from": e.start, "to": e.to, "insert": e.insert} for e in made] for p, made in found.edits.items()}
+        return {
+            "name": found.name, "kind": found.kind, "span": found.span, "edits": edits, "problems": found.problems,
+        }  # fmt: skip
+
     def known(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> Any:
         return services.known_types(chosen(texts, events, options, default), options)
 
@@ -102,7 +109,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
 
     services.words()
     services.check({})
-    made: list[Callable[..., Any]] = [check, complete, hover, definition, words, format, peek, plan]
+    made: list[Callable[..., Any]] = [check, complete, hover, definition, rename, words, format, peek, plan]
     return {one.__name__: one for one in made}
 
 
