@@ -18,7 +18,7 @@ from occurs.checked_texts import Read
 from occurs.errors import DefinitionProblem, SyntaxProblem, UsageProblem
 from occurs.languages.kit.language import suffixes
 from occurs.services.checks import LARGE, _snapshot
-from occurs.services.scope import types_of
+from occurs.services.scope import _types
 from occurs.services.vocabulary import words_of
 from summits import beside_the_languages
 
@@ -192,7 +192,7 @@ def test_a_new_language_has_what_its_module_declares():
         assert outline(texts) == [("b.tesla", "X", "rule", "X", ("Highest",))]
         assert services.complete("a.summit", texts, 3).items == ()
         vars(define).update({name: members[name] for name in ("words", "outline")})
-        for kept in (_snapshot, types_of, words_of):
+        for kept in (_snapshot, _types, words_of):
             kept.cache_clear()
         assert outline(texts)[0] == ("a.summit", "Highest", "summit", "Highest", ("Temp",))
         found = services.complete("a.summit", texts, len(texts["a.summit"]))
@@ -200,5 +200,5 @@ def test_a_new_language_has_what_its_module_declares():
         hovered = services.hover("a.summit", texts, 10)
         assert hovered is not None
         assert hovered.text.startswith("Highest(room: string, celsius: int)")
-    for kept in (_snapshot, types_of, words_of):
+    for kept in (_snapshot, _types, words_of):
         kept.cache_clear()

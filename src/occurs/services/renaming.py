@@ -58,7 +58,11 @@ def named_uses(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
     found = _Rename(path, texts, offset, {})
     if found.at is None or found.at.kind == "type":
         return []
-    return [Place(file, source.span(start, end)) for file, source, start, end, _ in found.places()]
+    return [Place(file, source.span(start, end)) for file, source, start, end, _ in found.named_places()]
+
+
+#: path, text, start, end, and whether the name stands in a string
+_Found = tuple[str, Text, int, int, bool]
 
 
 class _Refused(Exception):
@@ -141,9 +145,10 @@ class _Rename:
         for name, _, _, tree in self.program.files():
             ask = getattr(language(name), "alike", None)
             for a, b in () if ask is None else ask(tree, self.types.schemas):
-                if a[1] == b[1] == self.at.name:
-                    links.setdefault(a, set()).add(b)
-                    links.setdefault(b, set()).add(a)
+                if a[1] == b[1] and a[1] in (self.at.name, "*"):
+                    one, other = (a[0], self.at.name), (b[0], self.at.name)
+                    links.setdefault(one, set()).add(other)
+                    links.setdefault(other, set()).add(one)
         found = {(self.at.of or "", self.at.name)}
         waiting = [*found]
         while waiting:
@@ -152,18 +157,21 @@ class _Rename:
             waiting += more
         return found
 
-    def places(self) -> Iterator[tuple[str, Text, int, int, bool]]:
-        """Where the name stands: path, text, start and end, and whether it is in a string."""
-        at = self.at
-        assert at is not None
-        for path in sorted(self.languages):
+    def named_places(self) -> Iterator[_Found]:
+        """Where the name stands in texts whose language says what each name is."""
+        assert self.at is not None
+        for path, names in sorted(self.named.items()):
             source = self.sources[path]
-            for n in sorted(self.named.get(path, ()), key=lambda n: source.offsets(n.span)):
-                if n.name == at.name and n.kind == at.kind and self._same(path, n):
+            for n in sorted(names, key=lambda n: source.offsets(n.span)):
+                if (n.name, n.kind) == (self.at.name, self.at.kind) and self._same(path, n):
                     yield (path, source, *source.offsets(n.span), n.text)
-            if path not in self.named and at.kind != "tag":
-                for tokens in statements(self.languages[path], source.text):
-                    yield from self._tokens(path, source, tokens)
+
+    def other_places(self) -> Iterator[_Found]:
+        """Where the name stands in the other texts.  Refuses what may be something else."""
+        assert self.at is not None
+        for path in sorted(self.languages.keys() - self.named.keys()) if self.at.kind != "tag" else ():
+            for tokens in statements(self.languages[path], self.texts[path]):
+                yield from self._tokens(path, self.sources[path], tokens)
 
     def _same(self, path: str, other: Named) -> bool:
         assert self.at is not None
@@ -171,9 +179,7 @@ class _Rename:
             return (other.of, other.name) in self.family
         return other.kind == "type" or (path == self.path and other.of == self.at.of)
 
-    def _tokens(
-        self, path: str, source: Text, tokens: Sequence[Token]
-    ) -> Iterator[tuple[str, Text, int, int, bool]]:
+    def _tokens(self, path: str, source: Text, tokens: Sequence[Token]) -> Iterator[_Found]:
         """The type in a statement whose language does not say what its names are."""
         assert self.at is not None
         types = {t for t, _ in self.family} if self.at.kind == "attribute" else {self.at.name}
@@ -205,7 +211,7 @@ class _Rename:
         self._refuse_unread()
         self._refuse_taken(to)
         edits: dict[str, list[Edit]] = {}
-        for path, source, start, end, text in self.places():
+        for path, source, start, end, text in (*self.named_places(), *self.other_places()):
             edits.setdefault(path, []).append(Edit(start, end, self._written(path, source, start, end, text, to)))
         after = {path: _edited(text, edits.get(path, ())) for path, text in self.texts.items()}
         self._compare(snapshot(after), edits, to)
@@ -249,13 +255,17 @@ class _Rename:
         for path, names in self.named.items():
             for n in names if self.at.kind != "type" else ():
                 own = n.kind == "attribute" and (n.of or "", self.at.name) in self.family and n.name == to
-                tag = (n.kind == "tag" and n.name == to) or n.name.startswith(f"{to}.")
+                tag = n.name == to if n.kind == "tag" else n.name.startswith(f"{to}.") and not self._behind_dot(path, n)
                 if own if self.at.kind == "attribute" else tag and self._in_statement(path, n):
                     raise _Refused("taken-name", f"the name {taken}", "choose another name", (path, n.span))
         if self.at.kind == "attribute":
             for of, _ in self.family:
                 if any(a.name == to for a in self.types.attributes(of)):
                     raise _Refused("taken-name", f"the attribute {taken} in `{of}`", "choose another name")
+
+    def _behind_dot(self, path: str, name: Named) -> bool:
+        source = self.sources[path]
+        return source.text[: source.offsets(name.span)[0]].rstrip().endswith(".")
 
     def _in_statement(self, path: str, other: Named) -> bool:
         """Whether a name stands in the statement whose tag is renamed."""

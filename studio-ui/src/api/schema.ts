@@ -9,6 +9,7 @@ export interface Schemas {
   Constituent: Constituent;
   Count: Count;
   Draft: Draft;
+  Edit: Edit;
   ErrorAnswer: ErrorAnswer;
   Event: Event;
   EventFile: EventFile;
@@ -42,6 +43,8 @@ export interface Schemas {
   Progress: Progress;
   Refusal: Refusal;
   Related: Related;
+  Rename: Rename;
+  Renamed: Renamed;
   Result: Result;
   Rows: Rows;
   RowsQuery: RowsQuery;
@@ -278,6 +281,14 @@ export interface Draft {
   canvas: {
     [k: string]: unknown;
   };
+}
+/**
+ * A part of a text in code points, and what takes its place.
+ */
+export interface Edit {
+  from: number;
+  insert: string;
+  to: number;
 }
 /**
  * Every answer that is not a success.
@@ -588,6 +599,31 @@ export interface Program {
   events: string[] | null;
   options: Options;
   rules: string[] | null;
+}
+/**
+ * A position in one text of the program, and a name; null: only say what can be renamed.
+ */
+export interface Rename {
+  offset: number;
+  path: string;
+  texts: {
+    [k: string]: string;
+  };
+  to: string | null;
+}
+/**
+ * The name at a place with its span, all null if there is none, and the edits by path.
+ *
+ *     With problems there are no edits.
+ */
+export interface Renamed {
+  edits: {
+    [k: string]: Edit[];
+  };
+  kind: ("attribute" | "tag" | "type") | null;
+  name: string | null;
+  problems: Problem[];
+  span: Span | null;
 }
 /**
  * A page of rows, each the list of its columns' values.  The columns ``row`` (its number in its type), ``type``,

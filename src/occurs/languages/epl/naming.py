@@ -25,7 +25,10 @@ def named(tree: syntax.File, schemas: Mapping[str, Schema]) -> list[Named]:
 
 
 def alike(tree: syntax.File, schemas: Mapping[str, Schema]) -> list[tuple[Attributed, Attributed]]:
-    """Pairs of attributes that have one name: inherited ones, and columns that are called as what they select."""
+    """Pairs of attributes that have one name: inherited ones, and columns that are called as what they select.
+
+    The name is `*` where it may be any, as the attributes of the type are not known.
+    """
     return [pair for s in _statements(tree, schemas) for pair in s.pairs]
 
 
@@ -123,7 +126,7 @@ class _Statement:
         """The attribute, or the tag, that a reference is to; ``column``: it is all of a column."""
         if ref.scope is None or (own is not None and ref.scope == own[0]):
             bare = ref.scope is None and ref.name in self.tags
-            if own is None or (bare and column and ref.name not in self._of(own[1])):
+            if own is None or (bare and column and ref.name not in self.schemas.get(own[1], Schema())):
                 return (self._tag(ref.name), ref.name) if bare else None
             return own[1], ref.name
         if ref.scope in self.tags:
@@ -157,7 +160,7 @@ class _Statement:
             self.pairs += [((type, n), (made, n)) for n in self._of(type)]
 
     def _of(self, type: str) -> Iterable[str]:
-        return self.schemas[type].names if type in self.schemas else ()
+        return self.schemas[type].names if type in self.schemas else ("*",)
 
     def _tag(self, tag: str) -> str:
         """What stands for the statement in the place of a type: no type can be called so."""
