@@ -134,7 +134,8 @@ def test_texts_that_cannot_be_read_are_not_renamed_halfway():
     texts = {"a.epl": "create schema A(v int);", "b.epl": "select a.v frm A;"}
     [problem] = asked(texts, "a.epl", "A(", "C").problems
     assert (problem.kind, problem.file, problem.span.line) == ("not-renamed", "b.epl", 1)
-    assert edited(texts, asked({**texts, "b.epl": "nonsense"}, "a.epl", "A(", "C"))["a.epl"] == "create schema C(v int);"
+    after = edited(texts, asked({**texts, "b.epl": "nonsense"}, "a.epl", "A(", "C"))
+    assert after["a.epl"] == "create schema C(v int);"
 
 
 def test_a_name_that_may_be_something_else_is_not_renamed():

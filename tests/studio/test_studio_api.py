@@ -124,7 +124,9 @@ def test_openapi_has_every_call(studio):
     described = studio.api.get("openapi.json").json()
     calls = {f"{m.upper()} {path}" for path, of in described["paths"].items() for m in of}
     expected = """GET about|GET files|GET files/{path}|PUT files/{path}|DELETE files/{path}|GET project|PUT project
-        |POST check|POST complete|POST hover|POST definition|POST format|POST rename|POST examples|POST plan|POST events/peek|GET updates"""
+        |POST check|POST complete|POST hover|POST definition|POST format|POST rename
+        |POST examples|POST plan|POST events/peek|GET updates|POST jobs|GET jobs/{id}|DELETE jobs/{id}
+        |GET jobs/{id}/timeline|GET jobs/{id}/rows|GET jobs/{id}/why/{label}|GET jobs/{id}/export"""
     assert {c.strip().replace(" ", " /api/v1/") for c in expected.split("|")} <= calls
     references = set(msgspec.json.encode(described).decode().split('"#/components/schemas/')[1:])
     assert {r.partition('"')[0] for r in references} <= described["components"]["schemas"].keys()
@@ -557,7 +559,9 @@ _BODY = st.fixed_dictionaries(
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.sampled_from(["check", "complete", "hover", "definition", "format", "rename", "plan", "events/peek", "examples"]),
+    st.sampled_from(
+        ["check", "complete", "hover", "definition", "format", "rename", "plan", "events/peek", "examples"]
+    ),
     _BODY | _VALUE | st.binary(max_size=20),
 )
 def test_no_body_is_an_error_of_the_server(studio, call, body):

@@ -115,8 +115,8 @@ class Edit:
 class Renamed:
     """What stands at a place, and the edits that give it another name.
 
-    ``name``, ``kind``, ``span``: None if there is no name to change.  ``edits``: by path, in the order of the text; none
-    if there are problems.
+    ``name``, ``kind``, ``span``: None if there is no name to change.  ``edits``: by path, in the order of the text;
+    none if there are problems.
     """
 
     name: str | None = None

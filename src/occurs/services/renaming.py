@@ -61,6 +61,7 @@ def named_uses(path: str, texts: Mapping[str, str], offset: int) -> list[Place]:
     return [Place(file, source.span(start, end)) for file, source, start, end, _ in found.named_places()]
 
 
+LETTERS = "use letters, digits and _"
 #: path, text, start, end, and whether the name stands in a string
 _Found = tuple[str, Text, int, int, bool]
 
@@ -133,7 +134,8 @@ class _Rename:
             return None
         for tokens in statements(self.languages[self.path], source.text):
             for i, t in enumerate(tokens):
-                if t.start <= self.offset <= t.end and t.named and t.name in self.types.names and not _member(tokens, i):
+                here = t.start <= self.offset <= t.end and t.named and not _member(tokens, i)
+                if here and t.name in self.types.names:
                     return Named("type", t.name, source.span(t.start, t.end))
         return None
 
@@ -194,9 +196,9 @@ class _Rename:
             of = tokens[before - 1] if before else None
             argument = of is not None and of.named and of.name in self.types.names and not _called(tokens, i)
             if self.at.kind == "attribute" or _member(tokens, i) or argument or t.name in bound:
-                text = f"`{t.name}` may be something else than the type `{t.name}` here"
+                text = f"`{t.name}` may have another meaning here than the type `{t.name}`"
                 if self.at.kind == "attribute":
-                    text = f"attributes can be renamed in EPL only, and `{t.name}` stands here in another language"
+                    text = f"attributes can be renamed in EPL only, and this file of another language uses `{t.name}`"
                 place = (path, source.span(t.start, t.end))
                 raise _Refused("not-renamed", text, "rename it by hand in all files", place)
             yield path, source, t.start, t.end, False
@@ -228,7 +230,7 @@ class _Rename:
         name = given[1:-1] if quoted else given
         wrong = not name or (mark and mark in name) or not name.isprintable() or name != name.strip()
         if wrong or ("." in name and not quoted) or not (quoted or is_word(words, name)):
-            hint = f"put it in {mark}{mark}: {mark}{name}{mark}" if mark and not wrong else "use letters, digits and _"
+            hint = f"put it in {mark}{mark}: {mark}{name}{mark}" if mark and not wrong else LETTERS
             raise _Refused("bad-name", f"`{given}` is not a name", hint)
         if not quoted and is_reserved(words, name):
             hint = f"put it in quotes: {mark}{name}{mark}" if mark else "choose another name"
@@ -282,13 +284,13 @@ class _Rename:
         place = (path, source.span(start, end))
         if text:
             if any(c in to for c in "'\"\\"):
-                raise _Refused("bad-name", f"`{to}` cannot stand in the string here", "use letters, digits and _", place)
+                raise _Refused("bad-name", f"a string cannot name the type `{to}`", LETTERS, place)
             return to
         assert self.at is not None
         mark = words.quoted_names
         new = written(words, to)
         if not mark and (not is_word(words, to) or is_reserved(words, to) or "." in to):
-            raise _Refused("bad-name", f"`{to}` is no name in {self.languages[path]}", "use letters, digits and _", place)
+            raise _Refused("bad-name", f"`{to}` is not a name in {self.languages[path]}", LETTERS, place)
         needless = mark and old.startswith(mark) and written(words, self.at.name) == self.at.name
         return f"{mark}{to}{mark}" if needless or ("." in to and mark) else new
 
@@ -299,7 +301,8 @@ class _Rename:
         before = Counter((p.kind, p.file) for p in self.program.problems)
         for p in after.problems:
             if before[p.kind, p.file] <= 0:
-                raise _Refused("not-renamed", f"`{to}` is not possible: {p.message}", p.hint, self._back(p, after, edits))
+                text = f"`{to}` is not possible: {p.message}"
+                raise _Refused("not-renamed", text, p.hint, self._back(p, after, edits))
             before[p.kind, p.file] -= 1
         if +before or self._schemas(self.program, to) != self._schemas(after, None):
             assert self.at is not None

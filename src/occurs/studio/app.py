@@ -273,7 +273,7 @@ async def _at_place(
     path = _rules(studio, asked.path)
     program = await in_thread(studio.read, asked.texts, path)
     offset = marks.inner(asked.offset, path, program.marked)
-    if not (0 <= asked.offset and offset <= len(program.texts[path])):
+    if asked.offset < 0 or offset > len(program.texts[path]):
         raise Refused(400, "bad-request", f"the offset {asked.offset} is not in {path}")
     events = await _events(studio, program.settings, None)
     return program, await _ask(studio, program, name, path=path, offset=offset, **events, **more)

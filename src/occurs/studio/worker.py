@@ -18,6 +18,7 @@ from typing import IO, Any
 import msgspec
 
 from occurs.services.answers import Outline, Problem
+from occurs.studio import shapes
 from occurs.studio.limits import LIMITS
 from occurs.studio.memory import limit_memory
 
@@ -81,10 +82,8 @@ def _calls() -> dict[str, Callable[..., Any]]:
 
     def rename(texts: Texts, path: str, offset: int, to: str | None, **of: Any) -> Any:
         found = services.rename(path, texts, offset, to, known(texts, **of))
-        edits = {p: [{"from": e.start, "to": e.to, "insert": e.insert} for e in made] for p, made in found.edits.items()}
-        return {
-            "name": found.name, "kind": found.kind, "span": found.span, "edits": edits, "problems": found.problems,
-        }  # fmt: skip
+        edits = {p: [shapes.Edit(e.start, e.to, e.insert) for e in made] for p, made in found.edits.items()}
+        return shapes.Renamed(found.name, found.kind, found.span, edits, list(found.problems))
 
     def known(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> Any:
         return services.known_types(chosen(texts, events, options, default), options)
