@@ -117,6 +117,7 @@ AT = {"path": "labor.epl", "offset": 400, "texts": {}}
         ("post", "/check", {"texts": {}}), ("post", "/check", {"texts": {"labor.epl": BROKEN}}),
         ("post", "/format", {"path": "a.epl", "text": "select  * from pattern [A];"}),
         ("post", "/complete", AT), ("post", "/hover", AT), ("post", "/definition", AT),
+        ("post", "/rename", {**AT, "to": "New"}), ("post", "/rename", {**AT, "to": ""}),
         ("post", "/plan", {"texts": {}}), ("post", "/events/peek", {"rows": 3}),
         ("get", "/nothing", None), ("post", "/check", {"texts": 1}),
     ],
@@ -138,8 +139,10 @@ def test_openapi_has_every_call(studio):
     described = studio.api.get("openapi.json").json()
     calls = {f"{m.upper()} {path}" for path, of in described["paths"].items() for m in of}
     expected = """GET about|GET files|GET files/{path}|PUT files/{path}|DELETE files/{path}|GET project|PUT project
-        |POST check|POST complete|POST hover|POST definition|POST format|POST plan|POST epl/graph|POST epl/canvas
-        |POST epl/domain|POST epl/model|POST events/peek|GET updates"""
+        |POST check|POST complete|POST hover|POST definition|POST format|POST rename
+        |POST epl/graph|POST epl/canvas|POST epl/domain|POST epl/model
+        |POST examples|POST plan|POST events/peek|GET updates|POST jobs|GET jobs/{id}|DELETE jobs/{id}
+        |GET jobs/{id}/timeline|GET jobs/{id}/rows|GET jobs/{id}/why/{label}|GET jobs/{id}/export"""
     assert {c.strip().replace(" ", " /api/v1/") for c in expected.split("|")} <= calls
     references = set(msgspec.json.encode(described).decode().split('"#/components/schemas/')[1:])
     assert {r.partition('"')[0] for r in references} <= described["components"]["schemas"].keys()
@@ -478,6 +481,30 @@ def test_the_calls_of_an_editor(studio):
     assert studio.api.post("hover", json={"path": "none.epl", "offset": 0}).status_code == 404
 
 
+def test_a_name_is_changed_in_all_files_of_the_program(start_studio):
+    first = "@Name('Hot') insert into Hot select a.v as v from pattern [every a=Temp(v > 1)];"
+    second = "define Long(n) from Hot(v > 3) where n = Hot.v"
+    studio = start_studio({"a.epl": first, "b.tesla": "\ufeff" + second, "c.epl": "// no use"})
+    asked = {"path": "a.epl", "texts": {}, "offset": first.index("Hot select"), "to": "Warm"}
+    found = studio.api.post("rename", json=asked).json()
+    assert (found["name"], found["kind"], found["problems"]) == ("Hot", "type", [])
+    at = second.index("Hot(") + 1  # behind the mark
+    assert found["edits"]["b.tesla"][0] == {"from": at, "to": at + 3, "insert": "Warm"}
+    assert [e["from"] for e in found["edits"]["a.epl"]] == [first.index("Hot select")]
+    looked = studio.api.post("rename", json={**asked, "to": None}).json()
+    assert (looked["name"], looked["span"], looked["edits"]) == ("Hot", found["span"], {})
+    there = studio.api.post("rename", json={**asked, "path": "b.tesla", "offset": at}).json()
+    assert there["edits"] == found["edits"]
+    assert there["span"]["column"] == at + 1
+    taken = studio.api.post("rename", json={**asked, "to": "Long"}).json()
+    assert ([p["kind"] for p in taken["problems"]], taken["edits"]) == (["taken-name"], {})
+    assert taken["problems"][0]["span"]["column"] == second.index("Long") + 2
+    assert studio.api.post("rename", json={**asked, "path": "../a.epl"}).status_code == 403
+    unsaved = {"a.epl": first.replace("v > 1", "v > 1 and")}
+    wrong = studio.api.post("rename", json={**asked, "texts": unsaved}).json()
+    assert [p["kind"] for p in wrong["problems"]] in (["not-renamed"], ["no-name"])
+
+
 def test_a_text_is_formatted_and_one_with_errors_stays(studio):
     text = "\ufeffselect   * from pattern [ every a=A ]"
     found = studio.api.post("format", json={"path": "a.epl", "text": text}).json()
@@ -537,6 +564,7 @@ _BODY = st.fixed_dictionaries(
         "events": st.lists(st.sampled_from(["rows.csv", "A=rows.csv", "..", "="]), max_size=2) | _VALUE,
         "options": st.dictionaries(st.sampled_from(["time_unit", "zone", "facts", "start"]), _VALUE) | _VALUE,
         "rows": st.integers(-1, 200) | _VALUE,
+        "to": st.sampled_from(["New", "select", "`a b`", ""]) | _VALUE,
         "name": _VALUE,
         "statement": _VALUE,
         "canvas": _VALUE,
@@ -552,7 +580,8 @@ _BODY = st.fixed_dictionaries(
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(
-        "check complete hover definition format plan events/peek examples epl/graph epl/canvas epl/domain epl/model".split()
+        "check complete hover definition format rename plan events/peek examples epl/graph epl/canvas epl/domain"
+        " epl/model".split()
     ),
     _BODY | _VALUE | st.binary(max_size=20),
 )
@@ -644,6 +673,7 @@ CALLS = [
     ("complete", AT),
     ("hover", AT),
     ("definition", AT),
+    ("rename", {**AT, "to": "New"}),
     ("format", {"path": "w.epl", "text": "x"}),
     ("plan", {}),
     ("events/peek", {}),

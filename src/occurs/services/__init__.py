@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
+    from occurs.services.renaming import rename
     from occurs.services.vocabulary import words
 
 __all__ = [
     "change_domain", "check", "complete", "definition", "draw", "format_text", "graph", "hover", "known_types", "model",
-    "model_text", "offered", "peek", "plan", "uses", "words",
+    "model_text", "offered", "peek", "plan", "rename", "uses", "words",
 ]  # fmt: skip
 
 _WHERE = {
@@ -40,6 +41,7 @@ _WHERE = {
     "offered": "choosing",
     "peek": "peeking",
     "plan": "planning",
+    "rename": "renaming",
     "uses": "completing",
     "words": "vocabulary",
 }

@@ -100,6 +100,33 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A part of a text, from ``start`` to ``to`` in code points, and what takes its place.
+
+    In JSON ``start`` is called ``from``.
+    """
+
+    start: int
+    to: int
+    insert: str
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What stands at a place, and the edits that give it another name.
+
+    ``name``, ``kind``, ``span``: None if there is no name to change.  ``edits``: by path, in the order of the text;
+    none if there are problems.
+    """
+
+    name: str | None = None
+    kind: Literal["type", "attribute", "tag"] | None = None
+    span: Span | None = None
+    edits: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
 class Formatted:
     """A text in its canonical form; with problems it is the text as it was."""
 

@@ -243,21 +243,43 @@ async def definition(request: Request) -> Response:
     return await _at(request, "definition")
 
 
+@call(body=shapes.Rename, answer=shapes.Renamed)
+async def rename(request: Request) -> Response:
+    """The edits that give what stands at an offset another name, in all texts of the program."""
+    studio = studio_of(request)
+    asked = await body(request, shapes.Rename)
+    program, found = await _at_place(studio, asked, "rename", to=asked.to)
+    if program.marked:
+        if asked.path in program.marked and found["span"] is not None:
+            found["span"] = marks.behind_mark(found["span"])
+        for edit in (e for path in program.marked & found["edits"].keys() for e in found["edits"][path]):
+            edit["from"] += 1
+            edit["to"] += 1
+    return answer(found)
+
+
 async def _at(request: Request, name: str) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.At)
+    program, found = await _at_place(studio, asked, name, needs=[asked.path])
+    if asked.path in program.marked and name == "complete":
+        found["from"] += 1
+    if asked.path in program.marked and name == "hover" and found is not None:
+        found["span"] = marks.behind_mark(found["span"])
+    return answer(found)
+
+
+async def _at_place(
+    studio: Studio, asked: shapes.At | shapes.Rename, name: str, /, **more: Any
+) -> tuple[programs.Program, Any]:
+    """The answer to a question about a place, and the program that has it."""
     path = _rules(studio, asked.path)
     program = await in_thread(studio.read, asked.texts, path)
     offset = marks.inner(asked.offset, path, program.marked)
     if asked.offset < 0 or offset > len(program.texts[path]):
         raise Refused(400, "bad-request", f"the offset {asked.offset} is not in {path}")
     events = await _events(studio, program.settings, None)
-    found = await _ask(studio, program, name, needs=[path], path=path, offset=offset, **events)
-    if path in program.marked and name == "complete":
-        found["from"] += 1
-    if path in program.marked and name == "hover" and found is not None:
-        found["span"] = marks.behind_mark(found["span"])
-    return answer(found)
+    return program, await _ask(studio, program, name, path=path, offset=offset, **events, **more)
 
 
 @call(body=shapes.Format, answer=shapes.Formatted)
@@ -520,6 +542,7 @@ def _calls() -> list[Route]:
         Route("/complete", complete, methods=["POST"]),
         Route("/hover", hover, methods=["POST"]),
         Route("/definition", definition, methods=["POST"]),
+        Route("/rename", rename, methods=["POST"]),
         Route("/format", format, methods=["POST"]),
         Route("/plan", plan, methods=["POST"]),
         Route("/epl/graph", graph, methods=["POST"]),

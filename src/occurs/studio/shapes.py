@@ -82,6 +82,15 @@ class At(Struct, forbid_unknown_fields=True):
     texts: dict[str, str] = {}
 
 
+class Rename(Struct, forbid_unknown_fields=True):
+    """A position in one text of the program, and a name; null: only say what can be renamed."""
+
+    path: str
+    offset: int
+    to: str | None = None
+    texts: dict[str, str] = {}
+
+
 class Format(Struct, forbid_unknown_fields=True):
     """A text to be written in its canonical form."""
 
@@ -293,6 +302,27 @@ class Completions(Struct, frozen=True):
 
     start: int = msgspec.field(name="from")
     items: list[Item]
+
+
+class Edit(Struct, frozen=True):
+    """A part of a text in code points, and what takes its place."""
+
+    start: int = msgspec.field(name="from")
+    to: int
+    insert: str
+
+
+class Renamed(Struct, frozen=True):
+    """The name at a place with its span, all null if there is none, and the edits by path.
+
+    With problems there are no edits.
+    """
+
+    name: str | None
+    kind: Literal["type", "attribute", "tag"] | None
+    span: Span | None
+    edits: dict[str, list[Edit]]
+    problems: list[Problem]
 
 
 class Places(Struct, frozen=True):

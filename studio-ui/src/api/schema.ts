@@ -84,6 +84,8 @@ export interface Schemas {
   Progress: Progress;
   Refusal: Refusal;
   Related: Related;
+  Rename: Rename;
+  Renamed: Renamed;
   Result: Result;
   Rows: Rows;
   RowsQuery: RowsQuery;
@@ -492,7 +494,7 @@ export interface DomainChanged {
   text: string | null;
 }
 /**
- * The characters from ``from`` up to ``to`` become ``insert``; offsets count code points.
+ * A part of a text in code points, and what takes its place.
  */
 export interface Edit {
   from: number;
@@ -1283,6 +1285,31 @@ export interface Program {
   events: string[] | null;
   options: Options;
   rules: string[] | null;
+}
+/**
+ * A position in one text of the program, and a name; null: only say what can be renamed.
+ */
+export interface Rename {
+  offset: number;
+  path: string;
+  texts: {
+    [k: string]: string;
+  };
+  to: string | null;
+}
+/**
+ * The name at a place with its span, all null if there is none, and the edits by path.
+ *
+ *     With problems there are no edits.
+ */
+export interface Renamed {
+  edits: {
+    [k: string]: Edit[];
+  };
+  kind: ("attribute" | "tag" | "type") | null;
+  name: string | null;
+  problems: Problem[];
+  span: Span | null;
 }
 /**
  * A page of rows, each the list of its columns' values.  The columns ``row`` (its number in its type), ``type``,
