@@ -89,7 +89,10 @@ function line(context: CanvasRenderingContext2D, x1: number, y1: number, x2: num
   context.stroke();
 }
 
-/** Bars from the lane's bottom; heights by the square root, so that single events are seen beside thousands. */
+/**
+ * Bars from the lane's bottom; heights by the square root, so that single events are seen beside thousands.
+ * Each is a rectangle of whole pixels: a browser fills thousands of these in the time that one path of them takes it.
+ */
 function drawCounts(
   context: CanvasRenderingContext2D,
   { width, range, picture }: Scene,
@@ -105,14 +108,20 @@ function drawCounts(
   const first = Math.max(0, Math.floor(-from / each));
   const last = Math.min(counts.length, Math.ceil((width - from) / each));
   context.fillStyle = colour;
-  context.beginPath();
-  for (let i = first; i < last; i++) {
-    const count = counts[i] ?? 0;
-    if (!count) continue;
-    const high = Math.max(3, Math.sqrt(count / lane.most) * room);
-    context.rect(from + i * each, bottom - high, Math.max(each, 1), high);
+  for (let i = first; i < last; ) {
+    const left = Math.round(from + i * each);
+    let count = counts[i] ?? 0;
+    let next = i + 1;
+    // bars that begin at one pixel are one bar: where the picture is of a longer range than what is shown of it
+    while (next < last && Math.round(from + next * each) === left)
+      count = Math.max(count, counts[next++] ?? 0);
+    if (count) {
+      const high = Math.max(3, Math.round(Math.sqrt(count / lane.most) * room));
+      const right = Math.round(from + next * each);
+      context.fillRect(left, bottom - high, Math.max(1, right - left), high);
+    }
+    i = next;
   }
-  context.fill();
 }
 
 function drawMarks(
@@ -126,15 +135,18 @@ function drawMarks(
   context.fillStyle = colour;
   context.strokeStyle = theme.edge;
   context.lineWidth = 1;
-  context.globalAlpha *= 0.9;
-  context.beginPath();
-  for (const mark of lane.marks)
-    if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
-  context.fill();
+  const faint = context.globalAlpha;
   // bars that touch are told apart, where there is room for a line
-  context.globalAlpha /= 1.8;
-  if (barPlace(strip, 0, lane.depths).height > 7) context.stroke();
-  context.globalAlpha *= 2;
+  const edged = barPlace(strip, 0, lane.depths).height > 7;
+  for (const mark of lane.marks) {
+    if (!mark.lasting || !bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths)))
+      continue;
+    context.globalAlpha = faint * 0.9;
+    context.fill();
+    context.globalAlpha = faint / 2;
+    if (edged) context.stroke();
+  }
+  context.globalAlpha = faint;
   // where points would cover each other they are strokes, whose density is seen
   const shown = lane.marks.filter(
     (mark) => !mark.lasting && mark.start >= range.from && mark.start <= range.to,
@@ -148,23 +160,31 @@ function drawMarks(
     }
     return;
   }
-  context.beginPath();
   for (const mark of shown) {
-    const x = pixel(range, width, mark.start);
-    const y = middle + offMiddle(mark, strip);
-    context.moveTo(x + RADIUS, y);
-    context.arc(x, y, RADIUS, 0, 2 * Math.PI);
+    context.beginPath();
+    context.arc(pixel(range, width, mark.start), middle + offMiddle(mark, strip), RADIUS, 0, 2 * Math.PI);
+    context.globalAlpha = faint * 0.9;
+    context.fill();
+    context.globalAlpha = faint * 0.7;
+    context.stroke();
   }
-  context.fill();
-  context.globalAlpha *= 0.7;
-  context.stroke();
+  context.globalAlpha = faint;
 }
 
-function bar(context: CanvasRenderingContext2D, mark: Mark, range: Range, width: number, place: Strip) {
+/** Begins the path of a bar, if it is in view: each bar has a path of its own, which is faster than one of many. */
+function bar(
+  context: CanvasRenderingContext2D,
+  mark: Mark,
+  range: Range,
+  width: number,
+  place: Strip,
+): boolean {
   const from = Math.max(-4, pixel(range, width, mark.start));
   const to = mark.open ? width + 4 : Math.min(width + 4, pixel(range, width, mark.end));
-  if (to < 0 || from > width) return;
+  if (to < 0 || from > width) return false;
+  context.beginPath();
   context.roundRect(from, place.top, Math.max(2, to - from), place.height, 2);
+  return true;
 }
 
 /** What stands out, and lines from the constituents to the chosen detection. */
