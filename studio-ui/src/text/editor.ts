@@ -25,7 +25,14 @@ import {
   searchKeymap,
   selectNextOccurrence,
 } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, Transaction } from "@codemirror/state";
+import {
+  type ChangeSpec,
+  Compartment,
+  EditorState,
+  type Extension,
+  type StateEffect,
+  Transaction,
+} from "@codemirror/state";
 import {
   crosshairCursor,
   drawSelection,
@@ -60,11 +67,39 @@ export interface Events {
 interface Kept {
   state: EditorState;
   epoch: number;
-  top: number;
+  /** where it was scrolled to; a place that is revealed afterwards wins */
+  scroll: StateEffect<unknown>;
 }
 
 const dark = new Compartment();
 const language = new Compartment();
+
+/**
+ * What is pasted, dropped or replaced ends its lines as the file does. What is undone or moved stays as it was, so that
+ * mixed line ends of a file stay.
+ */
+const lineEnds: Extension = [
+  EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
+  EditorState.transactionFilter.of((transaction) => {
+    const { startState: state, changes } = transaction;
+    if (state.lineBreak === "\n" || !transaction.docChanged || !transaction.isUserEvent("input"))
+      return transaction;
+    const ends: ChangeSpec[] = [];
+    changes.iterChanges((_from, _to, start, _end, inserted) => {
+      let at = start;
+      for (const line of inserted.iterLines()) {
+        for (const found of line.matchAll(/\n/g))
+          ends.push({
+            from: at + found.index,
+            to: at + found.index + 1,
+            insert: state.toText(state.lineBreak),
+          });
+        at += line.length + 1;
+      }
+    });
+    return ends.length ? [transaction, { changes: ends, sequential: true }] : transaction;
+  }),
+];
 
 export function nonce(): string {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]');
@@ -103,6 +138,8 @@ export class Editor {
       return;
     }
     this.leave();
+    // before the text is another one, so that nothing is measured at a place that it does not have
+    this.view.scrollDOM.scrollTo(0, 0);
     this.words = words;
     const kept = this.kept.get(buffer.path);
     const same =
@@ -115,17 +152,14 @@ export class Editor {
     if (same) this.view.dispatch({ effects: language.reconfigure(this.language(words)) });
     this.setDark(this.isDark);
     if (same && kept.epoch !== buffer.epoch) this.replace(buffer);
-    const top = same ? kept.top : 0;
-    requestAnimationFrame(() => {
-      if (this.path === buffer.path && top) this.view.scrollDOM.scrollTop = top;
-    });
+    this.view.dispatch({ effects: same ? kept.scroll : EditorView.scrollIntoView(0, { y: "start" }) });
     this.report();
   }
 
   private leave() {
     if (this.path === null) return;
     const { state } = this.view;
-    this.kept.set(this.path, { state, epoch: this.epoch, top: this.view.scrollDOM.scrollTop });
+    this.kept.set(this.path, { state, epoch: this.epoch, scroll: this.view.scrollSnapshot() });
   }
 
   /** A text from outside: only what differs is replaced, so that cursor and history stay. */
@@ -192,6 +226,7 @@ export class Editor {
       doc: buffer.text,
       extensions: [
         EditorState.lineSeparator.of(separatorOf(buffer.text)),
+        lineEnds,
         EditorState.readOnly.of(!buffer.writable),
         EditorState.allowMultipleSelections.of(true),
         EditorView.cspNonce.of(nonce()),
