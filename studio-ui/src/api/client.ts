@@ -6,7 +6,9 @@ import type {
   CompleteAnswer,
   DefinitionAnswer,
   ErrorBody,
+  ExampleAnswer,
   FileEntry,
+  FormatAnswer,
   HoverAnswer,
   Job,
   JobKind,
@@ -169,7 +171,7 @@ export const api = {
     post<HoverAnswer>("hover", { path, texts, offset }, signal),
   definition: (path: string, texts: Texts, offset: number) =>
     post<DefinitionAnswer>("definition", { path, texts, offset }),
-  format: (path: string, text: string) => post<{ text: string }>("format", { path, text }),
+  format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
   peek: (events: string[], options: Options, rows: number, signal?: AbortSignal) =>
@@ -181,7 +183,7 @@ export const api = {
       ...(events && { events }),
       ...(options && { options }),
     }),
-  openExample: (name: string) => post<{ files: string[] }>("examples", { name }),
+  openExample: (name: string) => post<ExampleAnswer>("examples", { name }),
   job: (id: string) => get<Job>(`jobs/${id}`),
   async cancel(id: string): Promise<void> {
     await ask("DELETE", url(`jobs/${id}`));

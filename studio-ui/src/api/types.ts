@@ -133,6 +133,19 @@ export interface DefinitionAnswer {
   places: { file: string; span: Span }[];
 }
 
+/** `problems` say why the text stays as it is. */
+export interface FormatAnswer {
+  text: string;
+  problems: Problem[];
+}
+
+/** `added`: the project had no rules, so the example is its program; if not, `command` opens the example. */
+export interface ExampleAnswer {
+  files: string[];
+  added?: boolean;
+  command?: string | null;
+}
+
 export interface Retention {
   type: string | null;
   ticks: Ticks | null;

@@ -12,8 +12,9 @@ import {
 } from "lucide-react";
 import { Button, IconButton } from "../parts/Button";
 import { MenuButton } from "../parts/MenuButton";
-import { openExample, redo, save, saveAll, undo } from "../state/actions";
+import { redo, save, saveAll, undo } from "../state/actions";
 import { exportAs, exportItems } from "../state/exports";
+import { openExample } from "../state/files";
 import { get, type Panels, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 

@@ -64,12 +64,27 @@ export function textOf(path: string): string {
   return pending.get(path)?.() ?? get().buffers[path]?.text ?? "";
 }
 
-/** The texts that are not as they lie on disk. */
+/** Is this a file of rules, as it is listed or by its suffix? */
+export function isRules(path: string): boolean {
+  const { files, about } = get();
+  const entry = files.find((file) => file.path === path);
+  if (entry) return entry.kind === "rules";
+  return about?.languages.some((one) => one.suffixes.some((suffix) => path.endsWith(suffix))) ?? true;
+}
+
+/** The rules that are not as they lie on disk. Half of a surrogate pair, which no file can hold, is replaced. */
 export function unsavedTexts(): Texts {
   flush();
   const out: Texts = {};
-  for (const buffer of Object.values(get().buffers)) if (buffer.dirty) out[buffer.path] = buffer.text;
+  for (const { path, text, dirty } of Object.values(get().buffers))
+    if (dirty && isRules(path)) out[path] = text.toWellFormed();
   return out;
+}
+
+/** The files with unsaved edits that a run reads from disk: those of events, and the project. */
+export function unsavedEvents(): string[] {
+  flush();
+  return Object.values(get().buffers).flatMap(({ path, dirty }) => (dirty && !isRules(path) ? [path] : []));
 }
 
 /** Keeps what is unsaved in the browser, and forgets what is saved. */
@@ -264,31 +279,6 @@ export async function save(path: string | null = get().active): Promise<void> {
 export async function saveAll(): Promise<void> {
   flush();
   for (const buffer of Object.values(get().buffers)) if (buffer.dirty) await save(buffer.path);
-}
-
-export async function create(path: string, text = ""): Promise<void> {
-  await api.write(path, text, null);
-  await loadFiles();
-  await goTo({ path, line: 1, column: 1 });
-}
-
-/** Copies an example into the directory and shows its first rules. */
-export async function openExample(name: string): Promise<void> {
-  try {
-    const { files } = await api.openExample(name);
-    await loadFiles();
-    const rules = get().files.filter((file) => file.kind === "rules" && files.includes(file.path));
-    if (rules[0]) await openFile(rules[0].path);
-  } catch (error) {
-    tell(error);
-  }
-}
-
-export async function remove(path: string): Promise<void> {
-  const etag = get().files.find((file) => file.path === path)?.etag ?? "";
-  await api.remove(path, etag);
-  close(path);
-  await loadFiles();
 }
 
 /** The answer to "Changed elsewhere". */
