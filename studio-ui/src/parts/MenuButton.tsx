@@ -1,12 +1,13 @@
 /** A button that opens a menu; with `selected` its items are radios. */
 import { Check, ChevronDown } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { Button, Menu, MenuItem, MenuTrigger, Popover, Text } from "react-aria-components";
 
 export interface MenuEntry {
   id: string;
   label: string;
-  disabled?: boolean;
+  /** why it cannot be chosen now; shown in its line */
+  why?: string;
   keys?: string;
 }
 
@@ -15,12 +16,14 @@ export function MenuButton({
   icon,
   items,
   selected,
+  placement = "bottom end",
   onAct,
 }: {
   name: string;
   icon?: ReactNode;
   items: MenuEntry[];
   selected?: string;
+  placement?: "bottom start" | "bottom end";
   onAct: (id: string) => void;
 }) {
   const radio = selected !== undefined;
@@ -31,7 +34,7 @@ export function MenuButton({
         <span className="button-text">{name}</span>
         <ChevronDown size={12} aria-hidden />
       </Button>
-      <Popover className="menu-popover" placement="bottom end" offset={4}>
+      <Popover className="menu-popover" placement={placement} offset={4}>
         <Menu
           className="menu"
           aria-label={name}
@@ -39,14 +42,20 @@ export function MenuButton({
           selectionMode={radio ? "single" : "none"}
           selectedKeys={radio ? [selected] : undefined}
           disallowEmptySelection={radio}
-          disabledKeys={items.filter((item) => item.disabled).map((item) => item.id)}
+          disabledKeys={items.filter((item) => item.why !== undefined).map((item) => item.id)}
           onAction={(key) => onAct(String(key))}
         >
           {(item) => (
             <MenuItem id={item.id} textValue={item.label} className="menu-item">
               {radio ? <Check size={14} className="menu-check" aria-hidden /> : null}
-              <span>{item.label}</span>
-              {item.keys ? <kbd>{item.keys}</kbd> : null}
+              <Text slot="label">{item.label}</Text>
+              {item.why !== undefined ? (
+                <Text slot="description" className="menu-why">
+                  {item.why}
+                </Text>
+              ) : item.keys ? (
+                <kbd>{item.keys}</kbd>
+              ) : null}
             </MenuItem>
           )}
         </Menu>

@@ -3,6 +3,7 @@ import { api } from "../api/client";
 import type { MenuEntry } from "../parts/MenuButton";
 import { texts } from "../texts";
 import { tell, textOf, unsavedTexts } from "./actions";
+import { rulesOf } from "./program";
 import { get, type Studio } from "./store";
 
 /** Offers a file to the browser. */
@@ -15,13 +16,15 @@ export function download(name: string, content: Blob | string) {
 }
 
 export function exportItems(state: Studio): MenuEntry[] {
-  const run = state.job?.kind === "run" && state.job.state === "done";
+  const t = texts.export;
+  const run = state.job?.kind === "run" && state.job.state === "done" ? undefined : t.noRun;
+  const rules = rulesOf(state.project, state.files).length > 0;
   return [
-    { id: "text", label: texts.export.text, disabled: !state.active },
-    { id: "plan", label: texts.export.plan, disabled: state.files.every((file) => !file.in_program) },
-    { id: "csv", label: texts.export.csv, disabled: !run },
-    { id: "jsonl", label: texts.export.jsonl, disabled: !run },
-    { id: "parquet", label: texts.export.parquet, disabled: !run },
+    { id: "text", label: t.text, why: state.active ? undefined : t.noFile },
+    { id: "plan", label: t.plan, why: rules ? undefined : t.noRules },
+    { id: "csv", label: t.csv, why: run },
+    { id: "jsonl", label: t.jsonl, why: run },
+    { id: "parquet", label: t.parquet, why: run },
   ];
 }
 
