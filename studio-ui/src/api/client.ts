@@ -17,6 +17,7 @@ import type {
   PlanAnswer,
   Problem,
   Project,
+  Renamed,
   RowsAnswer,
   Texts,
   TimelineAnswer,
@@ -171,6 +172,8 @@ export const api = {
     post<HoverAnswer>("hover", { path, texts, offset }, signal),
   definition: (path: string, texts: Texts, offset: number) =>
     post<DefinitionAnswer>("definition", { path, texts, offset }),
+  rename: (path: string, texts: Texts, offset: number, to: string | null) =>
+    post<Renamed>("rename", { path, texts, offset, to }),
   format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),

@@ -1,10 +1,13 @@
 /** What changes the state: opening, editing, saving, going places; used by the frame and by all views. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Texts } from "../api/types";
-import { texts } from "../texts";
+import { sentences, texts } from "../texts";
 import { existing, type View, viewFor } from "../views";
 import { type Buffer, type Conflict, get, type Notice, type Place, type Selection, set } from "./store";
 import { forget, keep } from "./unsaved";
+
+/** What can be asked of the name at the cursor. */
+export type Asked = "definition" | "uses" | "rename" | "explain";
 
 /** What the text editor offers to the frame once it is loaded. */
 export interface EditorHandle {
@@ -12,6 +15,10 @@ export interface EditorHandle {
   redo(): void;
   reveal(place: Place, focus: boolean): void;
   format(): void;
+  /** something about the name at the cursor */
+  ask(what: Asked): void;
+  /** a text that was not shown yet is about to be replaced: it can be undone */
+  prepare(path: string): void;
   search(): void;
 }
 
@@ -126,8 +133,13 @@ export function say(text: string) {
 
 /** The message of an error with its hint. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return [error.message, error.hint].filter(Boolean).join(". ");
+  if (error instanceof ApiError) return sentences(error.message, error.hint);
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The message of a problem with its hint. */
+export function messageOfProblem({ message, hint }: { message: string; hint: string | null }): string {
+  return sentences(message, hint);
 }
 
 export function tell(error: unknown, title: string = texts.errors.title) {

@@ -6,7 +6,16 @@ import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { keyOf } from "../plan/model";
-import { notify, replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
+import {
+  messageOfProblem,
+  notify,
+  replaceText,
+  say,
+  setEditor,
+  showDefinition,
+  tell,
+  textOf,
+} from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
 import { openExample, setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
@@ -24,12 +33,7 @@ async function format() {
   try {
     const { text, problems } = await api.format(active, before);
     const [first] = problems;
-    if (first)
-      return notify(
-        "notice",
-        texts.text.notFormatted,
-        [first.message, first.hint].filter(Boolean).join(". "),
-      );
+    if (first) return notify("notice", texts.text.notFormatted, messageOfProblem(first));
     if (textOf(active) !== before) return;
     if (text === before) return say(texts.said.canonical);
     replaceText(active, text);
@@ -183,6 +187,11 @@ function useEditor() {
         if (focus) requestAnimationFrame(() => made.focus());
       },
       format: () => void format(),
+      ask: (what) => made.ask(what),
+      prepare(path) {
+        const buffer = get().buffers[path];
+        if (buffer && !buffer.error) made.prepare(buffer, wordsOf(path));
+      },
       search: () => made.search(),
     });
     return () => {

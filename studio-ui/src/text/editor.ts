@@ -4,6 +4,7 @@ import {
   history,
   historyKeymap,
   indentWithTab,
+  isolateHistory,
   redo,
   redoDepth,
   undo,
@@ -46,12 +47,14 @@ import {
   rectangularSelection,
 } from "@codemirror/view";
 import type { Problem, Words } from "../api/types";
+import type { Asked } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
 import { type Fact, facts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
-import { placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
-import { goToDefinitionAt, mark, services } from "./services";
+import { offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
+import { startRename } from "./rename";
+import { explainAt, goToDefinitionAt, mark, services } from "./services";
 import { look } from "./theme";
 
 export interface Events {
@@ -185,8 +188,16 @@ export class Editor {
     while (end < most - start && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++;
     this.view.dispatch({
       changes: { from: start, to: a.length - end, insert: next.slice(start, b.length - end) },
-      annotations: [Transaction.userEvent.of("outside")],
+      annotations: [Transaction.userEvent.of("outside"), isolateHistory.of("full")],
     });
+  }
+
+  /** A text that was never shown gets a history, which a replacement of the text then begins. */
+  prepare(buffer: Buffer, words: Words | null) {
+    if (this.path === buffer.path || this.kept.has(buffer.path)) return;
+    const state = this.create(buffer, words);
+    const scroll = EditorView.scrollIntoView(0, { y: "start" });
+    this.kept.set(buffer.path, { state, epoch: buffer.epoch, scroll });
   }
 
   forget(path: string) {
@@ -268,16 +279,10 @@ export class Editor {
         colours,
         services(path),
         keymap.of([
-          {
-            key: "F12",
-            run: () => this.definition(this.view.state.selection.main.head),
-            preventDefault: true,
-          },
-          {
-            key: "Shift-F12",
-            run: () => this.definition(this.view.state.selection.main.head, true),
-            preventDefault: true,
-          },
+          { key: "F12", run: () => this.ask("definition"), preventDefault: true },
+          { key: "Shift-F12", run: () => this.ask("uses"), preventDefault: true },
+          { key: "Alt-F12", run: () => this.ask("explain"), preventDefault: true },
+          { key: "F2", run: () => this.ask("rename"), preventDefault: true },
           {
             key: "Shift-Alt-f",
             run: () => {
@@ -321,6 +326,17 @@ export class Editor {
         }),
       ],
     });
+  }
+
+  /** Asks something about the name at the cursor. */
+  ask(what: Asked): boolean {
+    if (this.path === null || !this.words) return false;
+    const { state } = this.view;
+    const { head } = state.selection.main;
+    if (what === "rename") void startRename(this.path, offsetOf(state.doc, head, state.lineBreak));
+    else if (what === "explain") void explainAt(this.view, this.path, head);
+    else return this.definition(head, what === "uses");
+    return true;
   }
 
   private definition(position: number, uses = false): boolean {
