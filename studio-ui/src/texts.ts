@@ -10,10 +10,23 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
+/** A message and its hint, each a sentence. */
+export function sentences(...parts: (string | null | undefined)[]): string {
+  return parts
+    .filter((part): part is string => Boolean(part))
+    .map((part) =>
+      part.replace(/^[a-z](?![\w.]*[_.(=])/, (first) => first.toUpperCase()).replace(/([^.?!:])$/, "$1."),
+    )
+    .join(" ");
+}
+
 export const texts = {
   title: "Occurs Studio",
   header: {
     save: "Save",
+    saved: "Nothing to save",
+    noUndo: "nothing to undo",
+    noRedo: "nothing to redo",
     undo: "Undo",
     redo: "Redo",
     export: "Export",
@@ -53,12 +66,18 @@ export const texts = {
     cancel: "Cancel",
     name: "Name",
     remove: "Delete file",
+    cannotRemove: "choose a file that can be written",
+    needsName: "Type a name first",
     removeAsk: (path: string) => `Delete ${path}?`,
     removeText: "The file is removed from the directory. This cannot be undone here.",
     removeDo: "Delete",
     unsaved: "unsaved",
     readOnly: "read-only",
     inProgram: "part of the program",
+    outside: "This file is not part of the program, so it is neither checked nor run.",
+    add: "Add to the program",
+    copied: (name: string) => `The example was copied into ${name}`,
+    copiedText: (command: string) => `This project keeps its own program. To open the example: ${command}`,
     exists: "A file of that name exists.",
     suffix: (suffixes: string) => `The name needs one of the suffixes ${suffixes}.`,
     none: "No files yet",
@@ -101,12 +120,32 @@ export const texts = {
     definition: "Definition",
     go: "Show in the text",
   },
+  rename: {
+    title: (name: string) => `Rename ${name}`,
+    name: "New name",
+    rename: "Rename",
+    cancel: "Cancel",
+    same: "Type another name first",
+    nothing: "There is no name to rename here.",
+    failed: "The name was not changed",
+    changed: (path: string) => `${path} has changed meanwhile. Try again.`,
+    locked: (path: string) => `${path} is read-only. Nothing was renamed.`,
+    done: (places: string, files: string) => `Renamed in ${places} of ${files}`,
+    kinds: { type: "type", attribute: "attribute", tag: "tag" } as Record<string, string>,
+    text: (kind: string) => `All uses of this ${kind} in the program change. Each file has its own undo.`,
+  },
   text: {
     editor: "Rules",
     choose: "No file is open",
     chooseText: "Choose a file on the left, or make a new one.",
     readOnly: "This file is read-only here.",
+    name: "Name at the cursor",
+    definition: "Go to definition",
+    allUses: "All uses",
+    explain: "Explain",
+    rename: "Rename",
     format: "Format",
+    notFormatted: "The text was not formatted",
     search: "Search and replace",
     line: (line: number, column: number) => `Ln ${grouped(line)}, Col ${grouped(column)}`,
     selected: (n: number) => `${grouped(n)} selected`,
@@ -123,6 +162,7 @@ export const texts = {
       "replace all": "Replace all",
     },
     tooLarge: "This file is too large to be shown as text, or is none. Its rows can be seen in Run.",
+    noMeaning: "Nothing is known of this place.",
     noPlace: "Nothing to go to here.",
     uses: (name: string) => `Uses of ${name}`,
   },
@@ -181,6 +221,7 @@ export const texts = {
   said: {
     saved: (path: string) => `${path} saved`,
     formatted: "Formatted",
+    canonical: "The text is in its canonical form already",
     followed: (path: string) => `${path} was changed on disk and read again`,
     gone: (path: string) => `${path} was deleted on disk and closed`,
     restored: (n: number) => `${counted(n, "unsaved text")} came back`,
@@ -196,6 +237,8 @@ export const texts = {
       ["F8, Shift+F8", "Next, previous problem"],
       ["F12, Ctrl+click", "Go to definition"],
       ["Shift+F12", "All uses of a name"],
+      ["Alt+F12", "Explain the name or problem at the cursor"],
+      ["F2", "Rename a type, attribute or tag"],
       ["Ctrl+Space", "Complete"],
       ["Ctrl+F", "Search and replace"],
       ["Ctrl+/", "Comment or uncomment lines"],
@@ -221,10 +264,10 @@ export const texts = {
     csv: "Detections (CSV)",
     jsonl: "Detections (JSON lines)",
     parquet: "Detections (Parquet)",
-    noFile: "No file is open.",
-    notRules: "The file that is shown has no rules.",
-    noRules: "The program has no rules.",
-    noRun: "There are no detections yet: run the rules.",
+    noFile: "no file is open",
+    noRules: "no rules yet",
+    noRun: "run the rules first",
+    notRules: "the file has no rules",
     failed: "The export failed",
     done: (name: string) => `${name} exported`,
     notDrawn: "The timeline could not be drawn.",

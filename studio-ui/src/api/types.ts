@@ -146,6 +146,28 @@ export interface DefinitionAnswer {
   places: { file: string; span: Span }[];
 }
 
+/** The name at a place, and the edits that rename it, by path; offsets count code points. Without `to` only the name. */
+export interface Renamed {
+  name: string | null;
+  kind: "type" | "attribute" | "tag" | null;
+  span: Span | null;
+  edits: Record<string, { from: number; to: number; insert: string }[]>;
+  problems: Problem[];
+}
+
+/** `problems` say why the text stays as it is. */
+export interface FormatAnswer {
+  text: string;
+  problems: Problem[];
+}
+
+/** `added`: the project had no rules, so the example is its program; if not, `command` opens the example. */
+export interface ExampleAnswer {
+  files: string[];
+  added?: boolean;
+  command?: string | null;
+}
+
 export interface Retention {
   type: string | null;
   ticks: Ticks | null;

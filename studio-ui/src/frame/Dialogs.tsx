@@ -5,8 +5,10 @@ import { ApiError } from "../api/client";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
 import { Skeleton } from "../parts/Empty";
-import { create, remove, settle, tell } from "../state/actions";
+import { messageOf, settle, tell } from "../state/actions";
+import { create, remove } from "../state/files";
 import { set, useStudio } from "../state/store";
+import { finishRename } from "../text/rename";
 import { texts } from "../texts";
 import { numberOf, VIEWS } from "../views";
 import { GoTo } from "./GoTo";
@@ -31,7 +33,7 @@ function NewFile() {
       await create(path);
       close();
     } catch (error) {
-      if (error instanceof ApiError) setWrong([error.message, error.hint].filter(Boolean).join(" "));
+      if (error instanceof ApiError) setWrong(messageOf(error));
       else tell(error);
     }
   }
@@ -44,7 +46,7 @@ function NewFile() {
       buttons={
         <>
           <Button onPress={close}>{t.cancel}</Button>
-          <Button kind="main" isDisabled={!name.trim()} onPress={() => void submit()}>
+          <Button kind="main" why={name.trim() ? undefined : t.needsName} onPress={() => void submit()}>
             {t.create}
           </Button>
         </>
@@ -102,6 +104,70 @@ function DeleteFile() {
       }
     >
       <p>{t.removeText}</p>
+    </Dialog>
+  );
+}
+
+function Rename() {
+  const renaming = useStudio((state) => state.renaming);
+  const [name, setName] = useState(renaming?.name ?? "");
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const t = texts.rename;
+  if (!renaming) return null;
+  const of = renaming;
+  const same = name.trim() === "" || name.trim() === of.name;
+
+  async function submit() {
+    if (same || busy) return;
+    setBusy(true);
+    try {
+      const reason = await finishRename(of, name.trim());
+      if (reason) setWrong(reason);
+      else close();
+    } catch (error) {
+      if (error instanceof ApiError) setWrong(messageOf(error));
+      else tell(error, t.failed);
+    }
+    setBusy(false);
+  }
+
+  return (
+    <Dialog
+      title={t.title(of.name)}
+      open
+      onClose={close}
+      buttons={
+        <>
+          <Button onPress={close}>{t.cancel}</Button>
+          <Button kind="main" why={same ? t.same : undefined} isDisabled={busy} onPress={() => void submit()}>
+            {t.rename}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        className="text-field"
+        autoFocus
+        value={name}
+        isInvalid={wrong !== null}
+        onFocus={(event) => (event.target as HTMLInputElement).select()}
+        onChange={(now) => {
+          setName(now);
+          setWrong(null);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void submit();
+          else event.continuePropagation();
+        }}
+      >
+        <Label>{t.name}</Label>
+        <Input className="input mono" spellCheck="false" autoComplete="off" />
+        <Text slot="description" className="dim">
+          {t.text(t.kinds[of.kind] ?? of.kind)}
+        </Text>
+        <FieldError className="field-error">{wrong}</FieldError>
+      </TextField>
     </Dialog>
   );
 }
@@ -186,6 +252,7 @@ export default function Dialogs() {
     <>
       {dialog === "new-file" ? <NewFile /> : null}
       {dialog === "delete-file" ? <DeleteFile /> : null}
+      {dialog === "rename" ? <Rename /> : null}
       {dialog === "keys" ? <Keys /> : null}
       {dialog === "go-to" || dialog === "places" ? <GoTo /> : null}
       {conflict ? <Changed /> : null}

@@ -92,7 +92,7 @@ export function Files() {
           </IconButton>
           <IconButton
             name={texts.files.remove}
-            isDisabled={!entry?.writable}
+            why={entry?.writable ? undefined : texts.files.cannotRemove}
             onPress={() => set({ dialog: "delete-file" })}
           >
             <Trash2 size={14} />

@@ -1,13 +1,37 @@
+/** Whether a file is part of the program: of rules, to be chosen here. */
+function InProgram({ file }: { file: FileEntry }) {
+  const inside = useStudio(({ project, files }) => rulesOf(project, files).includes(file.path));
+  const wrong = useStudio((state) => state.projectWrong !== null);
+  if (file.kind !== "rules") return <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>;
+  return (
+    <Row name={t.inProgram}>
+      <label className="check-field" title={wrong ? texts.errors.projectWrong : undefined}>
+        <input
+          type="checkbox"
+          aria-label={t.inProgram}
+          checked={inside}
+          disabled={wrong}
+          onChange={(event) => void setInProgram(file.path, event.target.checked)}
+        />
+        {inside ? t.yes : t.no}
+      </label>
+    </Row>
+  );
+}
+
 /** What is known of the definition at the cursor, or of the file. */
 import { ArrowRight } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
+import type { FileEntry } from "../api/types";
 import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { keyText } from "../plan/model";
 import { goToDefinition } from "../state/actions";
+import { setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
+import { rulesOf } from "../state/program";
 import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { VIEWS } from "../views";
@@ -93,6 +117,7 @@ export function Definition() {
               {entry.span ? `:${entry.span.line}` : ""}
             </span>
           </Row>
+          {file && file.path === entry.file ? <InProgram file={file} /> : null}
           {planned ? <Row name={t.key}>{keyText(planned) || (planned.why_no_key ?? t.no)}</Row> : null}
           {planned?.retention?.length ? (
             <Row name={t.retention}>
@@ -123,7 +148,7 @@ export function Definition() {
             <span className="number">{grouped(file.size)} bytes</span>
           </Row>
           {file.note ? <Row name={t.readOnly}>{file.note}</Row> : null}
-          <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>
+          <InProgram file={file} />
         </dl>
       ) : (
         <Empty title={t.nothing} text={t.nothingText} />

@@ -100,7 +100,9 @@ export interface Studio {
   said: string;
   /** several places to choose from: the uses of a name */
   places: Place[];
-  dialog: "new-file" | "delete-file" | "keys" | "go-to" | "places" | null;
+  dialog: "new-file" | "delete-file" | "keys" | "go-to" | "places" | "rename" | null;
+  /** the name that is renamed, and where that was asked for */
+  renaming: { path: string; offset: number; name: string; kind: string } | null;
   canUndo: boolean;
   canRedo: boolean;
   theme: "light" | "dark" | "system";
@@ -141,6 +143,7 @@ export const useStudio = create<Studio>()(
       said: "",
       places: [],
       dialog: null,
+      renaming: null,
       canUndo: false,
       canRedo: false,
       theme: "system",

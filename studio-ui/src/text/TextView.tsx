@@ -1,14 +1,25 @@
 /** The text of the open file. */
-import { CircleAlert } from "lucide-react";
+import { CircleAlert, Info } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { ApiError, api } from "../api/client";
+import { api } from "../api/client";
 import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { keyOf } from "../plan/model";
-import { openExample, replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
+import {
+  messageOfProblem,
+  notify,
+  replaceText,
+  say,
+  setEditor,
+  showDefinition,
+  tell,
+  textOf,
+} from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
+import { openExample, setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
+import { rulesOf } from "../state/program";
 import { get, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { Editor } from "./editor";
@@ -20,14 +31,16 @@ async function format() {
   if (!active || !buffer?.writable) return;
   const before = textOf(active);
   try {
-    const { text } = await api.format(active, before);
-    if (textOf(active) !== before || text === before) return;
+    const { text, problems } = await api.format(active, before);
+    const [first] = problems;
+    if (first) return notify("notice", texts.text.notFormatted, messageOfProblem(first));
+    if (textOf(active) !== before) return;
+    if (text === before) return say(texts.said.canonical);
     replaceText(active, text);
     checkSoon();
     say(texts.said.formatted);
   } catch (error) {
-    if (error instanceof ApiError && error.problems.length) say(error.message);
-    tell(error);
+    tell(error, texts.text.notFormatted);
   }
 }
 
@@ -174,6 +187,11 @@ function useEditor() {
         if (focus) requestAnimationFrame(() => made.focus());
       },
       format: () => void format(),
+      ask: (what) => made.ask(what),
+      prepare(path) {
+        const buffer = get().buffers[path];
+        if (buffer && !buffer.error) made.prepare(buffer, wordsOf(path));
+      },
       search: () => made.search(),
     });
     return () => {
@@ -191,6 +209,12 @@ export default function TextView() {
   const active = useStudio((state) => state.active);
   const buffer = useStudio((state) => (state.active ? state.buffers[state.active] : undefined));
   const rules = useStudio((state) => state.files.some((file) => file.kind === "rules"));
+  const outside = useStudio(
+    ({ active, project, files }) =>
+      files.some((file) => file.path === active && file.kind === "rules") &&
+      active !== null &&
+      !rulesOf(project, files).includes(active),
+  );
   const examples = useStudio((state) => state.about?.examples) ?? [];
   const shown = Boolean(active && buffer && !buffer.error);
   return (
@@ -199,6 +223,13 @@ export default function TextView() {
         <div className="file-note file-trouble" role="alert">
           <CircleAlert size={14} aria-hidden />
           <span>{buffer.trouble}</span>
+        </div>
+      ) : null}
+      {shown && outside && active ? (
+        <div className="file-note">
+          <Info size={14} aria-hidden />
+          <span>{texts.files.outside}</span>
+          <Button onPress={() => void setInProgram(active, true)}>{texts.files.add}</Button>
         </div>
       ) : null}
       <div className="editor" ref={parent} hidden={!shown} />
