@@ -153,7 +153,7 @@ def model(text: str, statement: str, path: str = PATH) -> dict[str, Any]:
     alone = "".join(
         re.sub(r"[^\n]", " ", c) if any(s.start <= i < s.end for s in others) else c for i, c in enumerate(text)
     )
-    data: dict[str, Any] = json.loads(dump(model_of(alone, path)))
+    data: dict[str, Any] = json.loads(dump(model_of(alone, path, statement)))
     return data
 
 

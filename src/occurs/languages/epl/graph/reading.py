@@ -19,6 +19,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.graph.canvas import CLASSES, COMPLEX, EVENT, KINDS, SCHEDULE, TEXT, Canvas, Node, Tag
 from occurs.languages.epl.graph.drawing import Drawn, HeadAnnotations, head_annotations, tag_of
 from occurs.languages.epl.graph.sources import (
+    STAR,
     Unread,
     cron_of,
     duration_of,
@@ -586,7 +587,7 @@ class _Reader:
         if name and not _nameable(name):
             self.report("syntax", f"{where}: `{name}` cannot be the name of a column", node, row=number)
             name = ""
-        star = re.fullmatch(r"(?:(`[^`]+`|(?:[^\W\d]|\$)[\w$]*) ?\. ?)?\*", text)
+        star = STAR.fullmatch(text)
         if star is not None:
             if name:
                 self.report("syntax", f"{where}: `{text}` has no name of its own", node, "leave the name empty", number)
