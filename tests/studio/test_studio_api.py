@@ -681,7 +681,8 @@ def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_
     body = {"texts": {"bad.epl": "// 1"}}
     worker(studio)  # a.epl alone is checked
     for late in (True, False):
-        pid = until(lambda: running(studio), 60)
+        studio.api.post("format", json={"path": "a.epl", "text": ""})  # waits for the worker, and checks nothing
+        pid = running(studio)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             os.kill(pid, signal.SIGSTOP)
             asked = pool.submit(studio.api.post, "check", json=body)
