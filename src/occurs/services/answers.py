@@ -157,8 +157,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class PeekedType:
-    """A type in the head of some files.  ``schema``: attributes and their types.  ``rows`` and ``last``: None if there
-    is more than was read."""
+    """A type in the head of some files.  ``schema``: attributes and their types.  ``rows``: None if there is more than
+    was read.  ``last``: then the greatest time in the beginning and the end of the files, None if that is not known."""
 
     name: str
     schema: dict[str, str]
