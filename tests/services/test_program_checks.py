@@ -136,6 +136,9 @@ def test_a_plan_tells_keys_retention_and_places():
     assert found.text.startswith("Inputs (1 type):")
     assert {g["mode"] for g in found.spark} == {"keyed", "single"}
     assert any("single partition" in note for note in unkeyed["notes"])
+    assert all(note.startswith(("Spark: ", "stream: ")) for d in found.definitions for note in d["notes"])
+    assert [[w["kind"] for w in d["warnings"]] for d in found.definitions] == [[], ["unbounded-state"]]
+    assert {*unkeyed["warnings"][0]} == {"kind", "severity", "message", "hint"}
     json.dumps(found.__dict__)
 
 

@@ -140,9 +140,10 @@ class Plan:
 
     Attributes:
         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
-        definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, file, line,
-            span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type, ticks,
-            text, unbounded, hint}``.
+        definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, warnings, file,
+            line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
+            ticks, text, unbounded, hint}``; ``notes``: how hosts run it; ``warnings``: such as costs, ``{kind,
+            severity, message, hint}``.
         spark: How definitions are partitioned on Spark.
         stream: How their state is laid over buckets.
         text: The same as ``occurs explain`` prints it.

@@ -15,8 +15,6 @@ from starlette.responses import StreamingResponse
 from occurs.studio.http import Refused
 from occurs.studio.limits import LIMITS
 
-#: events that are remembered for readers that come back
-REMEMBERED = 1_000
 #: seconds between two comments
 BEAT = 15.0
 
@@ -31,7 +29,7 @@ class Updates:
         self._beat = beat
         #: of this start of the server: numbers of another one mean nothing
         self._start = secrets.token_hex(4)
-        self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
+        self._events: deque[tuple[int, bytes]] = deque(maxlen=LIMITS.updates)
         self._last = 0
         self._waiting: set[asyncio.Event] = set()
         self._closed = False
