@@ -136,6 +136,9 @@ def test_a_plan_tells_keys_retention_and_places():
     assert found.text.startswith("Inputs (1 type):")
     assert {g["mode"] for g in found.spark} == {"keyed", "single"}
     assert any("single partition" in note for note in unkeyed["notes"])
+    assert all(note.startswith(("Spark: ", "stream: ")) for d in found.definitions for note in d["notes"])
+    assert [[w["kind"] for w in d["warnings"]] for d in found.definitions] == [[], ["unbounded-state"]]
+    assert {*unkeyed["warnings"][0]} == {"kind", "severity", "message", "hint"}
     json.dumps(found.__dict__)
 
 
@@ -161,12 +164,12 @@ def test_plans_of_all_languages(path, text, unbounded):
 def test_a_plan_tells_costs_apart_from_hosts():
     late = "input event a(v), b(v).\nstate s(V) : a(V) ~>> b(V).\n"
     (found,) = services.plan({"a.phen": late}).definitions
-    ((cost),) = found["costs"]
+    ((cost),) = found["warnings"]
     assert cost["kind"] == "unbounded-delay"
     assert cost["hint"]
     assert all(note.startswith(("Spark: ", "stream: ")) for note in found["notes"])
     (other,) = services.plan({"a.esql": "DEFINE Out AS THE SUM OF T.v."}).definitions
-    assert other["costs"] == []
+    assert other["warnings"] == []
 
 
 def test_plans_of_wrong_programs_raise():

@@ -27,7 +27,9 @@ from occurs.studio import samples
 from occurs.studio.files import Folder
 from occurs.studio.limits import LIMITS, listed, seconds_of_call
 from occurs.studio.project import checked, split_events
+from occurs.studio.watching import EVERY
 from occurs.studio.worker import too_many
+from studio.conforming import answer_conforms
 from studio_server import Started, until
 
 BROKEN = "@Name('Broken') select * frm A;"
@@ -78,35 +80,6 @@ def test_about_describes_the_options_of_a_project(studio):
     }  # fmt: skip
 
 
-def conforms(value: Any, schema: dict[str, Any], components: dict[str, Any]) -> None:
-    """A value is as a JSON schema says, as far as msgspec writes schemas."""
-    if "$ref" in schema:
-        return conforms(value, components[schema["$ref"].rpartition("/")[2]], components)
-    if "anyOf" in schema:
-        for one in schema["anyOf"]:
-            try:
-                return conforms(value, one, components)
-            except AssertionError:
-                continue
-        raise AssertionError((value, schema))
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "null": type(None)}
-    if "enum" in schema:
-        assert value in schema["enum"]
-    elif "type" in schema:
-        names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-        assert isinstance(value, tuple(bool if n == "boolean" else kinds[n] for n in names)), (value, schema)
-    if isinstance(value, dict):
-        missing = set(schema.get("required", [])) - value.keys()
-        assert not missing, missing
-        for name, item in value.items():
-            more = schema.get("additionalProperties", {})
-            conforms(item, schema.get("properties", {}).get(name, more if isinstance(more, dict) else {}), components)
-    if isinstance(value, list):
-        for item in value:
-            conforms(item, schema.get("items") or {}, components)
-    return None
-
-
 AT = {"path": "labor.epl", "offset": 400, "texts": {}}
 
 
@@ -124,15 +97,9 @@ AT = {"path": "labor.epl", "offset": 400, "texts": {}}
 )  # fmt: skip
 def test_answers_are_as_openapi_says(studio, method, path, body):
     described = studio.api.get("openapi.json").json()
-    components = described["components"]["schemas"]
     found = studio.api.request(method.upper(), path[1:], json=body)
-    if f"/api/v1{path}" in described["paths"]:
-        responses = described["paths"][f"/api/v1{path}"][method]["responses"]
-        schema = responses.get(str(found.status_code), responses["default"])["content"]["application/json"]["schema"]
-    else:
-        schema = components["ErrorAnswer"]
     assert found.status_code == (200 if body != {"texts": 1} and path != "/nothing" else found.status_code)
-    conforms(found.json(), schema, components)
+    answer_conforms(found, described, method, path)
 
 
 def test_openapi_has_every_call(studio):
@@ -607,7 +574,8 @@ def test_changes_are_published_to_all_readers(studio):
         tag = fresh(studio, "seen.epl", "one")
         began = time.monotonic()
         assert [reader.tag_of("seen.epl") for reader in (mine, theirs)] == [tag] * 2
-        assert time.monotonic() - began < 4  # 2 s on a machine that does nothing else
+        assert EVERY <= 1, "so that a change is seen within 2 s on a machine that does nothing else"
+        assert time.monotonic() - began < 10
         put = studio.api.put("files/seen.epl", content="two", headers={"If-Match": tag})
         assert [reader.tag_of("seen.epl") for reader in (mine, theirs)] == [put.headers["etag"]] * 2
         (studio.folder / "seen.epl").unlink()
@@ -656,9 +624,16 @@ def _follows(studio: Started) -> bool:
 def worker(studio: Started) -> int:
     """The process of the language worker, which is there."""
     studio.api.post("check", json={"texts": {}})
+    found = running(studio)
+    assert found is not None
+    return found
+
+
+def running(studio: Started) -> int | None:
+    """The process of the language worker, if there is one."""
     found = [p for p in processes.below(studio.process.pid) if "occurs.studio.worker" in _command(p)]
-    assert len(found) == 1
-    return found[0]
+    assert len(found) < 2
+    return found[0] if found else None
 
 
 def _command(pid: int) -> str:
@@ -708,13 +683,14 @@ def test_a_newer_check_of_the_same_client_overtakes_an_older_one(studio):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         os.kill(pid, signal.SIGSTOP)
         asked = []
-        for i, client in enumerate(("one", "one", "two", "one")):
+        for i, client in enumerate(("one", "one", "two", "one", None, None)):
             body = {"texts": {"labor.epl": f"// {i}"}}
-            asked.append(pool.submit(studio.api.post, "check", json=body, headers={"Occurs-Client": client}))
+            headers = {} if client is None else {"Occurs-Client": client}
+            asked.append(pool.submit(studio.api.post, "check", json=body, headers=headers))
             time.sleep(0.1)
         os.kill(pid, signal.SIGCONT)
         found = [a.result(30) for a in asked]
-    assert [f.status_code for f in found] == [409, 409, 200, 200]
+    assert [f.status_code for f in found] == [409, 409, 200, 200, 200, 200], "only clients with a name"
     assert kind(found[0]) == "cancelled"
 
 
@@ -729,8 +705,10 @@ def test_the_memory_of_the_worker_has_a_limit(studio):
 def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_studio):
     studio = start_studio({"a.epl": "select * from pattern [a=A];"})
     body = {"texts": {"bad.epl": "// 1"}}
+    worker(studio)  # a.epl alone is checked
     for late in (True, False):
-        pid = worker(studio)
+        studio.api.post("format", json={"path": "a.epl", "text": ""})  # waits for the worker, and checks nothing
+        pid = running(studio)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             os.kill(pid, signal.SIGSTOP)
             asked = pool.submit(studio.api.post, "check", json=body)
@@ -743,7 +721,8 @@ def test_a_text_that_ends_the_worker_twice_is_left_alone_until_it_changes(start_
         assert (found.status_code, kind(found)) == (503, "worker")
     found = studio.api.post("check", json=body)
     assert found.status_code == 200
-    assert "bad.epl" in [p["file"] for p in found.json()["problems"] if p["kind"] == "worker"]
+    assert [p["file"] for p in found.json()["problems"] if p["kind"] == "worker"] == ["bad.epl"]
+    assert [o["file"] for o in found.json()["outline"]] == ["a.epl"], "and no other text"
     changed = studio.api.post("check", json={"texts": {"bad.epl": "// 2"}}).json()
     assert "worker" not in [p["kind"] for p in changed["problems"]]
 

@@ -89,7 +89,7 @@ def draw(
         >>> canvas = graph(text).statements[0].canvas
         >>> canvas["nodes"][1]["fields"]["conditions"] = ["x > 2"]
         >>> draw(text, "stmt_1", canvas).edits
-        (Edit(start=44, stop=45, insert='2'),)
+        (Edit(start=44, to=45, insert='2'),)
     """
     found = edited(text, statement, canvas_of(canvas), _check(text, texts or {}, path, inputs))
     return _answer(found, path)

@@ -17,6 +17,7 @@ from occurs.services.answers import Operation as Operation
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import StatementKind as StatementKind
 from occurs.services.answers import Words as Words
+from occurs.studio.limits import LIMITS
 
 
 class Refusal(Struct):
@@ -490,7 +491,7 @@ class TimelineQuery(Struct, frozen=True):
 
     begin: int | None = msgspec.field(default=None, name="from")
     stop: int | None = msgspec.field(default=None, name="to")
-    width: Annotated[int, Meta(ge=1, le=4000)] = 1000
+    width: Annotated[int, Meta(ge=1, le=LIMITS.timeline_width)] = 1000
     by: str | None = None
     types: str = ""
 
@@ -534,7 +535,7 @@ class RowsQuery(Struct, frozen=True):
     text: str = ""
     sort: str = "time"
     offset: Annotated[int, Meta(ge=0)] = 0
-    limit: Annotated[int, Meta(ge=0, le=1000)] = 200
+    limit: Annotated[int, Meta(ge=0, le=LIMITS.rows)] = 200
 
 
 class Column(Struct, frozen=True):

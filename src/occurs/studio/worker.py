@@ -124,7 +124,7 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return edited(services.change_domain(text, change, texts, path, known(texts, **of)))
 
     def edited(found: Any) -> Any:
-        return {**plain(found), "edits": [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]}
+        return {**plain(found), "edits": [{"from": e.start, "to": e.to, "insert": e.insert} for e in found.edits]}
 
     def model(text: str, statement: str) -> Any:
         return services.model(text, statement)

@@ -1216,8 +1216,8 @@ export interface PeekedRow {
   };
 }
 /**
- * A type in the head of some files.  ``schema``: attributes and their types.  ``rows`` and ``last``: None if there
- *     is more than was read.
+ * A type in the head of some files.  ``schema``: attributes and their types.  ``rows``: None if there is more than
+ *     was read.  ``last``: then the greatest time in the beginning and the end of the files, None if that is not known.
  */
 export interface PeekedType {
   first: string | number | null;
@@ -1246,10 +1246,10 @@ export interface Places {
  *
  *     Attributes:
  *         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
- *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, costs, notes, file,
+ *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, warnings, file,
  *             line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
- *             ticks, text, unbounded, hint}``; ``costs``: warnings of what its execution costs, ``{kind, message, hint}``;
- *             ``notes``: how hosts run it.
+ *             ticks, text, unbounded, hint}``; ``notes``: how hosts run it; ``warnings``: such as costs, ``{kind,
+ *             severity, message, hint}``.
  *         spark: How definitions are partitioned on Spark.
  *         stream: How their state is laid over buckets.
  *         text: The same as ``occurs explain`` prints it.

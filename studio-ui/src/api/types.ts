@@ -187,8 +187,8 @@ export interface Definition {
   why_no_key: string | null;
   retention: Retention[];
   state: string;
-  /** warnings of what its execution costs */
-  costs: { kind: string; message: string; hint: string | null }[];
+  /** warnings of the definition, such as of what its execution costs */
+  warnings: { kind: string; severity: Problem["severity"]; message: string; hint: string | null }[];
   /** how hosts run it */
   notes: string[];
   file: string | null;
