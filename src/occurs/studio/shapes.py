@@ -180,6 +180,14 @@ class Count(Struct, frozen=True):
     count: int
 
 
+class Detected(Struct, frozen=True):
+    """A type of detections: its attributes in their order, and whether it is of intervals."""
+
+    name: str
+    attributes: list[str]
+    lasting: bool
+
+
 class Result(Struct, frozen=True, kw_only=True):
     """What a run found, or whether a verification found the engine ``equal`` to the meaning of the rules.
 
@@ -193,6 +201,7 @@ class Result(Struct, frozen=True, kw_only=True):
     last: int | str | UnsetType | None = UNSET
     inputs: list[Count] | UnsetType = UNSET
     types: list[Count] | UnsetType = UNSET
+    schemas: list[Detected] | UnsetType = UNSET
     total: int | UnsetType = UNSET
     counts: dict[str, int] | UnsetType = UNSET
     equal: bool | UnsetType = UNSET

@@ -10,6 +10,7 @@ export interface Schemas {
   Completions: Completions;
   Constituent: Constituent;
   Count: Count;
+  Detected: Detected;
   Detection: Detection;
   Draft: Draft;
   ErrorAnswer: ErrorAnswer;
@@ -311,6 +312,14 @@ export interface Count {
   name: string;
 }
 /**
+ * A type of detections: its attributes in their order, and whether it is of intervals.
+ */
+export interface Detected {
+  attributes: string[];
+  lasting: boolean;
+  name: string;
+}
+/**
  * A drawing that is not yet a text.
  */
 export interface Draft {
@@ -447,6 +456,7 @@ export interface Result {
   last: number | string | null;
   milliseconds: number;
   report: string;
+  schemas: Detected[];
   time: TimeKind;
   total: number;
   types: Count[];

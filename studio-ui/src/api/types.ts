@@ -202,6 +202,8 @@ export interface RunResult {
   counts: Record<string, number>;
   inputs: { name: string; count: number }[];
   types: { name: string; count: number }[];
+  /** of the same types: attributes in their order, and whether they are intervals */
+  schemas: { name: string; attributes: string[]; lasting: boolean }[];
   total: number;
   milliseconds: number;
 }

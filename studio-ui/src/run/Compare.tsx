@@ -8,9 +8,9 @@ import { IconButton } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { ErrorBox, Skeleton } from "../parts/Empty";
 import { select } from "../state/actions";
-import { typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { choose } from "./actions";
+import { useRunOrder } from "./order";
 import { valueText } from "./rows";
 import { markedOf, setRun, useRun } from "./state";
 import { exact } from "./time";
@@ -77,9 +77,7 @@ function earlier(a: Ticks, b: Ticks): number {
 }
 
 function Found({ found, before }: { found: ChangesAnswer; before: string }) {
-  const outline = useStudio((state) => state.check.outline);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
-  const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+  const order = useRunOrder();
   const { types } = found;
   const changes = useMemo(() => changesOf(found), [found]);
   const all = types.reduce((sum, { gained, lost }) => sum + gained + lost, 0);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { differs } from "./changed";
 import { entriesOf, parseEntry, typeByName, withEntry, withEvents, withOption } from "./events";
-import { attributesOf, rowsOf, valueText } from "./rows";
+import { attributesOf, inOrder, rowsOf, valueText } from "./rows";
 
 test("rows have what every row has, and attributes, which may be called the same", () => {
   const names = ["row", "type", "time", "ticks", "end", "end_ticks", "open", "label", "Origin", "row"];
@@ -87,4 +87,13 @@ test("a long value is cut where it has little room, between characters, and whol
   expect(valueText(long, "", Infinity)).toBe(long);
   expect(valueText("aa😀bb", "", 3)).toBe("aa…");
   expect(valueText("aa😀bb", "", 4)).toBe("aa😀…");
+});
+
+test("values stand in the order of their type", () => {
+  const values = { Tail: "N1", Flight: "EV1", Delay: 3 };
+  expect(inOrder(values, ["Flight", "Tail", "Origin"])).toEqual([
+    ["Flight", "EV1"],
+    ["Tail", "N1"],
+    ["Delay", 3],
+  ]);
 });
