@@ -273,6 +273,7 @@ export const texts = {
     noValue: "–",
     peekAt: (path: string) => `Look into ${path}`,
     missing: "not in the directory",
+    directory: "all files in it",
     copy: {
       add: "Copy event files into the directory",
       drop: "Drop event files to copy them into the directory",
@@ -310,7 +311,7 @@ export const texts = {
         max_instances: "Most partial matches",
       } as Record<string, string>,
       choices: {
-        "time_unit:": "none (timestamps)",
+        "time_unit:": "timestamps",
         "bad_rows:error": "stop the run",
         "bad_rows:skip": "skip and count",
         "format:": "by suffix",
@@ -405,7 +406,7 @@ export const texts = {
     nothingText: "Clear the filter, or show more of the timeline.",
     clearFilter: "Clear filter",
     download: "Download",
-    downloadSome: (n: number) => `Download ${counted(n, "detection")}`,
+    downloadSome: (n: number) => `Download ${grouped(n)}`,
     csv: "CSV",
     jsonl: "JSON lines",
     parquet: "Parquet",

@@ -118,9 +118,18 @@ export interface OutlineEntry {
   span: Span | null;
 }
 
+/** A file of events, or a directory of such files: how it is named in the program, and whether it is read by default. */
+export interface EventChoice {
+  path: string;
+  entry: string;
+  directory: boolean;
+  default: boolean;
+}
+
 export interface CheckAnswer {
   problems: Problem[];
   outline: OutlineEntry[];
+  events?: EventChoice[];
 }
 
 export type Texts = Record<string, string>;

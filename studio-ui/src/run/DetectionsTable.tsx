@@ -229,7 +229,7 @@ function columnsOf({ attributes }: Data, single: boolean, lasting: boolean): Col
 const WIDTHS: Record<string, string> = {
   type: "minmax(96px, 168px)",
   time: "minmax(149px, 176px)",
-  end: "minmax(72px, 176px)",
+  end: "minmax(96px, 176px)",
   values: "minmax(240px, 1fr)",
 };
 
@@ -486,7 +486,8 @@ function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clo
   if (name === "end") {
     if (row.end_ticks === null) return <span className="dim">{row.open ? t.open : ""}</span>;
     const length = clock.roughly(clock.offset(row.end_ticks) - clock.offset(row.ticks));
-    return <span title={`${clock.full(row.end_ticks)}, +${length}`}>{clock.text(row.end_ticks)}</span>;
+    const [, end] = clock.between(row.ticks, row.end_ticks);
+    return <span title={`${clock.full(row.end_ticks)}, +${length}`}>{end}</span>;
   }
   if (name === "values") return <Values row={row} />;
   const value = row.values[name.slice(1)];

@@ -10,7 +10,7 @@ import { goTo } from "../state/actions";
 import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { chooseEvents } from "./actions";
-import { entriesOf, formatEntry, typeByName } from "./events";
+import { entriesOf, entryFor, formatEntry } from "./events";
 import { lineOf, plainHint, plainMessage } from "./messages";
 import { valueText } from "./rows";
 import { setRun } from "./state";
@@ -27,11 +27,10 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
   const check = useStudio((state) => state.check);
   const etag = useStudio((state) => state.files.find((file) => file.path === path)?.etag);
   const [got, setGot] = useState<Answer | null>(null);
-  const chosen = entriesOf({ project, files, check }).find((one) => one.path === path);
-  const entry = chosen ?? {
-    path,
-    type: typeByName(path, check.outline),
-  };
+  const offered = useStudio((state) => state.events);
+  const given = { project, files, events: offered, check };
+  const chosen = entriesOf(given).find((one) => one.path === path);
+  const entry = chosen ?? entryFor(path, given);
   const asked = formatEntry(entry);
   const options = JSON.stringify(project.program?.options ?? {});
   useEffect(() => {

@@ -2,7 +2,7 @@
 import { ChevronDown, ChevronRight, Copy, FileText } from "lucide-react";
 import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { Constituent, Row, Source, Ticks, WhyAnswer } from "../api/types";
+import type { Constituent, Row, Source, WhyAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
 import { typeColour } from "../parts/colours";
@@ -268,12 +268,6 @@ function SourceLink({ source }: { source: Source }) {
   );
 }
 
-/** Two times with the date of the second one only where it is another day. */
-function between(clock: Clock, from: Ticks, to: Ticks): [string, string] {
-  const [first, last] = [clock.text(from), clock.text(to)];
-  return [first, first.length > 11 && first.slice(0, 11) === last.slice(0, 11) ? last.slice(11) : last];
-}
-
 /** A time in which something was looked for: both ends belong to it, so an open one is a tick beside what was meant. */
 function absentText(clock: Clock, one: Constituent): string {
   if (one.ticks === null) return "";
@@ -282,7 +276,7 @@ function absentText(clock: Clock, one: Constituent): string {
   if (one.end_ticks === null) return clock.text(from);
   const end = exact(one.end_ticks);
   const to = clock.kind.timestamp && end % 1_000_000n === 999_999n ? String(end + 1n) : one.end_ticks;
-  return t.absentFrom(...between(clock, from, to));
+  return t.absentFrom(...clock.between(from, to));
 }
 
 function Item({ one, again, unfolded }: { one: Constituent; again: boolean; unfolded: boolean }) {
@@ -311,7 +305,7 @@ function Item({ one, again, unfolded }: { one: Constituent; again: boolean; unfo
           ? `${clock.text(one.ticks)} – ${texts.run.open}`
           : one.end_ticks === null
             ? clock.text(one.ticks)
-            : between(clock, one.ticks, one.end_ticks).join(" – ");
+            : clock.between(one.ticks, one.end_ticks).join(" – ");
   return (
     <li
       className={absent ? "constituent is-absent" : "constituent"}

@@ -5,7 +5,7 @@ import { loadFiles, say, select, setRunner, tell, unsavedTexts } from "../state/
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
-import { type EventEntry, entriesOf, formatEntry, withEntry, withEvents } from "./events";
+import { type EventEntry, entriesOf, entryFor, formatEntry, withEntry, withEvents } from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
 import { orderNow } from "./order";
@@ -155,8 +155,9 @@ const KEPT = "occurs-run";
 
 /** Keeps which run is shown, for this page alone. */
 function keepRun() {
-  const { snapshot, began, ended } = getRun();
-  const kept = { job: own, snapshot, began, ended, selection: get().selection };
+  const { snapshot, began, ended, filter, types, range, by } = getRun();
+  const view = getRun().shown === own ? { filter, types, range, by } : {};
+  const kept = { job: own, snapshot, began, ended, selection: get().selection, view };
   try {
     sessionStorage.setItem(`${KEPT}:${get().mark}`, JSON.stringify(kept));
   } catch {
@@ -169,14 +170,15 @@ async function restoreRun() {
   if (get().job) return;
   const text = sessionStorage.getItem(`${KEPT}:${get().mark}`);
   if (!text) return;
-  const { job: id, snapshot, began, ended, selection } = JSON.parse(text);
+  const { job: id, snapshot, began, ended, selection, view } = JSON.parse(text);
   try {
     const job = await api.job(id);
     if (get().job) return;
     own = id;
     setRun({ snapshot, began });
     set({ job });
-    setRun({ ended });
+    setRun({ ended, ...(getRun().shown === id && view) });
+    askTimeline();
     if (selection?.job === id && job.state === "done") select(selection);
   } catch (error) {
     // the server was started anew, or has newer results
@@ -290,7 +292,7 @@ export async function copyIn(name: string, file: Blob): Promise<void> {
   await api.write(name, file, null);
   await loadFiles();
   // where the project names its events it has to name this one, too
-  if (get().project.program?.events) await chooseEvents({ type: "", path: name }, true);
+  if (get().project.program?.events) await chooseEvents(entryFor(name, get()), true);
   setRun({ peek: name, comparing: false });
 }
 
@@ -370,6 +372,9 @@ useStudio.subscribe(
     if (clock) setRun({ clock: new Clock(clock.kind, clock.origin, zone) });
   },
 );
+addEventListener("pagehide", () => {
+  if (own) keepRun();
+});
 useStudio.subscribe((state) => state.job, follow);
 follow(get().job, null);
 if (!get().job) void restoreRun();

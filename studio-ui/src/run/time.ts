@@ -76,6 +76,12 @@ export class Clock {
     return iso.slice(0, -5).replace("T", " ") + (shown && `.${shown}`);
   }
 
+  /** Two times as texts, the second one without its date where that is the same. */
+  between(from: Ticks, to: Ticks): [string, string] {
+    const [first, last] = [this.text(from), this.text(to)];
+    return [first, this.kind.timestamp && first.slice(0, 11) === last.slice(0, 11) ? last.slice(11) : last];
+  }
+
   /** The whole of a time, for those who hover over it. */
   full(ticks: Ticks): string {
     if (this.kind.timestamp) return `${this.text(ticks)} ${this.zone} (${exact(ticks)} us since 1970)`;
