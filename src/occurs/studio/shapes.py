@@ -419,6 +419,14 @@ class Count(Struct, frozen=True):
     count: int
 
 
+class Detected(Struct, frozen=True):
+    """A type of detections: its attributes in their order, and whether it is of intervals."""
+
+    name: str
+    attributes: list[str]
+    lasting: bool
+
+
 class SideCounts(Struct, frozen=True):
     """The numbers of detections of a type, in the order of the sides."""
 
@@ -455,6 +463,7 @@ class Result(Struct, frozen=True, kw_only=True):
     last: int | str | UnsetType | None = UNSET
     inputs: list[Count] | UnsetType = UNSET
     types: list[Count] | UnsetType = UNSET
+    schemas: list[Detected] | UnsetType = UNSET
     total: int | UnsetType = UNSET
     counts: dict[str, int] | UnsetType = UNSET
     equal: bool | UnsetType = UNSET

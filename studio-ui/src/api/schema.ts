@@ -18,6 +18,7 @@ export interface Schemas {
   Completions: Completions;
   Constituent: Constituent;
   Count: Count;
+  Detected: Detected;
   Detection: Detection;
   Difference: Difference;
   DomainChanged: DomainChanged;
@@ -473,6 +474,14 @@ export interface Count {
   name: string;
 }
 /**
+ * A type of detections: its attributes in their order, and whether it is of intervals.
+ */
+export interface Detected {
+  attributes: string[];
+  lasting: boolean;
+  name: string;
+}
+/**
  * The first instant at which a side differs from the reference in a type.
  *
  *     ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
@@ -737,6 +746,7 @@ export interface Result {
   nodes: number;
   report: string;
   runs: number;
+  schemas: Detected[];
   sides: string[];
   table: SideCounts[];
   time: TimeKind;

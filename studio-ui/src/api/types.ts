@@ -118,9 +118,18 @@ export interface OutlineEntry {
   span: Span | null;
 }
 
+/** A file of events, or a directory of such files: how it is named in the program, and whether it is read by default. */
+export interface EventChoice {
+  path: string;
+  entry: string;
+  directory: boolean;
+  default: boolean;
+}
+
 export interface CheckAnswer {
   problems: Problem[];
   outline: OutlineEntry[];
+  events?: EventChoice[];
 }
 
 export type Texts = Record<string, string>;
@@ -224,6 +233,8 @@ export interface RunResult {
   counts: Record<string, number>;
   inputs: { name: string; count: number }[];
   types: { name: string; count: number }[];
+  /** of the same types: attributes in their order, and whether they are intervals */
+  schemas: { name: string; attributes: string[]; lasting: boolean }[];
   total: number;
   milliseconds: number;
 }

@@ -1,6 +1,6 @@
 /** The program is checked 250 ms after the last change, with all unsaved texts; an answer to older texts is dropped. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { OutlineEntry, Problem } from "../api/types";
+import type { EventChoice, OutlineEntry, Problem } from "../api/types";
 import { texts } from "../texts";
 import { flush, keepUnsaved, edited as markEdited, say, unsavedTexts } from "./actions";
 import { get, set } from "./store";
@@ -35,10 +35,11 @@ async function check() {
   running.abort();
   running = new AbortController();
   try {
-    const { problems, outline } = await api.check(unsavedTexts(), running.signal);
+    const { problems, outline, events } = await api.check(unsavedTexts(), running.signal);
     if (now !== latest) return;
     failures = 0;
     tellCounts(problems);
+    if (events) keepEvents(events);
     set({ check: { state: "done", problems, outline: outline.filter(says), error: null } });
   } catch (error) {
     if (now !== latest) return;
@@ -53,6 +54,11 @@ async function check() {
       },
     }));
   }
+}
+
+/** The same list stays the same object: what shows it need not be drawn again with every key. */
+function keepEvents(events: EventChoice[]) {
+  if (JSON.stringify(events) !== JSON.stringify(get().events)) set({ events });
 }
 
 let told = "";

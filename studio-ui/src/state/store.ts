@@ -1,7 +1,16 @@
 /** The state of the page: one store, read by `useStudio(selector)`; what changes it is in `actions.ts`. */
 import { create } from "zustand";
 import { subscribeWithSelector } from "zustand/middleware";
-import type { About, FileEntry, Job, OutlineEntry, PlanAnswer, Problem, Project } from "../api/types";
+import type {
+  About,
+  EventChoice,
+  FileEntry,
+  Job,
+  OutlineEntry,
+  PlanAnswer,
+  Problem,
+  Project,
+} from "../api/types";
 import type { Connection } from "../api/updates";
 import { evaluationOrder } from "../parts/order";
 import type { View } from "../views";
@@ -81,6 +90,8 @@ export interface Studio {
   projectWrong: string | null;
   buffers: Record<string, Buffer>;
   check: Check;
+  /** the events that there are, as the last check that was answered says */
+  events: EventChoice[] | null;
   plan: PlanAnswer | null;
   active: string | null;
   view: View;
@@ -126,6 +137,7 @@ export const useStudio = create<Studio>()(
       projectWrong: null,
       buffers: {},
       check: { state: "none", problems: [], outline: [], error: null },
+      events: null,
       plan: null,
       active: null,
       view: "Text",
