@@ -40,6 +40,7 @@ export const texts = {
     files: "Files and outline",
     side: "Properties and why",
     problems: "Problems",
+    close: "Close panel",
   },
   languages: {
     epl: "EPL",
@@ -61,6 +62,7 @@ export const texts = {
   },
   files: {
     title: "Files",
+    split: "Between files and outline",
     newFile: "New file",
     create: "Create",
     cancel: "Cancel",
@@ -92,12 +94,12 @@ export const texts = {
   problems: {
     title: "Problems",
     none: "No problems",
-    noneText: "The whole program is checked as you type.",
     more: (n: number) => `${grouped(n)} more are not listed.`,
     see: "see",
   },
   side: {
     title: "Details",
+    split: "Between properties and why",
     properties: "Properties",
     why: "Why",
     nothing: "Nothing selected",
@@ -168,6 +170,9 @@ export const texts = {
   },
   status: {
     checking: "Checking",
+    events: (rows: number | null, types: number) =>
+      rows === null ? counted(types, "event type") : `${counted(rows, "event")}, ${counted(types, "type")}`,
+    eventsHint: "Events that a run reads",
     counts: (errors: number, warnings: number) =>
       `${counted(errors, "error")}, ${counted(warnings, "warning")}`,
     notChecked: "Not checked",
@@ -177,7 +182,7 @@ export const texts = {
     connecting: "Connecting",
     connected: "Connected",
     lost: "Connection lost",
-    retry: (seconds: number) => `Connection lost, next try in ${seconds} s`,
+    retry: (seconds: number) => `, retrying in ${seconds} s`,
     token: "No access",
     tokenTitle: "This page needs a token",
     tokenText:
@@ -211,9 +216,9 @@ export const texts = {
     noFile: (path: string) => `${path} is not in this directory`,
     instead: (path: string) => `${path} is shown instead.`,
     notSaved: (path: string) => `${path} is not saved`,
-    unsaved: (why: string) => `This file is not saved: ${why}. Its text is kept in this browser.`,
+    unsaved: (why: string) => `This file is not saved. ${why} Its text is kept in this browser.`,
     unreadable: (why: string) =>
-      `The file on disk cannot be read: ${why}. The text here is kept in this browser.`,
+      `The file on disk cannot be read. ${why} The text here is kept in this browser.`,
     notKept: "Unsaved texts are not kept: this browser does not store them",
     reload: "Reload",
     close: "Close",

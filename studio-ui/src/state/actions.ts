@@ -360,7 +360,10 @@ export async function goToDefinition(name: string): Promise<void> {
 export function select(selection: Selection | null) {
   set((state) => ({
     selection,
-    ...(selection && { panels: { ...state.panels, rightOpen: true } }),
+    ...(selection && {
+      panels: { ...state.panels, rightOpen: true, whyOpen: true },
+      drawer: state.narrow ? ("right" as const) : state.drawer,
+    }),
   }));
 }
 

@@ -105,7 +105,10 @@ function useEditor() {
         const { active } = get();
         if (!active) return;
         showDefinition(definitionAt(active, line));
-        set((state) => ({ panels: { ...state.panels, rightOpen: true } }));
+        set(({ panels, narrow, drawer }) => ({
+          panels: { ...panels, rightOpen: true, propertiesOpen: true },
+          drawer: narrow ? "right" : drawer,
+        }));
       },
       definitions() {
         const { active, check } = get();

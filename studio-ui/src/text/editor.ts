@@ -112,6 +112,7 @@ export function nonce(): string {
 export class Editor {
   readonly view: EditorView;
   path: string | null = null;
+  private watch: ResizeObserver;
   private kept = new Map<string, Kept>();
   private epoch = -1;
   private isDark = false;
@@ -127,9 +128,27 @@ export class Editor {
       parent,
       state: EditorState.create({ extensions: EditorView.cspNonce.of(nonce()) }),
     });
+    let before = 0;
+    this.watch = new ResizeObserver(([entry]) => {
+      const height = entry?.contentRect.height ?? 0;
+      this.resized(before, height);
+      before = height;
+    });
+    this.watch.observe(this.view.scrollDOM);
+  }
+
+  /** After the editor has become less high: a cursor that was in view stays in view. */
+  private resized(before: number, height: number) {
+    const { view } = this;
+    if (height >= before || !view.hasFocus || this.path === null) return;
+    const cursor = view.coordsAtPos(view.state.selection.main.head);
+    const top = view.scrollDOM.getBoundingClientRect().top;
+    if (!cursor || cursor.bottom > top + before || cursor.bottom <= top + height) return;
+    view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head, { y: "nearest" }) });
   }
 
   destroy() {
+    this.watch.disconnect();
     this.view.destroy();
   }
 
