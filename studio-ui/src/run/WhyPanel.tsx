@@ -9,7 +9,7 @@ import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
 import { goTo, goToDefinition, say } from "../state/actions";
-import { typeOrder, useStudio } from "../state/store";
+import { set, typeOrder, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { showTime } from "./actions";
 import { valueText } from "./rows";
@@ -62,6 +62,7 @@ export default function WhyPanel() {
         const answer = await api.why(job, label, undefined, control.signal);
         setGot({ label, answer });
         setError(null);
+        set({ why: answer });
         mark(label, answer);
       } catch (problem) {
         if (control.signal.aborted || problem instanceof ConnectionLost) return;

@@ -360,6 +360,8 @@ export async function goToDefinition(name: string): Promise<void> {
 export function select(selection: Selection | null) {
   set((state) => ({
     selection,
+    // the one before stays marked until the new one is there
+    why: selection ? state.why : null,
     ...(selection && {
       panels: { ...state.panels, rightOpen: true, whyOpen: true },
       drawer: state.narrow ? ("right" as const) : state.drawer,

@@ -1,7 +1,16 @@
 /** The state of the page: one store, read by `useStudio(selector)`; what changes it is in `actions.ts`. */
 import { create } from "zustand";
 import { subscribeWithSelector } from "zustand/middleware";
-import type { About, FileEntry, Job, OutlineEntry, PlanAnswer, Problem, Project } from "../api/types";
+import type {
+  About,
+  FileEntry,
+  Job,
+  OutlineEntry,
+  PlanAnswer,
+  Problem,
+  Project,
+  WhyAnswer,
+} from "../api/types";
 import type { Connection } from "../api/updates";
 import type { View } from "../views";
 
@@ -104,6 +113,8 @@ export interface Studio {
   cursorOffset: number;
   selected: number;
   selection: Selection | null;
+  /** why the chosen detection was made, once that is known */
+  why: WhyAnswer | null;
   job: Job | null;
   /** the events that a run reads; `rows` is null if they are too many to be counted */
   events: { rows: number | null; types: number } | null;
@@ -150,6 +161,7 @@ export const useStudio = create<Studio>()(
       cursorOffset: 0,
       selected: 0,
       selection: null,
+      why: null,
       job: null,
       events: null,
       connection: "connecting",

@@ -46,10 +46,11 @@ import {
   lineNumbers,
   rectangularSelection,
 } from "@codemirror/view";
-import type { Problem, Words } from "../api/types";
+import type { OutlineEntry, Problem, Words } from "../api/types";
 import type { Asked } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
+import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
 import { type Fact, facts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
 import { offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
@@ -268,6 +269,7 @@ export class Editor {
           autocapitalize: "off",
           ...(buffer.writable ? {} : { "aria-readonly": "true" }),
         }),
+        explainedMarks,
         facts((_, line) => this.events.fact(line)),
         lineNumbers(),
         codeFolding(),
@@ -380,6 +382,13 @@ export class Editor {
 
   setProblems(problems: readonly Problem[]) {
     if (this.path !== null) mark(this.view, problems, this.path);
+  }
+
+  /** Marks why the chosen detection was made. */
+  setWhy(outline: readonly OutlineEntry[], why: Explained | null) {
+    if (this.path === null) return;
+    const marks = marksOf(this.view.state.doc, this.path, outline, why);
+    this.view.dispatch({ effects: setMarks.of(marks) });
   }
 
   setFacts(list: readonly Fact[]) {

@@ -35,6 +35,13 @@ const LOOK = {
     borderRadius: "4px",
   },
   ".cm-foldGutter .cm-gutterElement": { width: "16px", textAlign: "center", cursor: "pointer" },
+  // why the chosen detection was made
+  ".cm-explained": { boxShadow: "inset 2px 0 0 var(--accent)", backgroundColor: soft("accent", 7) },
+  ".cm-constituent": {
+    backgroundColor: soft("accent", 18),
+    borderRadius: "2px",
+    boxShadow: "0 0 0 1px var(--accent)",
+  },
   // marks of problems: waved lines drawn by the browser
   ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
   ".cm-lintRange-error": { textDecoration: "underline wavy var(--error) 1px", textUnderlineOffset: "3px" },
