@@ -21,7 +21,8 @@ import { texts } from "./texts";
 import { VIEWS, type View } from "./views";
 
 const WhyPanel = lazy(() => import("./run/WhyPanel"));
-const Dialogs = lazy(() => import("./frame/Dialogs"));
+const loadDialogs = () => import("./frame/Dialogs");
+const Dialogs = lazy(loadDialogs);
 
 /** The views: each is loaded when it is first opened, and then stays. */
 function Views() {
@@ -31,7 +32,8 @@ function Views() {
   const statement = useStudio((state) => state.statement);
   const writable = useStudio((state) => Boolean(state.active && state.buffers[state.active]?.writable));
   const note = useStudio((state) => state.files.find((file) => file.path === state.active)?.note);
-  const Tools = VIEWS.find((entry) => entry.id === view)?.tools;
+  const shown = VIEWS.find((entry) => entry.id === view);
+  const Tools = shown?.tools;
   const [seen, setSeen] = useState<ReadonlySet<View>>(new Set([view]));
   useEffect(() => setSeen((before) => (before.has(view) ? before : new Set([...before, view]))), [view]);
   return (
@@ -45,7 +47,7 @@ function Views() {
           ))}
         </TabList>
         <span className="spring" />
-        {active ? (
+        {active && !shown?.program ? (
           <span className="crumbs">
             {writable ? null : (
               <span className="badge" title={note ?? undefined}>
@@ -104,6 +106,11 @@ export function App() {
   const failed = useStudio((state) => state.failed);
   const denied = useStudio((state) => state.connection === "token" && !state.ready);
   const needsDialogs = useStudio((state) => state.dialog !== null || state.conflicts.length > 0);
+  const ready = useStudio((state) => state.ready);
+  // so that the first one takes the first keys
+  useEffect(() => {
+    if (ready) void loadDialogs();
+  }, [ready]);
   useEffect(() => {
     addEventListener("keydown", onKey, true);
     return () => removeEventListener("keydown", onKey, true);
@@ -182,9 +189,11 @@ export function App() {
       <StatusBar />
       <Notices />
       {needsDialogs ? (
-        <Suspense>
-          <Dialogs />
-        </Suspense>
+        <Guard>
+          <Suspense>
+            <Dialogs />
+          </Suspense>
+        </Guard>
       ) : null}
     </div>
   );

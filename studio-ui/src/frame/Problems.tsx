@@ -8,7 +8,7 @@ import { linksOf } from "../parts/links";
 import { Panel } from "../parts/Panel";
 import { goTo, goToDefinition } from "../state/actions";
 import { sorted } from "../state/checking";
-import { togglePanel, useStudio } from "../state/store";
+import { type Place, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const SHOWN = 500;
@@ -38,6 +38,11 @@ export function useProblemsOpen(): boolean {
   return open && (any || late);
 }
 
+/** Is the cursor where this problem begins? */
+function isAt({ file, span }: Problem, cursor: Place | null): boolean {
+  return cursor?.path === file && cursor.line === span?.line && cursor.column === span.column;
+}
+
 /** In the line of the title: that there are none, or that it is not known yet. */
 function None() {
   const checked = useStudio((state) => state.check.checked);
@@ -53,6 +58,7 @@ function None() {
 export function Problems() {
   const check = useStudio((state) => state.check);
   const open = useProblemsOpen();
+  const cursor = useStudio((state) => state.cursor);
   const problems = useMemo(() => sorted(check.problems), [check.problems]);
   return (
     <Panel
@@ -82,6 +88,7 @@ export function Problems() {
                   data-file={problem.file ?? ""}
                   data-line={problem.span?.line ?? ""}
                   data-node={problem.node ?? ""}
+                  aria-current={isAt(problem, cursor) || undefined}
                   onClick={() => goToProblem(problem)}
                 >
                   <Icon size={14} aria-label={problem.severity} className="problem-icon" />

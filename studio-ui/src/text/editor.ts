@@ -47,7 +47,7 @@ import {
   rectangularSelection,
 } from "@codemirror/view";
 import type { OutlineEntry, Problem, Words } from "../api/types";
-import type { Asked } from "../state/actions";
+import { type Asked, isRules } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
 import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
@@ -270,7 +270,7 @@ export class Editor {
           ...(buffer.writable ? {} : { "aria-readonly": "true" }),
         }),
         explainedMarks,
-        facts((_, line) => this.events.fact(line)),
+        isRules(buffer.path) ? facts((_, line) => this.events.fact(line)) : [],
         lineNumbers(),
         codeFolding(),
         foldGutter({ openText: "⌄", closedText: "›" }),
