@@ -40,6 +40,7 @@ export const texts = {
     files: "Files and outline",
     side: "Properties and why",
     problems: "Problems",
+    close: "Close panel",
   },
   languages: {
     epl: "EPL",
@@ -61,6 +62,7 @@ export const texts = {
   },
   files: {
     title: "Files",
+    split: "Between files and outline",
     newFile: "New file",
     create: "Create",
     cancel: "Cancel",
@@ -79,9 +81,9 @@ export const texts = {
     copied: (name: string) => `The example was copied into ${name}`,
     copiedText: (command: string) => `This project keeps its own program. To open the example: ${command}`,
     exists: "A file of that name exists.",
-    suffix: (suffixes: string) => `The name needs one of the suffixes ${suffixes}.`,
+    suffix: (suffixes: string) => `The name needs one of these suffixes: ${suffixes}`,
     none: "No files yet",
-    noneText: "Write rules in a new file. The directory stays a plain directory of plain files.",
+    noneText: "Write rules in a new file. Files are saved as plain text in this directory.",
     hint: "For example rules.epl; the suffix names the language.",
   },
   outline: {
@@ -92,12 +94,12 @@ export const texts = {
   problems: {
     title: "Problems",
     none: "No problems",
-    noneText: "The whole program is checked as you type.",
     more: (n: number) => `${grouped(n)} more are not listed.`,
     see: "see",
   },
   side: {
     title: "Details",
+    split: "Between properties and why",
     properties: "Properties",
     why: "Why",
     nothing: "Nothing selected",
@@ -168,6 +170,9 @@ export const texts = {
   },
   status: {
     checking: "Checking",
+    events: (rows: number | null, types: number) =>
+      rows === null ? counted(types, "event type") : `${counted(rows, "event")}, ${counted(types, "type")}`,
+    eventsHint: "Events that a run reads",
     counts: (errors: number, warnings: number) =>
       `${counted(errors, "error")}, ${counted(warnings, "warning")}`,
     notChecked: "Not checked",
@@ -177,7 +182,7 @@ export const texts = {
     connecting: "Connecting",
     connected: "Connected",
     lost: "Connection lost",
-    retry: (seconds: number) => `Connection lost, next try in ${seconds} s`,
+    retry: (seconds: number) => `, retrying in ${seconds} s`,
     token: "No access",
     tokenTitle: "This page needs a token",
     tokenText:
@@ -211,9 +216,11 @@ export const texts = {
     noFile: (path: string) => `${path} is not in this directory`,
     instead: (path: string) => `${path} is shown instead.`,
     notSaved: (path: string) => `${path} is not saved`,
-    unsaved: (why: string) => `This file is not saved: ${why}. Its text is kept in this browser.`,
+    later:
+      "This file is not saved, as the connection is lost. Its text is kept in this browser; save it again when the connection is back.",
+    unsaved: (why: string) => `This file is not saved. ${why} Its text is kept in this browser.`,
     unreadable: (why: string) =>
-      `The file on disk cannot be read: ${why}. The text here is kept in this browser.`,
+      `The file on disk cannot be read. ${why} The text here is kept in this browser.`,
     notKept: "Unsaved texts are not kept: this browser does not store them",
     reload: "Reload",
     close: "Close",
@@ -232,10 +239,11 @@ export const texts = {
     rows: [
       ["Ctrl+S", "Save"],
       ["Ctrl+Enter", "Run"],
-      ["Ctrl+Z, Ctrl+Shift+Z", "Undo, redo"],
+      ["Ctrl+Z", "Undo"],
+      ["Ctrl+Shift+Z or Ctrl+Y", "Redo"],
       ["Ctrl+P", "Go to file or definition"],
-      ["F8, Shift+F8", "Next, previous problem"],
-      ["F12, Ctrl+click", "Go to definition"],
+      ["F8 or Shift+F8", "Next, previous problem"],
+      ["F12 or Ctrl+click", "Go to definition"],
       ["Shift+F12", "All uses of a name"],
       ["Alt+F12", "Explain the name or problem at the cursor"],
       ["F2", "Rename a type, attribute or tag"],
@@ -244,12 +252,12 @@ export const texts = {
       ["Ctrl+/", "Comment or uncomment lines"],
       ["Shift+Alt+F", "Format"],
       ["Ctrl+D", "Select the next occurrence"],
-      ["Ctrl+Alt+Up, Down", "Add a cursor above, below"],
-      ["Ctrl+Shift+[, ]", "Fold, unfold"],
-      ["Arrows, Enter", "Timeline: move between detections, explain one"],
-      ["+, -, 0", "Timeline: zoom in, out, show everything"],
-      ["[, ]", "Timeline: start and end of a selection of time"],
-      ["Escape, then Tab", "Leave the editor"],
+      ["Ctrl+Alt+Up or Ctrl+Alt+Down", "Add a cursor above, below"],
+      ["Ctrl+Shift+[ or Ctrl+Shift+]", "Fold, unfold"],
+      ["Arrows then Enter", "Timeline: move between detections, explain one"],
+      ["+ or - or 0", "Timeline: zoom in, out, show everything"],
+      ["[ or ]", "Timeline: start and end of a selection of time"],
+      ["Escape then Tab", "Leave the editor"],
       ["?", "This list"],
     ] as [string, string][],
   },

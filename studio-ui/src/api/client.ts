@@ -187,7 +187,7 @@ export const api = {
   format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
-  peek: (events: string[], options: Options, rows: number, signal?: AbortSignal) =>
+  peek: (events: string[] | undefined, options: Options | undefined, rows: number, signal?: AbortSignal) =>
     post<PeekAnswer>("events/peek", { events, options, rows }, signal),
   start: (kind: JobKind, texts: Texts, events?: string[], options?: Options) =>
     post<{ id: string }>("jobs", {

@@ -17,6 +17,9 @@ const Compare = lazy(() => import("../text/Compare"));
 
 const close = () => set({ dialog: null });
 
+/** What can be written beside rules: events, nets, models. */
+const OTHERS = [".csv", ".jsonl", ".net.json", ".cpn", ".pattern.json"];
+
 function NewFile() {
   const languages = useStudio((state) => state.about?.languages) ?? [];
   const files = useStudio((state) => state.files);
@@ -29,6 +32,13 @@ function NewFile() {
     const path = name.trim().replace(/^\.?\//, "");
     if (!path) return;
     if (files.some((file) => file.path === path)) return setWrong(t.exists);
+    const known = [...suffixes, ...OTHERS];
+    if (
+      suffixes.length &&
+      !known.some((suffix) => path.toLowerCase().endsWith(suffix)) &&
+      path !== "studio.json"
+    )
+      return setWrong(t.suffix(known.join("  ")));
     try {
       await create(path);
       close();
@@ -69,7 +79,11 @@ function NewFile() {
         <Label>{t.name}</Label>
         <Input className="input mono" placeholder="rules.epl" spellCheck="false" autoComplete="off" />
         <Text slot="description" className="dim">
-          {suffixes.length ? suffixes.join("  ") : t.hint}
+          {languages.length
+            ? languages
+                .map((one) => `${texts.languages[one.name] ?? one.name} ${one.suffixes.join(" ")}`)
+                .join(", ")
+            : t.hint}
         </Text>
         <FieldError className="field-error">{wrong}</FieldError>
       </TextField>
@@ -174,7 +188,7 @@ function Rename() {
 
 function Keys() {
   const views: [string, string] = [
-    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(", "),
+    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(" or "),
     VIEWS.map(({ id }) => texts.views[id]).join(", "),
   ];
   return (
@@ -193,7 +207,7 @@ function Keys() {
           {[...texts.keys.rows, views].map(([keys, what]) => (
             <tr key={keys}>
               <th scope="row">
-                {keys.split(", ").map((one) => (
+                {keys.split(" or ").map((one) => (
                   <kbd key={one}>{one}</kbd>
                 ))}
               </th>

@@ -15,7 +15,7 @@ import { MenuButton } from "../parts/MenuButton";
 import { redo, save, saveAll, undo } from "../state/actions";
 import { exportAs, exportItems } from "../state/exports";
 import { openExample } from "../state/files";
-import { get, type Panels, type Studio, set, useStudio } from "../state/store";
+import { get, type Studio, set, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const t = texts.header;
@@ -27,7 +27,7 @@ function toggle(panel: "leftOpen" | "rightOpen" | "bottomOpen") {
     set({ drawer: drawer === side ? null : side });
     return;
   }
-  set((state) => ({ panels: { ...state.panels, [panel]: !state.panels[panel] } as Panels }));
+  togglePanel(panel);
 }
 
 /** Saves the file that is shown; if it is saved already, all others. */

@@ -32,7 +32,7 @@ import { goToDefinition } from "../state/actions";
 import { setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
 import { rulesOf } from "../state/program";
-import { typeOrder, useStudio } from "../state/store";
+import { typeOrder, usePanel, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { VIEWS } from "../views";
 import { Guard } from "./Guard";
@@ -63,8 +63,9 @@ function Type({ name }: { name: string }) {
 export function Properties() {
   const view = useStudio((state) => state.view);
   const Own = VIEWS.find((entry) => entry.id === view)?.properties;
+  const [open, toggle] = usePanel("propertiesOpen");
   return (
-    <Panel title={t.properties} role="region">
+    <Panel title={t.properties} role="region" open={open} onToggle={toggle}>
       {Own ? (
         <Guard>
           <Suspense fallback={<Skeleton />}>

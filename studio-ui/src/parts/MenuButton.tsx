@@ -16,12 +16,15 @@ export function MenuButton({
   icon,
   items,
   selected,
+  compact = false,
   placement = "bottom end",
   onAct,
 }: {
   name: string;
   icon?: ReactNode;
   items: MenuEntry[];
+  /** the icon alone; the name is told on hover */
+  compact?: boolean;
   selected?: string;
   placement?: "bottom start" | "bottom end";
   onAct: (id: string) => void;
@@ -31,7 +34,7 @@ export function MenuButton({
     <MenuTrigger>
       <Button className="button button-quiet" aria-label={name}>
         {icon}
-        <span className="button-text">{name}</span>
+        {compact ? null : <span className="button-text">{name}</span>}
         <ChevronDown size={12} aria-hidden />
       </Button>
       <Popover className="menu-popover" placement={placement} offset={4}>

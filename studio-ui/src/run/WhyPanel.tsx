@@ -9,7 +9,7 @@ import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
 import { goTo, goToDefinition, say, tell } from "../state/actions";
-import { useStudio } from "../state/store";
+import { set, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { showTime } from "./actions";
 import { FullValue, isLong } from "./FullValue";
@@ -65,6 +65,7 @@ export default function WhyPanel() {
         const answer = await api.why(job, label, undefined, control.signal);
         setGot({ label, answer });
         setError(null);
+        set({ why: answer });
         mark(label, answer);
       } catch (problem) {
         if (control.signal.aborted || problem instanceof ConnectionLost) return;

@@ -282,7 +282,10 @@ export async function save(path: string | null = get().active): Promise<void> {
       const same = now?.dirty && now.etag !== buffer.etag;
       if (same && !get().conflicts.some((one) => one.path === path)) await save(path);
     } else {
-      if (error instanceof ApiError) patch(path, { trouble: texts.errors.unsaved(messageOf(error)) });
+      const lost = error instanceof ConnectionLost;
+      const trouble = lost ? texts.errors.later : texts.errors.unsaved(messageOf(error));
+      if (lost || error instanceof ApiError) patch(path, { trouble });
+      if (lost) say(`${texts.errors.notSaved(path)}. ${texts.connection.lost}`);
       tell(error, texts.errors.notSaved(path));
     }
   }
@@ -360,7 +363,12 @@ export async function goToDefinition(name: string): Promise<void> {
 export function select(selection: Selection | null) {
   set((state) => ({
     selection,
-    ...(selection && { panels: { ...state.panels, rightOpen: true } }),
+    // the one before stays marked until the new one is there
+    why: selection ? state.why : null,
+    ...(selection && {
+      panels: { ...state.panels, rightOpen: true, whyOpen: true },
+      drawer: state.narrow ? ("right" as const) : state.drawer,
+    }),
   }));
 }
 

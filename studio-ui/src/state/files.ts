@@ -42,6 +42,8 @@ export async function remove(path: string): Promise<void> {
 /** Copies an example into the directory and shows its first rules; in a project without rules it is the program. */
 export async function openExample(name: string): Promise<void> {
   try {
+    const there = get().files.filter((file) => file.path.startsWith(`${name}/`) && file.kind === "rules");
+    if (there[0]) return await openFile(there[0].path);
     const { files, added, command } = await api.openExample(name);
     await Promise.all([loadFiles(), loadProject()]);
     checkSoon(0);

@@ -10,9 +10,9 @@ import type {
   PlanAnswer,
   Problem,
   Project,
+  WhyAnswer,
 } from "../api/types";
 import type { Connection } from "../api/updates";
-import { evaluationOrder } from "../parts/order";
 import type { View } from "../views";
 
 /** A file that is open. `saved` is its text on disk with `etag`, as far as the page knows; `text` what is edited. */
@@ -62,19 +62,33 @@ export interface Notice {
 
 export interface Check {
   state: "none" | "checking" | "done";
+  /** whether there was an answer yet */
+  checked: boolean;
   problems: Problem[];
   outline: OutlineEntry[];
+  /** definitions of files that cannot be read just now, as they were before */
+  stale: OutlineEntry[];
+  /** the derived types, in the order in which they are evaluated */
+  order: string[];
   error: string | null;
 }
 
-/** The panels around the view: their sizes in pixels, and which are open. */
+/** The panels around the view: their sizes in pixels, and which are open. All of it is kept in the browser. */
 export interface Panels {
   left: number;
   right: number;
   bottom: number;
+  /** heights of the upper panels at the sides; 0: as high as the content, at most half */
+  files: number;
+  properties: number;
   leftOpen: boolean;
   rightOpen: boolean;
   bottomOpen: boolean;
+  /** the panels at the sides; one that is not open is its title only */
+  filesOpen: boolean;
+  outlineOpen: boolean;
+  propertiesOpen: boolean;
+  whyOpen: boolean;
 }
 
 export interface Studio {
@@ -102,7 +116,11 @@ export interface Studio {
   cursorOffset: number;
   selected: number;
   selection: Selection | null;
+  /** why the chosen detection was made, once that is known */
+  why: WhyAnswer | null;
   job: Job | null;
+  /** the events that a run reads; `rows` is null if they are too many to be counted */
+  counted: { rows: number | null; types: number } | null;
   connection: Connection;
   retry: number | null;
   /** files that were changed elsewhere and here; the first is asked about */
@@ -136,7 +154,7 @@ export const useStudio = create<Studio>()(
       projectEtag: "",
       projectWrong: null,
       buffers: {},
-      check: { state: "none", problems: [], outline: [], error: null },
+      check: { state: "none", checked: false, problems: [], outline: [], stale: [], order: [], error: null },
       events: null,
       plan: null,
       active: null,
@@ -147,7 +165,9 @@ export const useStudio = create<Studio>()(
       cursorOffset: 0,
       selected: 0,
       selection: null,
+      why: null,
       job: null,
+      counted: null,
       connection: "connecting",
       retry: null,
       conflicts: [],
@@ -160,7 +180,20 @@ export const useStudio = create<Studio>()(
       canRedo: false,
       theme: "system",
       dark: false,
-      panels: { left: 240, right: 300, bottom: 136, leftOpen: true, rightOpen: true, bottomOpen: true },
+      panels: {
+        left: 240,
+        right: 300,
+        bottom: 136,
+        files: 0,
+        properties: 0,
+        leftOpen: true,
+        rightOpen: true,
+        bottomOpen: true,
+        filesOpen: true,
+        outlineOpen: true,
+        propertiesOpen: true,
+        whyOpen: true,
+      },
       narrow: false,
       drawer: null,
     }),
@@ -172,5 +205,27 @@ export const set = useStudio.setState;
 
 /** The derived types, in the order in which they are evaluated: the order of their colours. */
 export function typeOrder(state: Studio): string[] {
-  return evaluationOrder(state.check.outline);
+  return state.check.order;
+}
+
+type Open =
+  | "leftOpen"
+  | "rightOpen"
+  | "bottomOpen"
+  | "filesOpen"
+  | "outlineOpen"
+  | "propertiesOpen"
+  | "whyOpen";
+
+/** Whether a panel is open, and the change of that. */
+export function usePanel(name: Open): [boolean, () => void] {
+  return [useStudio((state) => state.panels[name]), () => togglePanel(name)];
+}
+
+export function togglePanel(name: Open) {
+  set((state) => ({ panels: { ...state.panels, [name]: !state.panels[name] } }));
+}
+
+export function resize(change: Partial<Panels>) {
+  set((state) => ({ panels: { ...state.panels, ...change } }));
 }

@@ -20,6 +20,7 @@ export default function TextTools() {
       {rules ? (
         <MenuButton
           name={t.name}
+          compact
           icon={<Braces size={14} aria-hidden />}
           items={[
             { id: "definition", label: t.definition, keys: "F12" },

@@ -2,7 +2,7 @@
 import { CircleAlert, Info } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { api } from "../api/client";
-import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
+import type { CheckAnswer, Job, PlanAnswer, WhyAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { keyOf } from "../plan/model";
@@ -23,6 +23,7 @@ import { rulesOf } from "../state/program";
 import { get, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { Editor } from "./editor";
+import type { Explained } from "./explained";
 import type { Fact } from "./facts";
 
 async function format() {
@@ -77,6 +78,11 @@ function factsOf(
   return out;
 }
 
+/** The chosen detection, as the text shows it. */
+function explainedOf(why: WhyAnswer | null): Explained | null {
+  return why && { type: why.detection.type, role: null, constituents: why.constituents };
+}
+
 function typesOf(outline: CheckAnswer["outline"]): Set<string> {
   return new Set(outline.flatMap((entry) => (entry.output ? [entry.output, ...entry.reads] : entry.reads)));
 }
@@ -105,7 +111,10 @@ function useEditor() {
         const { active } = get();
         if (!active) return;
         showDefinition(definitionAt(active, line));
-        set((state) => ({ panels: { ...state.panels, rightOpen: true } }));
+        set(({ panels, narrow, drawer }) => ({
+          panels: { ...panels, rightOpen: true, propertiesOpen: true },
+          drawer: narrow ? "right" : drawer,
+        }));
       },
       definitions() {
         const { active, check } = get();
@@ -135,6 +144,7 @@ function useEditor() {
       if (!other) return;
       made.setProblems(check.problems);
       made.setFacts(factsOf(active, check.outline, plan, job));
+      made.setWhy(check.outline, explainedOf(get().why));
     };
     const stops = [
       useStudio.subscribe((state) => (state.active ? state.buffers[state.active] : undefined), show),
@@ -166,6 +176,11 @@ function useEditor() {
           if (active && made.path === active) made.setFacts(factsOf(active, check.outline, plan, job));
         },
         { equalityFn: (a, b) => a.every((one, i) => one === b[i]) },
+      ),
+      useStudio.subscribe(
+        (state) => [state.why, state.check.outline] as const,
+        ([why, outline]) => made.setWhy(outline, explainedOf(why)),
+        { equalityFn: (a, b) => a[0] === b[0] && a[1] === b[1] },
       ),
       useStudio.subscribe(
         (state) => Object.keys(state.buffers).join("\n"),

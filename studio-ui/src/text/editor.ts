@@ -46,10 +46,11 @@ import {
   lineNumbers,
   rectangularSelection,
 } from "@codemirror/view";
-import type { Problem, Words } from "../api/types";
-import type { Asked } from "../state/actions";
+import type { OutlineEntry, Problem, Words } from "../api/types";
+import { type Asked, isRules } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
+import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
 import { type Fact, facts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
 import { offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
@@ -112,6 +113,7 @@ export function nonce(): string {
 export class Editor {
   readonly view: EditorView;
   path: string | null = null;
+  private watch: ResizeObserver;
   private kept = new Map<string, Kept>();
   private epoch = -1;
   private isDark = false;
@@ -127,9 +129,27 @@ export class Editor {
       parent,
       state: EditorState.create({ extensions: EditorView.cspNonce.of(nonce()) }),
     });
+    let before = 0;
+    this.watch = new ResizeObserver(([entry]) => {
+      const height = entry?.contentRect.height ?? 0;
+      this.resized(before, height);
+      before = height;
+    });
+    this.watch.observe(this.view.scrollDOM);
+  }
+
+  /** After the editor has become less high: a cursor that was in view stays in view. */
+  private resized(before: number, height: number) {
+    const { view } = this;
+    if (height >= before || !view.hasFocus || this.path === null) return;
+    const cursor = view.coordsAtPos(view.state.selection.main.head);
+    const top = view.scrollDOM.getBoundingClientRect().top;
+    if (!cursor || cursor.bottom > top + before || cursor.bottom <= top + height) return;
+    view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head, { y: "nearest" }) });
   }
 
   destroy() {
+    this.watch.disconnect();
     this.view.destroy();
   }
 
@@ -249,7 +269,8 @@ export class Editor {
           autocapitalize: "off",
           ...(buffer.writable ? {} : { "aria-readonly": "true" }),
         }),
-        facts((_, line) => this.events.fact(line)),
+        explainedMarks,
+        isRules(buffer.path) ? facts((_, line) => this.events.fact(line)) : [],
         lineNumbers(),
         codeFolding(),
         foldGutter({ openText: "⌄", closedText: "›" }),
@@ -361,6 +382,13 @@ export class Editor {
 
   setProblems(problems: readonly Problem[]) {
     if (this.path !== null) mark(this.view, problems, this.path);
+  }
+
+  /** Marks why the chosen detection was made. */
+  setWhy(outline: readonly OutlineEntry[], why: Explained | null) {
+    if (this.path === null) return;
+    const marks = marksOf(this.view.state.doc, this.path, outline, why);
+    this.view.dispatch({ effects: setMarks.of(marks) });
   }
 
   setFacts(list: readonly Fact[]) {

@@ -144,10 +144,12 @@ function completer(path: () => string | null) {
         offsetOf(doc, context.pos, lineBreak),
         abort.signal,
       );
-      if (!answer.items.length) return null;
+      // the word as it stands is nothing to complete
+      const items = answer.items.filter((item) => item.label !== word?.text || item.kind === "snippet");
+      if (!items.length) return null;
       return {
         from: fromOffset(doc, answer.from, lineBreak),
-        options: answer.items.map(optionOf),
+        options: items.map(optionOf),
         validFor: /^[\p{L}\p{N}_$]*$/u,
       };
     } catch (error) {
@@ -173,6 +175,7 @@ function completion(path: () => string | null): Extension {
       defaultKeymap: false,
       icons: true,
       maxRenderedOptions: 100,
+      tooltipClass: () => (chosen ? "" : "cm-offered"),
     }),
     Prec.highest(
       keymap.of([

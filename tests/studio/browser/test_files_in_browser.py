@@ -133,5 +133,6 @@ def test_format_says_why_it_changes_nothing(serve: Callable[..., Any], visit: Ca
     expect(notice).to_be_visible()
     page.get_by_role("button", name="Close", exact=True).click()
     files(page).get_by_role("treeitem", name="heat.tesla").click()
+    expect(editor(page)).to_contain_text("define Warm")
     page.get_by_role("button", name="Format").click()
     expect(page.get_by_text("no canonical layout")).to_be_visible()
