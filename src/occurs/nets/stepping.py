@@ -1,4 +1,4 @@
-"""A simulator that can be taken back, and that stops where it is told to (studio.md, section 7).
+"""A simulator that can be taken back, and that stops where it is told to.
 
 Markings are kept from time to time; going back starts from one of them and fires again what was fired then.  Only
 choices that were made from outside are kept one by one: all others follow from the marking and the random state.
