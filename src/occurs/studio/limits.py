@@ -36,7 +36,7 @@ class Limits:
     net_nodes: int = 10_000
     net_rows: int = 100_000
     net_events: int = 100 * MB
-    #: opening a net, which is drawn then
+    #: a call of a net: opening it draws it, and going back fires again
     net_seconds: float = 30.0
     #: wrong tokens in a minute; each further one is answered after `token_delay`
     wrong_tokens: int = 20
