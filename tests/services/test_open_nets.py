@@ -193,9 +193,15 @@ def test_going_back_to_a_row_is_going_there() -> None:
 def test_a_run_is_answered_in_time_and_goes_on() -> None:
     net = labor()
     asked = 0
+    counted: set[str] = set()
     while (state := net.run(patience=0.0)).stopped == "time":
         asked += 1
         assert 0 < len(state.fired) + state.more <= 16
+        assert all(t.more == t.count and not t.tokens for t in state.changed.values())
+        counted |= state.changed.keys()
+    assert counted <= state.changed.keys()
+    assert all(t.count == 0 or t.tokens for t in state.changed.values())
+    assert net.back(0).changed == {}
     assert (state.stopped, state.steps, asked) == ("end", 67, 4)
     whole = labor()
     whole.run()

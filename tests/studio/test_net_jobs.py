@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,6 @@ def test_histograms_hold_every_run_in_few_bars(counts):
     assert len(bars) <= 20
     assert sum(b.runs for b in bars) == len(counts)
     assert (bars[0].low, bars[-1].high) == (min(counts), max(counts))
-    assert all(a.high + 1 == b.low for a, b in zip(bars, bars[1:], strict=False))
+    assert all(a.high + 1 == b.low for a, b in pairwise(bars))
     for b in bars:
         assert b.runs == sum(b.low <= n <= b.high for n in counts)

@@ -1,4 +1,4 @@
-"""Changes of a net by the texts of its elements: initial tokens, guards, priorities and inscriptions (studio.md, 7)."""
+"""Changes of a net by the texts of its elements: initial tokens, guards, priorities and inscriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analyses of nets as data: the state space, and counts over random streams (studio.md, section 7)."""
+"""Analyses of nets as data: the state space, and counts over random streams."""
 
 from __future__ import annotations
 

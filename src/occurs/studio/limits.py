@@ -41,7 +41,7 @@ class Limits:
     net_nodes: int = 10_000
     net_rows: int = 100_000
     net_events: int = 100 * MB
-    #: opening a net, which is drawn then
+    #: a call of a net: opening it draws it, and going back fires again
     net_seconds: float = 30.0
     #: pixels of a timeline, marks that it shows one by one, and its lanes
     timeline_width: int = 4_000

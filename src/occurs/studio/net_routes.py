@@ -16,7 +16,6 @@ from starlette.routing import Route
 from occurs.studio import marks, shapes
 from occurs.studio.files import kind_of
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
-from occurs.studio.limits import LIMITS
 from occurs.studio.nets import Nets
 from occurs.studio.programs import Program
 from occurs.studio.project import options_of
@@ -109,7 +108,7 @@ async def fire(request: Request) -> Response:
 async def edit(request: Request) -> Response:
     """Change initial tokens, guards, priorities and inscriptions of a net, and restart it."""
     asked, id = await body(request, shapes.NetEdit), _id(request)
-    raw = await _nets(request).ask(id, "edit", LIMITS.net_seconds, changes=to_builtins(asked.changes))
+    raw = await _nets(request).ask(id, "edit", changes=to_builtins(asked.changes))
     return answer({"id": id, **json.decode(raw, type=dict[str, Raw])})
 
 
