@@ -19,7 +19,22 @@ if TYPE_CHECKING:
     from occurs.services.planning import plan
     from occurs.services.vocabulary import words
 
-__all__ = ["change_domain", "check", "complete", "definition", "draw", "format_text", "graph", "hover", "model", "model_text", "peek", "plan", "uses", "words"]
+__all__ = [
+    "change_domain",
+    "check",
+    "complete",
+    "definition",
+    "draw",
+    "format_text",
+    "graph",
+    "hover",
+    "model",
+    "model_text",
+    "peek",
+    "plan",
+    "uses",
+    "words",
+]
 
 _WHERE = {
     "change_domain": "drawing",

@@ -102,8 +102,8 @@ class EventTypes:
         key = (tuple(events), given, tuple(map(_state, events)))
         if self._known[0] != key:
             found = peek(events, {**(options or {}), "bad_rows": "skip"}, 0) if events else Peeked()
-            types = {t.name: Schema(tuple((n, Type(k)) for n, k in t.schema.items()), ordered=False) for t in found.types}
-            self._known = key, types
+            named = ((t.name, tuple((n, Type(k)) for n, k in t.schema.items())) for t in found.types)
+            self._known = key, {name: Schema(attributes, ordered=False) for name, attributes in named}
         return self._known[1]
 
 

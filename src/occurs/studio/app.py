@@ -277,7 +277,8 @@ async def graph(request: Request) -> Response:
     """The statements of an EPL text as drawings, and the problems at their nodes."""
     asked = await body(request, shapes.GraphOf)
     around = await _around(request, asked.text, asked.path, asked.texts)
-    return answer(await studio_of(request).languages.ask("graph", {around["path"]: asked.text}, text=asked.text, **around))
+    texts = {around["path"]: asked.text}
+    return answer(await studio_of(request).languages.ask("graph", texts, text=asked.text, **around))
 
 
 @call(body=shapes.CanvasOf, answer=shapes.Edited)

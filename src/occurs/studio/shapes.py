@@ -12,8 +12,8 @@ from occurs.services.answers import Checked as Checked
 from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
 from occurs.services.answers import Item, Place, Problem
-from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Operation as Operation
+from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import StatementKind as StatementKind
 from occurs.services.answers import Words as Words

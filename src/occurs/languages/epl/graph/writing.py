@@ -290,9 +290,7 @@ class _Weave:
         assert number.part is not None
         kid, was = self.kids[number.part], self.old[piece.part]
         writer = self.writer
-        if kid is was:
-            self._add(lead, piece.before + writer.text(kid) + piece.behind)
-        elif writer.change.base.get(id(kid)) is was and not (piece.before == "" and number.before):
+        if kid is was or (writer.change.base.get(id(kid)) is was and not (piece.before == "" and number.before)):
             self._add(lead, piece.before + writer.text(kid) + piece.behind)
         elif writer.change.base.get(id(kid)) is was:
             self._add(lead, f"({writer.text(kid)})")
