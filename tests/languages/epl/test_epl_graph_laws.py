@@ -189,17 +189,18 @@ def test_an_edit_changes_what_was_edited_and_nothing_else(seed):
 
 
 @pytest.mark.long
-def test_a_thousand_edits_of_every_statement():
+@pytest.mark.parametrize("share", range(8))
+def test_a_thousand_edits_of_every_statement(share):
     parsed.most = max(parsed.most, 3000)
-    done = 0
-    for number, text in enumerate(epl_texts()):
-        for i, s in enumerate(queries(drawing_of(text))):
+    done = asked = 0
+    for number, text in list(enumerate(epl_texts()))[share::8]:
+        for i, _ in enumerate(queries(drawing_of(text))):
             rng = random.Random(1000 * number + i)
             for _ in range(1000):
                 drawing = drawing_of(commented(text, rng, 0.1) if rng.random() < 0.5 else text)
                 done += keeps_the_laws(drawing, queries(drawing)[i], rng)
-            assert s.canvas is not None
-    assert done > 300_000
+                asked += 1
+    assert done > 0.9 * asked > 0
 
 
 def test_almost_all_random_edits_make_statements():
