@@ -47,13 +47,18 @@ def test_problems_stand_at_the_nodes_they_are_about():
     text = "create schema A(n int);\n@Name('q') select b.m as m from pattern [every (every a=A(n > 'x')) -> b=A];"
     found = graph(text, path="x.epl").problems
     assert {(p.kind, p.definition, p.node, p.row, p.file) for p in found} == {
-        ("type-mismatch", "q", "a", 1, "x.epl"), ("unknown-attribute", "q", "ComplexEvent", 1, "x.epl"),
-    }  # fmt: skip
+        ("type-mismatch", "q", "a", 1, "x.epl"),
+        ("unknown-attribute", "q", "ComplexEvent", 1, "x.epl"),
+    }
 
 
 def test_other_files_of_the_program_count():
     rule = "define Hot(v) from Temp(Value > 45) where v = Temp.Value"
-    texts = {"hot.tesla": rule, "a.epl": "@Name('one') insert into One select t.v as v from pattern [t=Hot];", "b.epl": ""}
+    texts = {
+        "hot.tesla": rule,
+        "a.epl": "@Name('one') insert into One select t.v as v from pattern [t=Hot];",
+        "b.epl": "",
+    }
     text = "@Name('two') select h.v as v from pattern [h=Hot(v > 50)];"
     canvas = graph(text, texts, "b.epl").statements[0].canvas
     assert canvas is not None

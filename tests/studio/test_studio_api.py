@@ -544,12 +544,13 @@ _BODY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ASKED = ["check", "complete", "hover", "definition", "format", "rename", "plan", "events/peek", "examples"]
+ASKED += ["epl/graph", "epl/canvas", "epl/domain", "epl/model"]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.sampled_from(
-        "check complete hover definition format rename plan events/peek examples epl/graph epl/canvas epl/domain"
-        " epl/model".split()
-    ),
+    st.sampled_from(ASKED),
     _BODY | _VALUE | st.binary(max_size=20),
 )
 def test_no_body_is_an_error_of_the_server(studio, call, body):

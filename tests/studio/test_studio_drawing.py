@@ -34,9 +34,13 @@ def test_a_text_is_drawn_with_the_problems_at_its_nodes(studio):
     text = (studio.folder / "labor.epl").read_text()
     found = studio.api.post("epl/graph", json={"text": text, "path": "labor.epl"}).json()
     assert [(s["id"], s["kind"]) for s in found["statements"]] == [
-        ("Patient", "schema"), ("Duration", "pattern"), ("TimeOnLabor", "pattern"),
-    ]  # fmt: skip
-    assert {(p["kind"], p["definition"], p["node"]) for p in found["problems"]} >= {("unbounded-state", "Duration", "a1")}
+        ("Patient", "schema"),
+        ("Duration", "pattern"),
+        ("TimeOnLabor", "pattern"),
+    ]
+    assert {(p["kind"], p["definition"], p["node"]) for p in found["problems"]} >= {
+        ("unbounded-state", "Duration", "a1")
+    }
     broken = studio.api.post("epl/graph", json={"text": "@Name('x') select frm A;"}).json()
     assert [(s["kind"], s["canvas"]["nodes"][0]["kind"]) for s in broken["statements"]] == [("text", "Text")]
     assert broken["problems"][0]["definition"] == "x"
@@ -64,7 +68,12 @@ def test_a_draft_has_its_problems_and_no_text(studio):
     answer = found.json()
     assert (answer["text"], answer["edits"], answer["renamed"]) == (None, [], {})
     told = {(p["kind"], p["node"], p["row"]) for p in answer["problems"]}
-    assert told >= {("syntax", "a", 1), ("unknown-attribute", "a", 2), ("arity", "Every1", None), ("bad-bound", None, None)}
+    assert told >= {
+        ("syntax", "a", 1),
+        ("unknown-attribute", "a", 2),
+        ("arity", "Every1", None),
+        ("bad-bound", None, None),
+    }
 
 
 def test_the_program_around_a_text_counts_with_its_path(studio):
@@ -105,10 +114,14 @@ def new(type: str, condition: str) -> dict[str, Any]:
         "nodes": [
             {"id": "a1", "kind": "Event", "fields": {"typeName": type, "tag": "a1", "conditions": [condition]}},
             {"id": "Every1", "kind": "Every"},
-            {"id": "C", "kind": "ComplexEvent", "fields": {"typeName": "Mine", "columns": [{"name": "n", "value": "a1.name"}]}},
+            {
+                "id": "C",
+                "kind": "ComplexEvent",
+                "fields": {"typeName": "Mine", "columns": [{"name": "n", "value": "a1.name"}]},
+            },
         ],
         "links": [{"from": "a1", "to": "Every1"}, {"from": "Every1", "to": "C"}],
-    }  # fmt: skip
+    }
 
 
 def test_the_domain_of_a_text_is_changed(studio):
@@ -138,7 +151,15 @@ def test_a_statement_becomes_a_model_and_a_model_a_text(studio):
     [
         ("epl/canvas", {"text": TEXT, "statement": "none", "canvas": {}}, 422),
         ("epl/canvas", {"text": TEXT, "statement": "A", "canvas": {}}, 422),
-        ("epl/canvas", {"text": TEXT, "statement": "Q", "canvas": {"nodes": [{"id": "x", "kind": "Every"}] * (LIMITS.canvas_nodes + 1)}}, 413),
+        (
+            "epl/canvas",
+            {
+                "text": TEXT,
+                "statement": "Q",
+                "canvas": {"nodes": [{"id": "x", "kind": "Every"}] * (LIMITS.canvas_nodes + 1)},
+            },
+            413,
+        ),
         ("epl/canvas", {"text": "x" * (LIMITS.rule_text + 1), "statement": None, "canvas": {}}, 413),
         ("epl/canvas", {"text": TEXT, "statement": "Q", "canvas": {"nodes": [{"kind": "Every"}]}}, 400),
         ("epl/graph", {"text": TEXT, "path": "../x.epl"}, 403),
@@ -146,7 +167,7 @@ def test_a_statement_becomes_a_model_and_a_model_a_text(studio):
         ("epl/graph", {"text": 1}, 400),
         ("epl/domain", {"text": TEXT, "change": {"op": "nothing"}}, 400),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_asked_is_refused(studio, call, body, status):
     assert studio.api.post(call, json=body).status_code == status
 
@@ -166,7 +187,9 @@ def test_answers_are_as_the_description_says(studio, call, body):
     described = studio.api.get("openapi.json").json()
     found = studio.api.post(f"epl/{call}", json=body)
     assert found.status_code == 200
-    schema = described["paths"][f"/api/v1/epl/{call}"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    schema = described["paths"][f"/api/v1/epl/{call}"]["post"]["responses"]["200"]["content"]["application/json"][
+        "schema"
+    ]
     conforms(found.json(), schema, described["components"]["schemas"])
 
 
@@ -177,22 +200,57 @@ _VALUE = st.recursive(
 )
 _FIELDS = st.dictionaries(
     st.sampled_from(
-        "typeName tag conditions consume keys expiry limits count low high condition duration columns text hour".split()
+        [
+            "typeName",
+            "tag",
+            "conditions",
+            "consume",
+            "keys",
+            "expiry",
+            "limits",
+            "count",
+            "low",
+            "high",
+            "condition",
+            "duration",
+            "columns",
+            "text",
+            "hour",
+        ]
     ),
-    _VALUE, max_size=4,
-)  # fmt: skip
+    _VALUE,
+    max_size=4,
+)
 _KINDS = st.sampled_from(
-    "Event Every EveryDistinct FollowedBy And Or Not Repeat Until While Within TimeInterval TimeSchedule ComplexEvent "
-    "Text Other".split()
+    [
+        "Event",
+        "Every",
+        "EveryDistinct",
+        "FollowedBy",
+        "And",
+        "Or",
+        "Not",
+        "Repeat",
+        "Until",
+        "While",
+        "Within",
+        "TimeInterval",
+        "TimeSchedule",
+        "ComplexEvent",
+        "Text",
+        "Other",
+    ]
 )
 _IDS = st.sampled_from(["a", "Every1", "ComplexEvent", "b", "c", ""])
 _CANVAS = st.fixed_dictionaries(
     {
-        "head": st.dictionaries(st.sampled_from(["name", "where", "into", "description"]), st.none() | st.text(max_size=6), max_size=3),
+        "head": st.dictionaries(
+            st.sampled_from(["name", "where", "into", "description"]), st.none() | st.text(max_size=6), max_size=3
+        ),
         "nodes": st.lists(st.fixed_dictionaries({"id": _IDS, "kind": _KINDS, "fields": _FIELDS}), max_size=6),
         "links": st.lists(st.fixed_dictionaries({"from": _IDS, "to": _IDS, "order": st.integers(-1, 3)}), max_size=6),
     }
-)  # fmt: skip
+)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -3,8 +3,8 @@ drawings of EPL.
 
 All functions take the texts of the whole program, a mapping from paths to texts; the suffix of a path says the
 language.  They keep nothing between calls but what makes the next one faster, raise nothing whatever the texts are
-(:func:`plan` does, for rules that are wrong), and touch neither actions nor databases.  Places are lines and
-columns from 1, offsets count code points.
+(:func:`plan` does for rules that are wrong, :func:`draw` and :func:`model` for a statement that is not there), and
+touch neither actions nor databases.  Places are lines and columns from 1, offsets count code points.
 """
 
 from importlib import import_module

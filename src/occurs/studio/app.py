@@ -128,8 +128,8 @@ async def about(request: Request) -> Response:
     except Refused:
         words, meant = {}, {}
     names = [shapes.Language(name, [suffix], words.get(name)) for suffix, name in sorted(LANGUAGES.items())]
-    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options_described(meant), samples.names())
-    return answer(found)
+    described, name = options_described(meant), studio.folder.root.name
+    return answer(shapes.About(__version__, name, names, listed(), described, samples.names()))
 
 
 @call(answer=list[shapes.File])

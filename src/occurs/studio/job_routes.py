@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,7 +55,7 @@ async def start(request: Request) -> Response:
 
 def _asked(
     studio: Any, asked: shapes.JobRequest
-) -> tuple[dict[str, Any], Program, Sequence[str], dict[str, Any]]:
+) -> tuple[Mapping[str, Any], Program, Sequence[str], dict[str, Any]]:
     """The options, the program, the events and the net of a job."""
     net = asked.net or shapes.JobNet()
     if asked.kind == "run" and asked.net is not None:

@@ -426,7 +426,7 @@ class Results:
         number, place, line = (one.table[n][row].as_py() for n in (FILE, ROW, LINE))
         return {"file": self.told["files"][number], "line": line, "row": place}
 
-    # --- two runs ------------------------------------------------------------------------------------------------------
+    # --- two runs -----------------------------------------------------------------------------------------------------
 
     def changes(self, other: Results, limit: int = 1_000) -> dict[str, Any]:
         """What this run has detected that ``other`` has not, and the other way round.

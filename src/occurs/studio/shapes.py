@@ -12,8 +12,8 @@ from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
 from occurs.services.answers import Item, NetCounted, NetDrawing, NetRow, Outline, Place, Problem
 from occurs.services.answers import NetState as NetState
-from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Operation as Operation
+from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import StatementKind as StatementKind
 from occurs.services.answers import Words as Words
@@ -303,14 +303,6 @@ class Completions(Struct, frozen=True):
 
     start: int = msgspec.field(name="from")
     items: list[Item]
-
-
-class Edit(Struct, frozen=True):
-    """A part of a text in code points, and what takes its place."""
-
-    start: int = msgspec.field(name="from")
-    to: int
-    insert: str
 
 
 class Renamed(Struct, frozen=True):

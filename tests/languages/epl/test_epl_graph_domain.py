@@ -1,4 +1,4 @@
-"""Edits of the types that an EPL text declares (studio.md, section 5, Domain)."""
+"""Edits of the types that an EPL text declares."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ TEXT = """// the domain
 create schema A(n int, k string /* key */); // first
 create schema B(m int) inherits A;
 
-@Name('d') insert into D select a.n, a.n + a.n as twice from pattern [every a=A(n > 1, a.k = 'n')]; // a.n
+@Name('d') insert into D select a.n, a.n + a.n as twice
+from pattern [every a=A(n > 1, a.k = 'n')]; // a.n
 insert into E select n from A(A.n = 2) where n > 1;
 insert into F select * from A;
-select f.n as n, b.n from pattern [every-distinct(b.n) b=B(m = n) -> f=F(n = b.n) while (f.n > b.m)];
+select f.n as n, b.n
+from pattern [every-distinct(b.n) b=B(m = n) -> f=F(n = b.n) while (f.n > b.m)];
 """
 
 
@@ -31,9 +33,12 @@ def change(text: str, *parts: str | None, **more: str) -> Domain:
 def test_a_type_is_renamed_wherever_it_is_used():
     found = change(TEXT, "rename-type", "A", to="Alpha")
     assert found.text == (
-        TEXT.replace("schema A(", "schema Alpha(").replace("inherits A", "inherits Alpha").replace("=A(", "=Alpha(")
-        .replace("from A(A.n", "from Alpha(A.n").replace("from A;", "from Alpha;")
-    )  # fmt: skip
+        TEXT.replace("schema A(", "schema Alpha(")
+        .replace("inherits A", "inherits Alpha")
+        .replace("=A(", "=Alpha(")
+        .replace("from A(A.n", "from Alpha(A.n")
+        .replace("from A;", "from Alpha;")
+    )
     assert applied(TEXT, found.edits) == found.text
 
 
@@ -41,21 +46,29 @@ def test_an_attribute_is_renamed_wherever_it_is_used_and_other_columns_keep_thei
     text = TEXT.replace("A.n = 2", "n = 2")
     found = change(text, "rename-attribute", "A", "n", to="size")
     assert found.problems == ()
-    assert found.text == """// the domain
+    assert (
+        found.text
+        == """// the domain
 create schema A(size int, k string /* key */); // first
 create schema B(m int) inherits A;
 
-@Name('d') insert into D select a.size as n, a.size + a.size as twice from pattern [every a=A(size > 1, a.k = 'n')]; // a.n
+@Name('d') insert into D select a.size as n, a.size + a.size as twice
+from pattern [every a=A(size > 1, a.k = 'n')]; // a.n
 insert into E select size as n from A(size = 2) where size > 1;
 insert into F select * from A;
-select f.size as n, b.size as n from pattern [every-distinct(b.size) b=B(m = size) -> f=F(size = b.size) while (f.size > b.m)];
-""".replace("b.size as n from", "b.size as n from")
+select f.size as n, b.size as n
+from pattern [every-distinct(b.size) b=B(m = size) -> f=F(size = b.size) while (f.size > b.m)];
+"""
+    )
 
 
 def test_the_column_of_a_statement_that_derives_the_type_is_renamed():
-    text = "create schema A(n int);\ninsert into A select b.n from pattern [b=B];\ninsert into A select b.m as n from pattern [b=B];"
+    text = "create schema A(n int);\ninsert into A select b.n from pattern [b=B];\n"
+    text += "insert into A select b.m as n from pattern [b=B];"
     found = change(text, "rename-attribute", "A", "n", to="to")
-    assert found.text == text.replace("A(n int)", "A(to int)").replace("b.n from", "b.n as to from").replace("as n", "as to")
+    assert found.text == text.replace("A(n int)", "A(to int)").replace("b.n from", "b.n as to from").replace(
+        "as n", "as to"
+    )
     keyword = change(text, "rename-attribute", "A", "n", to="select")
     assert keyword.text is not None
     assert "as `select` from" in keyword.text
@@ -66,20 +79,48 @@ def test_the_column_of_a_statement_that_derives_the_type_is_renamed():
     [
         (("add-type", "C"), "", "create schema C();\n"),
         (("add-type", None, "x", "C", "int"), "", "create schema C(x int);\n"),
-        (("add-type", "C", "x", None, "int"), "create schema A(n int); // a\nselect 1 as a from A;", "create schema A(n int); // a\ncreate schema C(x int);\nselect 1 as a from A;"),
-        (("add-type", "C", "x", None, "int"), "create schema A(n int); select 1 as a from A;\r\n", "create schema A(n int);\r\ncreate schema C(x int); select 1 as a from A;\r\n"),
-        (("add-type", "C", "x", None, "int"), "create schema A(n int)", "create schema A(n int);\n\ncreate schema C(x int);\n"),
-        (("add-attribute", "A", "x", None, "double"), "create schema A(n int /* n */ );", "create schema A(n int, x double /* n */ );"),
+        (
+            ("add-type", "C", "x", None, "int"),
+            "create schema A(n int); // a\nselect 1 as a from A;",
+            "create schema A(n int); // a\ncreate schema C(x int);\nselect 1 as a from A;",
+        ),
+        (
+            ("add-type", "C", "x", None, "int"),
+            "create schema A(n int); select 1 as a from A;\r\n",
+            "create schema A(n int);\r\ncreate schema C(x int); select 1 as a from A;\r\n",
+        ),
+        (
+            ("add-type", "C", "x", None, "int"),
+            "create schema A(n int)",
+            "create schema A(n int);\n\ncreate schema C(x int);\n",
+        ),
+        (
+            ("add-attribute", "A", "x", None, "double"),
+            "create schema A(n int /* n */ );",
+            "create schema A(n int, x double /* n */ );",
+        ),
         (("add-attribute", "A", None, "min", "double"), "create schema A();", "create schema A(`min` double);"),
         (("remove-attribute", "A", "n"), "create schema A(n int);", "create schema A();"),
         (("remove-attribute", "A", "n"), "create schema A(n int, /* m */ m int);", "create schema A(/* m */ m int);"),
         (("remove-attribute", "A", "m"), "create schema A(n int /* n */, m int);", "create schema A(n int /* n */);"),
         (("remove-attribute", "A", "m"), "create schema A(n int, m int, k int);", "create schema A(n int, k int);"),
-        (("retype-attribute", "A", "n", None, "long"), "create schema A(`n`   int, m int);", "create schema A(`n`   long, m int);"),
-        (("remove-type", "A"), "create schema B(n int);\ncreate schema A(n int);\n// end\n", "create schema B(n int);\n// end\n"),
-        (("remove-type", "A"), "create schema B(n int); create schema A(n int); // a\n", "create schema B(n int);  // a\n"),
+        (
+            ("retype-attribute", "A", "n", None, "long"),
+            "create schema A(`n`   int, m int);",
+            "create schema A(`n`   long, m int);",
+        ),
+        (
+            ("remove-type", "A"),
+            "create schema B(n int);\ncreate schema A(n int);\n// end\n",
+            "create schema B(n int);\n// end\n",
+        ),
+        (
+            ("remove-type", "A"),
+            "create schema B(n int); create schema A(n int); // a\n",
+            "create schema B(n int);  // a\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_changes_of_schemas(parts, before, after):
     found = change(before, *parts)
     assert found.text == after, found.problems
@@ -110,7 +151,7 @@ def test_changes_of_schemas(parts, before, after):
         (("retype-attribute", "A", "k", None, "int"), "type-mismatch", "string"),
         (("retype-attribute", "A", "k", None, "text"), "unknown-name", "`text` is not a type"),
     ],
-)  # fmt: skip
+)
 def test_changes_that_cannot_be(parts, kind, message):
     found = change(TEXT, *parts)
     assert found.text is None

@@ -1,4 +1,4 @@
-"""Every row of the validation table of drawings, right and wrong (studio.md, section 6)."""
+"""Every row of the validation table of drawings, right and wrong."""
 
 from __future__ import annotations
 
@@ -104,9 +104,13 @@ def columns(*rows: tuple[str | None, str]) -> Make:
 
 NEW = Canvas(
     Head("Fresh"),
-    (event("a1"), Node("Every1", "Every"), Node(COMPLEX, COMPLEX, {"typeName": "Fresh", "columns": [{"name": "n", "value": "a1.n"}]})),
+    (
+        event("a1"),
+        Node("Every1", "Every"),
+        Node(COMPLEX, COMPLEX, {"typeName": "Fresh", "columns": [{"name": "n", "value": "a1.n"}]}),
+    ),
     (Link("a1", "Every1"), Link("Every1", COMPLEX)),
-)  # fmt: skip
+)
 
 
 def same(c: Canvas) -> Canvas:
@@ -118,9 +122,19 @@ RIGHT: list[tuple[str, Make]] = [
     ("another name", head(name="R")),
     ("priority zero", head(priority=0)),
     ("no derived type", head(description="it", tags=(Tag("a", "b"),))),
-    ("only a timer", lambda c: replace(
-        NEW, nodes=(Node("t", "TimeInterval", {"duration": "5 sec"}), *NEW.nodes[1:2], replace(NEW.nodes[2], fields={"typeName": "T", "columns": [{"name": "n", "value": "1"}]})),
-        links=(Link("t", "Every1"), Link("Every1", COMPLEX)), head=Head("Q"))),
+    (
+        "only a timer",
+        lambda c: replace(
+            NEW,
+            nodes=(
+                Node("t", "TimeInterval", {"duration": "5 sec"}),
+                *NEW.nodes[1:2],
+                replace(NEW.nodes[2], fields={"typeName": "T", "columns": [{"name": "n", "value": "1"}]}),
+            ),
+            links=(Link("t", "Every1"), Link("Every1", COMPLEX)),
+            head=Head("Q"),
+        ),
+    ),
     ("all of an event", columns((None, "a.*"), ("two", "2"))),
     ("all events", columns((None, "*"))),
     ("a known type", both(change("b", typeName="Other", conditions=["n = a.n"]), columns(("n", "b[0].n")))),
@@ -130,14 +144,26 @@ RIGHT: list[tuple[str, Make]] = [
     ("Repeat", wrap("c", "Repeat", count=3)),
     ("a range", change("Until1", low=1, high=3)),
     ("withinmax", change("Within1", count=0)),
-    ("Not under And", both(
-        unlink("a"), add(event("d"), Node("And1", "And"), Node("Not1", "Not"),
-                         links=(("d", "Not1", 1), ("a", "And1", 1), ("Not1", "And1", 2), ("And1", "Every1", 1))))),
+    (
+        "Not under And",
+        both(
+            unlink("a"),
+            add(
+                event("d"),
+                Node("And1", "And"),
+                Node("Not1", "Not"),
+                links=(("d", "Not1", 1), ("a", "And1", 1), ("Not1", "And1", 2), ("And1", "Every1", 1)),
+            ),
+        ),
+    ),
     ("EveryDistinct", wrap("c", "EveryDistinct", keys=["c.n", "c.k"], expiry="5 sec")),
-    ("a schedule", both(unlink("c"), add(Node("s", "TimeSchedule", {"hour": "8"}), links=(("s", "Until1", 2),)), remove("c"))),
+    (
+        "a schedule",
+        both(unlink("c"), add(Node("s", "TimeSchedule", {"hour": "8"}), links=(("s", "Until1", 2),)), remove("c")),
+    ),
     ("a row", change("b", conditions=["k like 'x%'", "n between 1 and 5", "n % 2 = 1.0"])),
     ("While", wrap("a", "While", condition="a.n < 3")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "make"), RIGHT, ids=[n for n, _ in RIGHT])
@@ -167,7 +193,13 @@ WRONG: list[tuple[str, Make, str, str | None, str]] = [
     ("no type", both(change(COMPLEX, typeName=None), head(into=None)), "unknown-name", COMPLEX, "has no type"),
     ("no column", columns(), "arity", COMPLEX, "no columns"),
     ("no column name", columns((None, "a.n")), "unknown-name", COMPLEX, "Column 1 has no name"),
-    ("columns of a name", columns(("n", "a.n"), ("n", "b[0].n")), "duplicate-name", COMPLEX, "two columns are called `n`"),
+    (
+        "columns of a name",
+        columns(("n", "a.n"), ("n", "b[0].n")),
+        "duplicate-name",
+        COMPLEX,
+        "two columns are called `n`",
+    ),
     ("reserved column", columns(("time", "a.n")), "reserved-name", COMPLEX, "`time` cannot be the name"),
     ("no value", columns(("n", "")), "syntax", COMPLEX, "Column 1: an expression is missing"),
     ("broken value", columns(("n", "a.n +")), "syntax", COMPLEX, "Column 1: "),
@@ -206,10 +238,25 @@ WRONG: list[tuple[str, Make, str, str | None, str]] = [
     ("too many limits", change("FollowedBy1", limits=[1, 2]), "arity", "FollowedBy1", "2 limits, but only 1"),
     ("Until ended by Not", wrap("c", "Not"), "never-completes", "W", "cannot end a repetition"),
     ("Not alone", wrap("Every1", "Not"), "never-completes", "W", "never completes on its own"),
-    ("And of Not", both(wrap("Every1", "Not"), lambda c: replace(
-        c, nodes=(*c.nodes, Node("V", "And"), Node("N", "Not"), event("d")),
-        links=(*(replace(k, source="V") if k.source == "W" else k for k in c.links), Link("W", "V", 1), Link("N", "V", 2), Link("d", "N")))),
-     "never-completes", "V", "an `and` of `not` alone"),
+    (
+        "And of Not",
+        both(
+            wrap("Every1", "Not"),
+            lambda c: replace(
+                c,
+                nodes=(*c.nodes, Node("V", "And"), Node("N", "Not"), event("d")),
+                links=(
+                    *(replace(k, source="V") if k.source == "W" else k for k in c.links),
+                    Link("W", "V", 1),
+                    Link("N", "V", 2),
+                    Link("d", "N"),
+                ),
+            ),
+        ),
+        "never-completes",
+        "V",
+        "an `and` of `not` alone",
+    ),
     ("no key", wrap("c", "EveryDistinct", keys=[]), "arity", "W", "W has no key"),
     ("keys of two", wrap("c", "EveryDistinct", keys=["c.n", "a.n"]), "sort", "W", "several events"),
     ("broken key", wrap("c", "EveryDistinct", keys=["c.n", "c."]), "syntax", "W", "Key 2: "),
@@ -230,7 +277,7 @@ WRONG: list[tuple[str, Make, str, str | None, str]] = [
     ("unknown field", change("b", typename="A"), "unknown-name", "b", "has no field `typename`"),
     ("no id", add(Node("", "Every")), "syntax", None, "has no id"),
     ("link to nothing", add(links=(("a9", "Every1", 2),)), "unknown-name", None, "`a9`, which is not a node"),
-]  # fmt: skip
+]
 
 
 def found_at(found: Edited, kind: str, node: str | None, message: str) -> list[Fault]:
@@ -285,17 +332,28 @@ def test_all_is_told_at_once_and_parts_are_checked_on_their_own():
     found = edit(make)
     told = {(f.problem.kind, f.node, f.problem.row) for f in found.faults if f.error}
     assert told >= {
-        ("arity", COMPLEX, None), ("arity", "Until1", None), ("type-mismatch", "a", 1), ("unknown-attribute", "a", 2),
-        ("unknown-name", "b", 1), ("syntax", "b", 2), ("unknown-name", "d", None), ("unknown-attribute", "d", 1),
-        ("never-completes", "d", None), ("never-completes", "c", None), ("duplicate-definition", None, None),
-    }  # fmt: skip
+        ("arity", COMPLEX, None),
+        ("arity", "Until1", None),
+        ("type-mismatch", "a", 1),
+        ("unknown-attribute", "a", 2),
+        ("unknown-name", "b", 1),
+        ("syntax", "b", 2),
+        ("unknown-name", "d", None),
+        ("unknown-attribute", "d", 1),
+        ("never-completes", "d", None),
+        ("never-completes", "c", None),
+        ("duplicate-definition", None, None),
+    }
     # nothing is told of what only stands in for what is missing
     assert not any("__missing" in f.problem.message + str(f.problem.hint) for f in found.faults)
 
 
 def test_rows_that_cannot_be_read_do_not_move_the_others():
     found = edit(change("b", conditions=["n = ", "n = 1", "m = 2"]))
-    assert {(f.problem.kind, f.problem.row) for f in found.faults if f.node == "b"} == {("syntax", 1), ("unknown-attribute", 3)}
+    assert {(f.problem.kind, f.problem.row) for f in found.faults if f.node == "b"} == {
+        ("syntax", 1),
+        ("unknown-attribute", 3),
+    }
 
 
 def test_tags_of_patterns_that_are_not_linked_yet_are_known():
@@ -339,15 +397,17 @@ def test_warnings_and_operators_without_a_net_are_told_at_their_nodes():
 
 def test_a_new_statement_is_appended_in_canonical_form():
     found = edit(same, id=None)
-    assert found.text == TEXT + (
-        "\n@Name('Fresh')\ninsert into Fresh\nselect a1.n as n\nfrom pattern [every a1=A];\n"
-    )
+    assert found.text == TEXT + ("\n@Name('Fresh')\ninsert into Fresh\nselect a1.n as n\nfrom pattern [every a1=A];\n")
     assert found.statement == "Fresh"
     assert found.renamed == {}
     for text, end in (
-        ("", ""), ("create schema A(n int)", ";\n\n"), ("create schema A(n int); ", "\n\n"), ("create schema A(n int);\n\n", ""),
-        ("create schema A(n int) // type\n", None), ("create schema A(n int);\r\n", "\r\n"),
-    ):  # fmt: skip
+        ("", ""),
+        ("create schema A(n int)", ";\n\n"),
+        ("create schema A(n int); ", "\n\n"),
+        ("create schema A(n int);\n\n", ""),
+        ("create schema A(n int) // type\n", None),
+        ("create schema A(n int);\r\n", "\r\n"),
+    ):
         inputs = {"A": Schema((("n", Type.INT),))}
         got = edit(same, text, None, inputs).text
         assert got is not None
@@ -364,15 +424,34 @@ def test_ids_follow_from_the_text():
     drawing = drawing_of(text)
     assert drawing.statements[0].canvas is not None
     assert [n.id for n in drawing.statements[0].canvas.nodes] == [
-        "FollowedBy1", "Every1", "Event1", "And1", "Every1_2", "Repeat1", "a", "Not1", "Or1", "Event2", "a_2", COMPLEX,
-    ]  # fmt: skip
+        "FollowedBy1",
+        "Every1",
+        "Event1",
+        "And1",
+        "Every1_2",
+        "Repeat1",
+        "a",
+        "Not1",
+        "Or1",
+        "Event2",
+        "a_2",
+        COMPLEX,
+    ]
 
 
 def test_ids_of_statements():
-    text = "@Name('x') select 1 as a from A; insert into x select 1 as a from A; select 1 as a from A; create schema x(n int);\nselect frm; @Name('broken') x;"
+    text = (
+        "@Name('x') select 1 as a from A; insert into x select 1 as a from A; select 1 as a from A; "
+        "create schema x(n int);\\nselect frm; @Name('broken') x;"
+    )
     assert [(s.id, s.kind) for s in drawing_of(text).statements] == [
-        ("x", "simple"), ("x_2", "simple"), ("stmt_3", "simple"), ("x_3", "schema"), ("Text1", "text"), ("broken", "text"),
-    ]  # fmt: skip
+        ("x", "simple"),
+        ("x_2", "simple"),
+        ("stmt_3", "simple"),
+        ("x_3", "schema"),
+        ("Text1", "text"),
+        ("broken", "text"),
+    ]
 
 
 def test_a_statement_that_cannot_be_read_is_edited_as_text():
@@ -390,7 +469,9 @@ def test_simple_statements_stay_simple():
     assert found.text == text.replace("n > 1", "n > 1, n < 9")
     # an operator around the event makes a pattern of it
     make = both(wrap("a", "Every"), columns(("n", "a.n")))
-    assert edit(make, text, "q").text == text.replace("select n from /* c */ A(n > 1) as a", "select a.n as n from pattern [every a=A(n > 1)]")
+    assert edit(make, text, "q").text == text.replace(
+        "select n from /* c */ A(n > 1) as a", "select a.n as n from pattern [every a=A(n > 1)]"
+    )
 
 
 def test_deep_drawings_are_refused():

@@ -135,7 +135,7 @@ def found(text: str, case: EplCase) -> Any:
         return error.kind
 
 
-# -- what the palette has no nodes for ----------------------------------------------------------------------------------
+# -- what the palette has no nodes for ---------------------------------------------------------------------------------
 BEYOND = [
     "[a1=A -[2]> a2=A -> a3=A]",
     "[a1=A where timer:withinmax(1 sec, 2)]",
@@ -166,11 +166,9 @@ def test_what_the_palette_has_no_nodes_for_is_text_in_a_node(pattern: str) -> No
     assert dump(model) == source
 
 
-@pytest.mark.parametrize("items", ["*", "a1.n as n, a1.*", "a1.n", "a1.n || 'x' as x, max(a1.n, 2) as y, a1.*", "a1.*, *"])
+@pytest.mark.parametrize("items", ["*", "a1.*", "a1.n as n, a1.*", "a1.n", "a1.n || 'x' as x, max(a1.n, 2) as y, a1.*"])
 def test_all_columns(items: str) -> None:
     text = f"{HEAD}[a1=A];\n".replace("a1.n as n", items)
-    if items == "a1.*, *":
-        text = text.replace("a1.*, *", "a1.*")
     assert text_of(dump(model_of(text))) == text
 
 
@@ -190,7 +188,8 @@ def test_statements_without_a_pattern_become_one_that_means_the_same(text: str, 
 def test_a_statement_without_a_name_gets_that_of_its_type() -> None:
     assert model_of("insert into Q select a1.n as n from pattern [a1=A];").name == "Q"
     assert model_of("select a1.n as n from pattern [a1=A];").name == "stmt_1"
-    assert model_of("@Name('q') select a1.n as n from pattern [a1=A];").of_kind("ComplexEvent")[0].attributes == {"typeName": "q"}
+    [derived] = model_of("@Name('q') select a1.n as n from pattern [a1=A];").of_kind("ComplexEvent")
+    assert derived.attributes == {"typeName": "q"}
 
 
 # -- what cannot be drawn ----------------------------------------------------------------------------------------------
@@ -287,7 +286,7 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (more(Node("r", "Repeat", {"count": 2})), "r", "arity", "there is no link to it, but it takes 1"),
     (more(Node("d", "Equal"), links=(Link(EQUAL, "d"), Link(GREATER, "d", 2))), "d", "sort", "same kind"),
     (more(Node("x", "Expression", {"text": "a1."})), "x", "syntax", "`a1.`: "),
-    (more(Node("x", "Condition", {"text": "a1.n = 1", "event": "none"})), "x", "unknown-name", "`none` is not an event"),
+    (more(Node("x", "Condition", {"text": "a1.n = 1", "event": "no"})), "x", "unknown-name", "`no` is not an event"),
     (more(Node("d", "EveryDistinct", {"expiry": "soon"})), "d", "bad-duration", "`soon`"),
     (changed("FollowedBy", limits=[0]), FOLLOWED, "type-mismatch", "whole numbers from 1"),
     (changed("FollowedBy", limits=[1, 1, 1]), FOLLOWED, "arity", "a limit belongs to an arrow"),

@@ -130,7 +130,8 @@ def test_the_status_bar_counts_the_events(serve: Callable[..., Any], visit: Call
 
 
 def test_a_torn_file_keeps_its_outline_and_all_colours(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
-    served = serve(name="torn", files={**HEAT, "warm.epl": "insert into Warm select a.v as v from pattern[every a=Hot];\n"})
+    warm = "insert into Warm select a.v as v from pattern[every a=Hot];\n"
+    served = serve(name="torn", files={**HEAT, "warm.epl": warm})
     page = visit(served, "/heat.tesla/text")
     outline = page.get_by_role("tree", name="Outline")
     warm = outline.get_by_role("treeitem", name="Warm", exact=True)

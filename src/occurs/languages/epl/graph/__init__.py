@@ -1,4 +1,4 @@
-"""EPL as a graph: drawings of statements, and what an edit of a drawing does to the text (studio.md, section 6).
+"""EPL as a graph: drawings of statements, and what an edit of a drawing does to the text.
 
 The drawing is a view of the text: an edit changes the characters of what was edited, and no others.
 """
@@ -14,7 +14,7 @@ from occurs.languages.epl.graph.canvas import TEXT, Canvas
 from occurs.languages.epl.graph.checking import Check, draft_faults, faults_of
 from occurs.languages.epl.graph.drawing import Drawing, Drawn, drawing_of, drawing_of_tree, node_ids
 from occurs.languages.epl.graph.reading import Fault, Reading, reading_of
-from occurs.languages.epl.graph.splicing import Edit, applied, appended, trimmed
+from occurs.languages.epl.graph.splicing import Edit, appended, applied, trimmed
 from occurs.languages.epl.graph.writing import Change, Unplaced, changed_text
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.render import clauses

@@ -142,11 +142,13 @@ def draft_faults(reading: Reading, drawing: Drawing, old: Drawn | None, check: C
         for fault in places.faults(checked.problems):
             if not fault.error or _of_missing(fault, roots, reading):
                 continue
-            if i == 0 and (apart == 0 or fault.node in (None, COMPLEX)):
+            if (i == 0 and (apart == 0 or fault.node in (None, COMPLEX))) or (
+                mine is not None and fault.node is not None and fault.node in mine
+            ):
                 out.append(fault)
-            elif mine is not None and fault.node is not None and fault.node in mine:
-                out.append(fault)
-    return [Fault(replace(f.problem, span=None, source=None, file=None), f.node) for f in out if not _at_missing(f, reading)]
+    return [
+        Fault(replace(f.problem, span=None, source=None, file=None), f.node) for f in out if not _at_missing(f, reading)
+    ]
 
 
 def _part(roots: Sequence[syntax.Pattern], number: int) -> syntax.Query:

@@ -1,4 +1,4 @@
-"""The types of an EPL text as a domain: edits of its ``create schema`` statements (studio.md, section 5).
+"""The types of an EPL text as a domain: edits of its ``create schema`` statements.
 
 Renaming changes every use of a name in the text; nothing else changes.
 """
@@ -16,7 +16,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.graph.checking import Check
 from occurs.languages.epl.graph.drawing import Drawing, drawing_of
 from occurs.languages.epl.graph.sources import Word
-from occurs.languages.epl.graph.splicing import Edit, applied, appended
+from occurs.languages.epl.graph.splicing import Edit, appended, applied
 from occurs.languages.epl.parser.tree import TYPES
 from occurs.languages.epl.render.expressions import name_text
 from occurs.model.types import RESERVED_INPUT
@@ -300,7 +300,9 @@ class _Editor:
             for q in self.queries:
                 tags = {f.tag.text: f.type.text for f in _filters(q) if f.tag is not None}
                 flat = [tags.get(i.all_of.text) for i in q.items if i.all_of is not None]
-                flat += [f.type.text for f in _filters(q) for i in q.items if q.simple and i.expr is None and not i.all_of]
+                flat += [
+                    f.type.text for f in _filters(q) for i in q.items if q.simple and i.expr is None and not i.all_of
+                ]
                 if q.into is not None and any(t in found for t in flat):
                     more.add(q.into.text)
             if more <= found:
@@ -330,9 +332,7 @@ class _Editor:
                     if found is not None:
                         yield found
 
-    def use(
-        self, ref: Ref, tags: Mapping[str, str], own: str | None, types: set[str], attribute: str
-    ) -> _Use | None:
+    def use(self, ref: Ref, tags: Mapping[str, str], own: str | None, types: set[str], attribute: str) -> _Use | None:
         scoped = ref.scope is not None and ref.scope in tags
         name = ref.name if scoped or ref.scope is None else f"{ref.scope}.{ref.name}"
         of = tags[ref.scope] if scoped and ref.scope is not None else own

@@ -1,4 +1,4 @@
-"""From a canvas to the tree of its statement, with everything that is wrong with its form (studio.md, section 6).
+"""From a canvas to the tree of its statement, with everything that is wrong with its form.
 
 What did not change is the same object as in the tree of the old text.  Where something is wrong or missing, a part that
 is right stands in for it, so that the checks can look at all the rest.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from occurs.errors import Problem, did_you_mean
 from occurs.expr.tree import Expr, Literal, Ref
 from occurs.languages.epl import syntax
-from occurs.languages.epl.graph.canvas import CLASSES, COMPLEX, EVENT, KINDS, SCHEDULE, TEXT, Canvas, Node, Tag
+from occurs.languages.epl.graph.canvas import COMPLEX, EVENT, KINDS, SCHEDULE, TEXT, Canvas, Node, Tag
 from occurs.languages.epl.graph.drawing import Drawn, HeadAnnotations, head_annotations, tag_of
 from occurs.languages.epl.graph.sources import (
     STAR,
@@ -28,7 +28,6 @@ from occurs.languages.epl.graph.sources import (
     one_line,
     pattern_of,
 )
-from occurs.languages.epl.render.expressions import name_text
 from occurs.languages.epl.words import RESERVED
 from occurs.languages.kit.expressions import DEEPEST, MOST
 from occurs.model.time import Duration
@@ -243,7 +242,9 @@ class _Reader:
         for id in roots:
             if id not in linked:
                 message = f"{_shown(self.nodes[id])} does not lead into the complex event"
-                self.report("never-completes", message, id, "link it to an operator or to the complex event, or delete it")
+                self.report(
+                    "never-completes", message, id, "link it to an operator or to the complex event, or delete it"
+                )
 
     # --- patterns ----------------------------------------------------------------------------------------------------
 
@@ -310,8 +311,7 @@ class _Reader:
                     return self.missing()
                 self.out.typed[id(found)] = text.strip()
                 return found
-        made: syntax.Pattern = CLASSES[node.kind](kids[0])  # type: ignore[call-arg]
-        return made
+        return _UNARY[node.kind](kids[0])
 
     def event(self, node: Node, was: syntax.Pattern | None) -> syntax.Pattern:
         old = was if isinstance(was, syntax.Filter) else None
@@ -487,9 +487,9 @@ class _Reader:
 
     def query(self, complex_event: Node | None, pattern: syntax.Pattern) -> None:
         head, was = self.canvas.head, self.was
-        if self.old is None and not head.name:
-            self.report("unknown-name", "the statement has no name", hint="name it: `@Name('..')`")
-        elif was is not None and not head.name and head_annotations(was).name is not None:
+        if (self.old is None and not head.name) or (
+            was is not None and not head.name and head_annotations(was).name is not None
+        ):
             self.report("unknown-name", "the statement has no name", hint="name it: `@Name('..')`")
         into = self.into(complex_event)
         where = self.where()
@@ -558,7 +558,7 @@ class _Reader:
             self.report("arity", "the complex event has no columns", complex_event.id, "add a column, or `*` or `a1.*`")
         star = next((i for i, c in enumerate(rows, 1) if _column(c)[1] == "*"), None)
         if star is not None and len(rows) > 1:
-            message = f"Column {star}: `*` takes all events and cannot stand beside other columns"
+            message = f"Column {star}: `*` takes all events, so that it must be the only column"
             self.report("syntax", message, complex_event.id, "remove it, or the other columns", star)
         old = () if self.was is None else self.was.items
         node = self.before.get(COMPLEX)
@@ -616,11 +616,11 @@ class _Reader:
         head, was = self.canvas.head, self.was
         old = list(() if was is None else was.annotations)
         known = HeadAnnotations(None, None, (), None) if was is None else head_annotations(was)
-        priority = head.priority
-        if priority is not None and (not _whole(priority) or priority < 0):
-            if known.priority is None or known.priority.value != priority:
-                self.report("bad-bound", f"the priority must be a whole number from 0, not {priority!r}")
-                priority = None if known.priority is None else priority
+        before = None if known.priority is None else known.priority.value
+        priority: Any = head.priority
+        if priority not in (None, before) and (not _whole(priority) or priority < 0):
+            self.report("bad-bound", f"the priority must be a whole number from 0, not {priority!r}")
+            priority = before
         out = list(old)
         place = self.annotation(out, known.name, "Name", head.name or None, 0)
         place = self.annotation(out, known.description, "Description", head.description or None, place)
@@ -665,6 +665,7 @@ class _Reader:
         return place
 
 
+_UNARY: Mapping[str, Callable[[syntax.Pattern], syntax.Pattern]] = {"Every": syntax.Every, "Not": syntax.Not}
 _ROWS = {"conditions": "Condition", "keys": "Key"}
 
 

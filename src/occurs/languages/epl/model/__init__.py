@@ -15,8 +15,8 @@ keeps for itself (``x``, ``y``, ``creationDate``, ``deployed``) is kept.
 What the palette has no nodes for is EPL text: a node ``Expression`` with a ``text`` is a value, and a node
 ``Condition`` with a ``text`` a condition, in the filter of the event whose id is its ``event``.  A column without a
 name is named by its value, which may be ``*`` or ``a1.*``.  A Within timer may have a ``count`` (``timer:withinmax``),
-an event the level ``consume``, an Every Distinct a duration ``expiry``, a Followed By ``limits`` (whole numbers and null)
-of its arrows, and the model ``where``, ``suppress`` and ``discard``.
+an event the level ``consume``, an Every Distinct a duration ``expiry``, a Followed By ``limits`` (whole numbers and
+null) of its arrows, and the model ``where``, ``suppress`` and ``discard``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ from occurs.errors import Problem, did_you_mean
 from occurs.languages.epl.model.palette import ACTION, COMPLEX, KINDS, LOGICAL, PATTERN, Kind
 
 _FLAGS = ("suppress", "discard")
-_ROOT = ("name", "description", "domain", "priority", "where", *_FLAGS, "creationDate", "deployed", "types", "nodes", "links")
+_ROOT = (
+    *("name", "description", "domain", "priority", "where"),
+    *_FLAGS,
+    *("creationDate", "deployed", "types", "nodes", "links"),
+)
 _NODE = ("id", "kind", "x", "y", "children")
 
 
@@ -229,9 +233,8 @@ class _Reader:
         links = [k for k in links if k.source in nodes and k.target in nodes]
         more = {n: data[n] for n in ("creationDate", "deployed") if n in data}
         types = self.types(data)
-        return Model(
-            **texts, **flags, priority=priority, nodes=tuple(kept), links=tuple(links), types=types, more=more
-        )
+        rest: dict[str, Any] = {**texts, **flags}
+        return Model(priority=priority, nodes=tuple(kept), links=tuple(links), types=types, more=more, **rest)
 
     def objects(self, data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
         found = data.get(name, [])

@@ -112,9 +112,9 @@ class _Checks:
             if event and (event not in self.model.node or self.model.node[event].kind != "Event"):
                 self.report("unknown-name", f"`{event}` is not an event", node, "write the id of an event")
         elif node.kind == "EveryDistinct" and own.get("expiry"):
-            found = duration_of(own["expiry"])
-            if isinstance(found, Unread):
-                self.report("bad-duration", f"`{own['expiry']}`: {found.message}", node, "write for example `5 min`")
+            expiry = duration_of(own["expiry"])
+            if isinstance(expiry, Unread):
+                self.report("bad-duration", f"`{own['expiry']}`: {expiry.message}", node, "write for example `5 min`")
         elif node.kind == "TimeSchedule":
             for name in (n for n in node.of.attributes if n in own and cron_of(n, own[n]) is None):
                 hint = "write for example `*`, `5`, `*/15`, `9:17` or `[1, 15]`"
