@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from occurs import services
@@ -121,6 +122,16 @@ create schema H (k string, v int);
 @Name('keyed') insert into Z select a.v as v from pattern [every a=H -> b=H(k = a.k) where timer:within(5 min)];
 @Name('open') insert into Y select a.v as v from pattern [every a=H -> b=H(v > a.v)];
 """
+
+
+def test_a_plan_on_events_reads_the_files_that_rules_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "words.txt").write_text("a\n")
+    table = pa.table({"type": ["T"], "time": [1]})
+    texts = {"below/a.esql": 'DEFINE Out AS THE COUNT OF FILE "words.txt".'}
+    [found] = services.plan(texts, table, {"time_unit": "s"}).definitions
+    assert found["reads"] == ["FILE words.txt"]
 
 
 def test_a_plan_tells_keys_retention_and_places():

@@ -24,7 +24,7 @@ def plan(texts: Mapping[str, str], tables: Any = None, options: Mapping[str, Any
     """Plan a program, as ``occurs explain`` does.
 
     Args:
-        texts: The texts of the whole program by path.
+        texts: The texts of the whole program by path, below the working directory if rules read files.
         tables: Events as for :meth:`occurs.Program.detect`, whose columns the plan then shows; None: the plan without
             data.
         options: The options of :meth:`occurs.Program.explain`, such as ``time_unit``.
@@ -46,7 +46,8 @@ def plan(texts: Mapping[str, str], tables: Any = None, options: Mapping[str, Any
         >>> found.definitions[0]["why_no_key"]
         'it reads one row at a time and needs no key'
     """
-    program = Program([(text, path, language_of(path)) for path, text in texts.items()])
+    folders = {path: Path(path).parent.absolute() for path in texts}
+    program = Program([(text, path, language_of(path)) for path, text in texts.items()], folders=folders)
     explained = program.explain(tables, **(options or {}))
     data = explained.data
     notes = _notes(data, TimeKind(**data["time"]))

@@ -241,8 +241,7 @@ class _Rename:
         """Refuses texts that cannot be read where they may have the name."""
         assert self.at is not None
         for p in () if self.program.read is None else self.program.read.problems:
-            text = self.texts.get(p.file or "", "")
-            if p.severity == "error" and p.file is not None and self.at.name in text:
+            if p.severity == "error" and p.file is not None and self.at.name in self.texts.get(p.file, ""):
                 place = (p.file, p.span) if p.span is not None else None
                 raise _Refused("not-renamed", f"{p.file} cannot be read: {p.message}", "correct it first", place)
 
