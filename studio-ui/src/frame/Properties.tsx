@@ -82,11 +82,6 @@ export function Properties() {
             </Row>
           ) : null}
           {found !== null ? <Row name={t.detections}>{grouped(found)}</Row> : null}
-          {view === "Text" ? null : (
-            <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
-              {t.go} <ArrowRight size={13} aria-hidden />
-            </Button>
-          )}
         </dl>
       ) : file ? (
         <dl className="fields">
@@ -106,6 +101,11 @@ export function Properties() {
       ) : (
         <Empty title={t.nothing} text={t.nothingText} />
       )}
+      {entry && view !== "Text" ? (
+        <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
+          {t.go} <ArrowRight size={13} aria-hidden />
+        </Button>
+      ) : null}
     </Panel>
   );
 }

@@ -296,15 +296,19 @@ export async function copyIn(name: string, file: Blob): Promise<void> {
   setRun({ peek: name, comparing: false });
 }
 
-/** Changes the project, at once here and then on disk. */
-export async function changeProject(change: (project: Project) => Project): Promise<void> {
-  const { project, projectEtag } = get();
-  set({ project: change(project) });
-  try {
-    set(await written(change(project), projectEtag, change));
-  } catch (error) {
-    tell(error, texts.run.notKept);
-  }
+let writing: Promise<void> = Promise.resolve();
+
+/** Changes the project, at once here and then on disk: one write after another, each with the ETag of the one before. */
+export function changeProject(change: (project: Project) => Project): Promise<void> {
+  set(({ project }) => ({ project: change(project) }));
+  writing = writing.then(async () => {
+    try {
+      set(await written(get().project, get().projectEtag, change));
+    } catch (error) {
+      tell(error, texts.run.notKept);
+    }
+  });
+  return writing;
 }
 
 async function written(project: Project, etag: string, change: (project: Project) => Project) {
