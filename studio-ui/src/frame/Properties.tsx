@@ -130,11 +130,6 @@ export function Definition() {
             </Row>
           ) : null}
           {found !== null ? <Row name={t.detections}>{grouped(found)}</Row> : null}
-          {view === "Text" ? null : (
-            <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
-              {t.go} <ArrowRight size={13} aria-hidden />
-            </Button>
-          )}
         </dl>
       ) : file ? (
         <dl className="fields">
@@ -154,6 +149,11 @@ export function Definition() {
       ) : (
         <Empty title={t.nothing} text={t.nothingText} />
       )}
+      {entry && view !== "Text" ? (
+        <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
+          {t.go} <ArrowRight size={13} aria-hidden />
+        </Button>
+      ) : null}
     </>
   );
 }
