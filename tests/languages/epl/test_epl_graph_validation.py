@@ -491,3 +491,15 @@ def test_a_part_of_a_pattern_may_be_text():
     assert found.renamed == {"Text1": "Every2"}
     wrong = edit(add(Node("Text1", "Text", {"text": "d=A("}), links=(("Text1", "FollowedBy1", 3),)))
     assert found_at(wrong, "syntax", "Text1", "Text: ")
+
+
+def test_the_complex_event_may_have_another_id_until_it_is_text():
+    def other(canvas: Canvas) -> Canvas:
+        nodes = tuple(replace(n, id="mine") if n.id == COMPLEX else n for n in canvas.nodes)
+        links = tuple(replace(k, target="mine") if k.target == COMPLEX else k for k in canvas.links)
+        return replace(canvas, nodes=nodes, links=links)
+
+    assert edit(other).text == TEXT
+    assert edit(other).renamed == {"mine": COMPLEX}
+    for wrong in (columns(("n", "zz.n")), both(columns(("n", "zz.n")), unlink("a"))):
+        assert found_at(edit(both(wrong, other)), "unknown-name", "mine", "the tag `zz`")

@@ -6,11 +6,11 @@ The drawing is a view of the text: an edit changes the characters of what was ed
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from occurs.errors import Problem, UsageProblem, did_you_mean
 from occurs.languages.epl import syntax
-from occurs.languages.epl.graph.canvas import TEXT, Canvas
+from occurs.languages.epl.graph.canvas import COMPLEX, TEXT, Canvas
 from occurs.languages.epl.graph.checking import Check, draft_faults, faults_of
 from occurs.languages.epl.graph.drawing import Drawing, Drawn, drawing_of, drawing_of_tree, node_ids
 from occurs.languages.epl.graph.reading import Fault, Reading, reading_of
@@ -65,7 +65,7 @@ def edited(text: str, statement: str | None, canvas: Canvas, check: Check) -> Ed
         return _as_text(drawing, old, str(canvas.nodes[0].fields.get("text", "")), canvas.nodes[0].id)
     reading = reading_of(canvas, old)
     if reading.wrong:
-        found = _sorted([*reading.faults, *draft_faults(reading, drawing, old, check)])
+        found = _sorted([*reading.faults, *_as_sent(reading, draft_faults(reading, drawing, old, check))])
         return Edited(None, (), statement, drawing, {}, found)
     done = written(drawing, old, reading)
     if done is None:
@@ -76,13 +76,14 @@ def edited(text: str, statement: str | None, canvas: Canvas, check: Check) -> Ed
     assert isinstance(query, syntax.Query)
     assert reading.query is not None
     before = [reading.ids[id(node)] for node in reading.query.pattern.walk()]
-    found = _sorted([*reading.faults, *faults_of(checked, query, before)])
+    found = _sorted([*reading.faults, *_as_sent(reading, faults_of(checked, query, before))])
     if any(f.error for f in found):
         return Edited(None, (), statement, drawing, {}, found)
     after = drawing_of_tree(checked.tree)
     mine = next(s for s in after.statements if s.tree is query)
     ids = node_ids(query.pattern)
-    renamed = {a: b for a, b in reversed([*zip(before, ids, strict=True)]) if a != b}
+    pairs = [(reading.derived, COMPLEX), *zip(before, ids, strict=True)]
+    renamed = {a: b for a, b in reversed(pairs) if a != b}
     return Edited(done.text, done.edits, mine.id, after, renamed, _sorted(faults_of(checked, query, ids)))
 
 
@@ -105,6 +106,11 @@ def _statement(drawing: Drawing, id: str | None) -> Drawn | None:
     if old.kind == "schema":
         raise UsageProblem.of("unsupported", f"`{id}` is a schema, which has no drawing", hint="edit it as a domain")
     return old
+
+
+def _as_sent(reading: Reading, found: Sequence[Fault]) -> list[Fault]:
+    """Problems with the id that the complex event has in the drawing that was read."""
+    return [replace(f, node=reading.derived) if f.node == COMPLEX else f for f in found]
 
 
 def _sorted(found: Sequence[Fault]) -> tuple[Fault, ...]:

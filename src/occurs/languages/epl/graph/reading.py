@@ -68,6 +68,8 @@ class Reading:
     typed: dict[int, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
     rows: dict[int, list[int]] = field(default_factory=dict)
+    #: the id of the complex event
+    derived: str = COMPLEX
     #: of the columns
     columns: list[int] = field(default_factory=list)
     #: what identities belong to
@@ -118,6 +120,7 @@ class _Reader:
         complex_event = self.complex_event()
         roots = self.roots()
         linked = [] if complex_event is None else self.operands[complex_event.id]
+        self.out.derived = COMPLEX if complex_event is None else complex_event.id
         self.reuse = self.was is None or not self.was.simple or self.stays_simple(linked)
         built = {id: self.build(id) for id in roots}
         tops = [r for r in roots if r in linked]
@@ -522,7 +525,7 @@ class _Reader:
                 self.report("unknown-name", "the complex event has no type", complex_event.id, hint)
             return None
         if not _nameable(text):
-            self.report("syntax", f"`{text}` cannot be the type of events", COMPLEX)
+            self.report("syntax", f"`{text}` cannot be the type of events", self.out.derived)
             return None
         if text != before:
             self.reserved(text, None if complex_event is None else complex_event.id)
