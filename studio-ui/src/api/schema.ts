@@ -834,7 +834,7 @@ export interface NetOpened {
  *         rows: The number of all rows.
  *         seed: Of the random choices; None if the first enabled transition fires.
  *         changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
- *             all places that have any.
+ *             all places that have any.  A run that is stopped by ``time`` only counts them; the next answer has them.
  *         enabled: The transitions that can fire, in the order of the net.
  *         fired: The last 200 firings of the call.
  *         more: The number of earlier firings of the call.
