@@ -106,13 +106,14 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return plain(services.peek(chosen(texts, events, options, default), options, rows))
 
     def plan(texts: Texts, events: list[str], options: dict[str, Any], default: bool, optional: bool) -> Any:
-        sources = None
+        run = RunOptions({**options, "bad_rows": "skip"}).to_verify()
         try:
             sources = heads(chosen(texts, events, options, default), {**options, "bad_rows": "skip"}) or None
-        except InputProblem:
+            return plain(services.plan(texts, sources, run))
+        except InputProblem:  # what is wrong with the events is told where they are run
             if not optional:
                 raise
-        return plain(services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify()))
+        return plain(services.plan(texts, None, run))
 
     def graph(text: str, texts: Texts, path: str, **of: Any) -> Any:
         return plain(services.graph(text, texts, path, known(texts, **of)))
