@@ -77,6 +77,7 @@ export const texts = {
     readOnly: "read-only",
     inProgram: "part of the program",
     outside: "This file is not part of the program, so it is neither checked nor run.",
+    runsSaved: "A run reads this file as it is on disk. Save it to run these edits.",
     add: "Add to the program",
     copied: (name: string) => `The example was copied into ${name}`,
     copiedText: (command: string) => `This project keeps its own program. To open the example: ${command}`,
@@ -227,6 +228,8 @@ export const texts = {
   },
   said: {
     saved: (path: string) => `${path} saved`,
+    undone: "Undone",
+    redone: "Redone",
     formatted: "Formatted",
     canonical: "The text is in its canonical form already",
     followed: (path: string) => `${path} was changed on disk and read again`,
