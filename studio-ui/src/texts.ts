@@ -199,7 +199,7 @@ export const texts = {
     text: (path: string) => `${path} was changed on disk while it has unsaved edits here.`,
     gone: (path: string) => `${path} was deleted on disk while it has unsaved edits here.`,
     more: (n: number) =>
-      `${counted(n, "more file")} changed as well; ${n === 1 ? "it is" : "they are"} asked about next.`,
+      `${counted(n, "more file")} changed as well. You will be asked about ${n === 1 ? "it" : "them"} next.`,
     mine: "Keep mine",
     theirs: "Take theirs",
     compare: "Compare",
