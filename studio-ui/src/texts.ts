@@ -159,7 +159,7 @@ export const texts = {
       previous: "Previous",
       all: "All",
       "match case": "Match case",
-      regexp: "Pattern",
+      regexp: "Regular expression",
       "by word": "Whole words",
       replace: "Replace",
       "replace all": "Replace all",
@@ -205,7 +205,7 @@ export const texts = {
     compare: "Compare",
     onDisk: "On disk",
     here: "Here",
-    back: "Close comparison",
+    back: "Hide comparison",
   },
   errors: {
     status: (status: number) => `The server answered ${status}.`,

@@ -27,17 +27,18 @@ def test_the_page_knows_the_shapes_of_the_interface() -> None:
 def test_shapes_that_threads_use_are_known_before_any_thread_starts() -> None:
     """msgspec 0.22 crashes if two threads use a shape for the first time at once."""
     code = """
-        import msgspec, msgspec._utils
+        import sys
+        import msgspec
         from occurs.studio.project import Options, Sidecar
 
-        def looked_at(*_):
-            raise AssertionError("a shape is looked at only now")
-
-        msgspec._utils.get_class_annotations = looked_at
+        called = []
+        sys.setprofile(lambda frame, *_: called.append(frame.f_code.co_name))
         program = {"rules": ["a.epl"], "options": {"time_unit": "min"}}
         drawn = {"icons": {"A": {"character": "x"}}, "drafts": {"a": {"b": {"canvas": {}}}}}
         msgspec.convert({"version": 1, "program": program, **drawn}, Sidecar)
         msgspec.convert({}, Options)
+        sys.setprofile(None)
+        assert "get_class_annotations" not in called, "a shape is looked at only now"
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
