@@ -92,6 +92,11 @@ class Draft(Struct):
     canvas: dict[str, Any]
 
 
+# msgspec looks at a shape when it is used for the first time.  Two threads that do so at once can end the process
+# (0.22: one sees what the other has half done), and these shapes are used in threads.
+msgspec.convert(EMPTY, Sidecar)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What holds for the project now: of its file, or of defaults.

@@ -195,6 +195,7 @@ function Keys() {
     <Dialog
       title={texts.keys.title}
       open
+      size="wide"
       onClose={close}
       buttons={
         <Button onPress={close} autoFocus>
@@ -204,7 +205,7 @@ function Keys() {
     >
       <table className="keys">
         <tbody>
-          {[...texts.keys.rows, views].map(([keys, what]) => (
+          {[...texts.keys.rows.slice(0, 2), views, ...texts.keys.rows.slice(2)].map(([keys, what]) => (
             <tr key={keys}>
               <th scope="row">
                 {keys.split(" or ").map((one) => (
@@ -237,9 +238,7 @@ function Changed() {
       onClose={() => {}}
       buttons={
         <>
-          <Button isDisabled={compare} onPress={() => setCompare(true)}>
-            {t.compare}
-          </Button>
+          <Button onPress={() => setCompare(!compare)}>{compare ? t.back : t.compare}</Button>
           <span className="spring" />
           <Button onPress={() => void settle("theirs").catch(tell)}>{t.theirs}</Button>
           <Button kind="main" onPress={() => void settle("mine").catch(tell)}>

@@ -99,7 +99,7 @@ export function StatusBar() {
   const view = useStudio((state) => state.view);
   const files = useStudio((state) => state.files);
   const active = useStudio((state) => state.active);
-  const counted = useStudio((state) => state.counted);
+  const counted = useStudio((state) => state.eventCounts);
   const entry = files.find((file) => file.path === active);
   const buffer = useStudio((state) => (active ? state.buffers[active] : undefined));
   return (

@@ -1,7 +1,7 @@
 /** A button that opens a menu; with `selected` its items are radios. */
 import { Check, ChevronDown } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button, Menu, MenuItem, MenuTrigger, Popover, Text } from "react-aria-components";
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 
 export interface MenuEntry {
   id: string;
@@ -51,11 +51,9 @@ export function MenuButton({
           {(item) => (
             <MenuItem id={item.id} textValue={item.label} className="menu-item">
               {radio ? <Check size={14} className="menu-check" aria-hidden /> : null}
-              <Text slot="label">{item.label}</Text>
+              <span>{item.label}</span>
               {item.why !== undefined ? (
-                <Text slot="description" className="menu-why">
-                  {item.why}
-                </Text>
+                <span className="menu-why">{item.why}</span>
               ) : item.keys ? (
                 <kbd>{item.keys}</kbd>
               ) : null}

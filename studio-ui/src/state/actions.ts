@@ -88,12 +88,6 @@ export function unsavedTexts(): Texts {
   return out;
 }
 
-/** The files with unsaved edits that a run reads from disk: those of events, and the project. */
-export function unsavedEvents(): string[] {
-  flush();
-  return Object.values(get().buffers).flatMap(({ path, dirty }) => (dirty && !isRules(path) ? [path] : []));
-}
-
 /** Keeps what is unsaved in the browser, and forgets what is saved. */
 export async function keepUnsaved(path: string): Promise<void> {
   const buffer = get().buffers[path];

@@ -23,9 +23,9 @@ async function count() {
     // large files are read at their beginning only
     const rows = types.map((type) => type.rows);
     const all = rows.every((n) => n !== null) ? rows.reduce((sum, n) => sum + n, 0) : null;
-    set({ counted: { rows: all, types: types.length } });
+    set({ eventCounts: { rows: all, types: types.length } });
   } catch {
-    set({ counted: null }); // a run says what is wrong with them
+    set({ eventCounts: null }); // a run says what is wrong with them
   }
 }
 
@@ -33,6 +33,6 @@ export function followEvents() {
   useStudio.subscribe(keyOf, (key) => {
     clearTimeout(timer);
     if (key) timer = setTimeout(count, DELAY);
-    else if (get().counted && get().connection === "connected") set({ counted: null });
+    else if (get().eventCounts && get().connection === "connected") set({ eventCounts: null });
   });
 }

@@ -120,7 +120,7 @@ export interface Studio {
   why: WhyAnswer | null;
   job: Job | null;
   /** the events that a run reads; `rows` is null if they are too many to be counted */
-  counted: { rows: number | null; types: number } | null;
+  eventCounts: { rows: number | null; types: number } | null;
   connection: Connection;
   retry: number | null;
   /** files that were changed elsewhere and here; the first is asked about */
@@ -167,7 +167,7 @@ export const useStudio = create<Studio>()(
       selection: null,
       why: null,
       job: null,
-      counted: null,
+      eventCounts: null,
       connection: "connecting",
       retry: null,
       conflicts: [],

@@ -224,6 +224,9 @@ export default function TextView() {
   const active = useStudio((state) => state.active);
   const buffer = useStudio((state) => (state.active ? state.buffers[state.active] : undefined));
   const rules = useStudio((state) => state.files.some((file) => file.kind === "rules"));
+  const rows = useStudio((state) =>
+    state.files.some((file) => file.path === state.active && file.kind === "event"),
+  );
   const outside = useStudio(
     ({ active, project, files }) =>
       files.some((file) => file.path === active && file.kind === "rules") &&
@@ -245,6 +248,12 @@ export default function TextView() {
           <Info size={14} aria-hidden />
           <span>{texts.files.outside}</span>
           <Button onPress={() => void setInProgram(active, true)}>{texts.files.add}</Button>
+        </div>
+      ) : null}
+      {shown && rows && buffer?.dirty ? (
+        <div className="file-note">
+          <Info size={14} aria-hidden />
+          <span>{texts.files.runsSaved}</span>
         </div>
       ) : null}
       <div className="editor" ref={parent} hidden={!shown} />

@@ -47,7 +47,7 @@ import {
   rectangularSelection,
 } from "@codemirror/view";
 import type { OutlineEntry, Problem, Words } from "../api/types";
-import { type Asked, isRules } from "../state/actions";
+import { type Asked, isRules, say } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
 import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
@@ -344,6 +344,10 @@ export class Editor {
             this.events.changed(this.path, () => state.sliceDoc());
           }
           if (update.docChanged || update.selectionSet) this.report();
+          for (const one of update.transactions) {
+            if (one.isUserEvent("undo")) say(texts.said.undone);
+            else if (one.isUserEvent("redo")) say(texts.said.redone);
+          }
         }),
       ],
     });

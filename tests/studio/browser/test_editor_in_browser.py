@@ -125,3 +125,50 @@ def test_folding_comments_and_several_cursors(serve: Callable[..., Any], visit: 
     expect(page.get_by_test_id("dirty")).to_have_count(0)
     page.keyboard.press("Control+y")
     expect(page.get_by_test_id("dirty").first).to_be_visible()
+
+
+def test_a_file_that_is_not_utf8_is_shown_read_only(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve(name="latin", files={"heat.tesla": HEAT})
+    (served.folder / "latin.tesla").write_bytes(b"# caf\xe9\n")
+    page = visit(served, "/latin.tesla/text")
+    expect(page.get_by_role("main")).to_contain_text("read-only")
+    page.get_by_role("button", name="Rename").wait_for(state="detached")
+    expect(page.get_by_role("button", name="Format")).to_be_disabled()
+    expect(page.get_by_role("button", name="Delete file")).to_be_disabled()
+    editor(page).click()
+    page.keyboard.type("x")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+    assert (served.folder / "latin.tesla").read_bytes() == b"# caf\xe9\n"
+
+
+def test_a_byte_order_mark_stays_and_moves_nothing(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve(name="bom", files={})
+    mark = b"\xef\xbb\xbf"
+    (served.folder / "heat.tesla").write_bytes(mark + b"define Hot(v) from Temp(value > 45) where v = Tmp.value\n")
+    page = visit(served, "/heat.tesla/text")
+    checked(page, 1)
+    assert page.locator(".cm-lintRange-error").all_inner_texts() == ["Tmp.value"]
+    page.get_by_test_id("problem").first.click()
+    expect(editor(page)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.type("e")
+    checked(page, 0)
+    page.keyboard.press("Control+s")
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+    text = (served.folder / "heat.tesla").read_bytes()
+    assert text == mark + b"define Hot(v) from Temp(value > 45) where v = Temp.value\n"
+
+
+def test_hover_and_marks_in_the_gutter(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("labor")
+    page = visit(served, "/labor.epl/text")
+    checked(page, 0)
+    page.locator(".cm-line span").get_by_text("Duration", exact=True).last.hover()
+    expect(page.locator(".cm-tooltip .hover")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    page.keyboard.press("Control+1")
+    expect(page.locator(".fact-found")).to_have_text(["3", "9"])
+    page.locator(".fact-found").last.click()
+    expect(page.get_by_role("region", name="Properties")).to_contain_text("TimeOnLabor")

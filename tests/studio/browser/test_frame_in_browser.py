@@ -134,16 +134,16 @@ def test_a_torn_file_keeps_its_outline_and_all_colours(serve: Callable[..., Any]
     served = serve(name="torn", files={**HEAT, "warm.epl": warm})
     page = visit(served, "/heat.tesla/text")
     outline = page.get_by_role("tree", name="Outline")
-    warm = outline.get_by_role("treeitem", name="Warm", exact=True)
-    expect(warm).to_be_visible()
+    entry = outline.get_by_role("treeitem", name="Warm", exact=True)
+    expect(entry).to_be_visible()
     colour = "element => element.querySelector('rect').getAttribute('fill')"
-    before = warm.evaluate(colour)
+    before = entry.evaluate(colour)
     editor(page).click()
     page.keyboard.press("Control+End")
     page.keyboard.type("define define")
     expect(page.get_by_test_id("check-status")).not_to_have_attribute("data-errors", "0")
     expect(outline.get_by_role("treeitem", name="Hot", exact=True)).to_be_visible()
-    assert warm.evaluate(colour) == before
+    assert entry.evaluate(colour) == before
 
 
 def test_disabled_controls_say_why(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
