@@ -18,7 +18,7 @@ from occurs.errors import UsageProblem
 from occurs.studio import jobs, shapes
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
 from occurs.studio.project import options_of, split_events
-from occurs.studio.results import Results, UnknownNameError
+from occurs.studio.results import Results, UnknownNameError, load
 from occurs.studio.timeline import timeline as timeline_of
 from occurs.studio.timeline_page import write_page
 
@@ -52,7 +52,9 @@ async def start(request: Request) -> Response:
     except jobs.BusyError:
         text = f"{_jobs(request).most.queued} jobs are waiting already"
         raise Refused(409, "busy", text, "wait for one, or cancel one") from None
-    return answer(shapes.JobStarted(id), 202)
+    started = answer(shapes.JobStarted(id), 202)
+    started.background = BackgroundTask(load)
+    return started
 
 
 @call(answer=shapes.Job)

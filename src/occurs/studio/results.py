@@ -56,6 +56,16 @@ def ends_file(number: int) -> str:
     return f"{number}.ends.npy"
 
 
+def load() -> None:
+    """Import what results are read with: while a job runs there is time for it, and its first answer need not wait."""
+    import numpy
+    import pyarrow.compute
+
+    from occurs.model import astext
+
+    assert numpy and pyarrow.compute and astext
+
+
 class UnknownNameError(LookupError):
     """A type, a column or a label that the result does not have."""
 
