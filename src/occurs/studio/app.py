@@ -141,7 +141,8 @@ async def about(request: Request) -> Response:
     except Refused:
         words, meant = {}, {}
     names = [shapes.Language(name, [suffix], words.get(name)) for suffix, name in sorted(LANGUAGES.items())]
-    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options_described(meant), samples.names())
+    options = options_described(meant)
+    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options, samples.names())
     return answer(found)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,12 +59,8 @@ def ends_file(number: int) -> str:
 
 def load() -> None:
     """Import what results are read with: while a job runs there is time for it, and its first answer need not wait."""
-    import numpy
-    import pyarrow.compute
-
-    from occurs.model import astext
-
-    assert numpy and pyarrow.compute and astext
+    for name in ("numpy", "pyarrow.compute", "occurs.model.astext"):
+        import_module(name)
 
 
 class UnknownNameError(LookupError):
@@ -434,7 +431,7 @@ class Results:
         number, place, line = (one.table[n][row].as_py() for n in (FILE, ROW, LINE))
         return {"file": self.told["files"][number], "line": line, "row": place}
 
-    # --- two runs ------------------------------------------------------------------------------------------------------
+    # --- two runs -----------------------------------------------------------------------------------------------------
 
     def changes(self, other: Results, limit: int = 1_000) -> dict[str, Any]:
         """What this run has detected that ``other`` has not, and the other way round.
