@@ -128,8 +128,9 @@ async def about(request: Request) -> Response:
     except Refused:
         words, meant = {}, {}
     names = [shapes.Language(name, [suffix], words.get(name)) for suffix, name in sorted(LANGUAGES.items())]
-    described, name = options_described(meant), studio.folder.root.name
-    return answer(shapes.About(__version__, name, names, listed(), described, samples.names()))
+    options = options_described(meant)
+    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options, samples.names())
+    return answer(found)
 
 
 @call(answer=list[shapes.File])

@@ -20,7 +20,7 @@ from occurs.studio.files import kind_of
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
 from occurs.studio.programs import Program
 from occurs.studio.project import options_of, split_events
-from occurs.studio.results import Results, UnknownNameError
+from occurs.studio.results import Results, UnknownNameError, load
 from occurs.studio.timeline import timeline as timeline_of
 from occurs.studio.timeline_page import write_page
 
@@ -50,7 +50,9 @@ async def start(request: Request) -> Response:
     except jobs.BusyError:
         text = f"{_jobs(request).most.queued} jobs are waiting already"
         raise Refused(409, "busy", text, "wait for one, or cancel one") from None
-    return answer(shapes.JobStarted(id), 202)
+    started = answer(shapes.JobStarted(id), 202)
+    started.background = BackgroundTask(load)
+    return started
 
 
 def _asked(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -56,6 +57,12 @@ def reasons_file(number: int) -> str:
 def ends_file(number: int) -> str:
     """The file with their ends, sorted."""
     return f"{number}.ends.npy"
+
+
+def load() -> None:
+    """Import what results are read with: while a job runs there is time for it, and its first answer need not wait."""
+    for name in ("numpy", "pyarrow.compute", "occurs.model.astext"):
+        import_module(name)
 
 
 class UnknownNameError(LookupError):
