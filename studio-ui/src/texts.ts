@@ -292,6 +292,7 @@ export const texts = {
     failedText: "Fix the errors to see it.",
     problems: "Show problems",
     graph: "Graph of definitions",
+    fit: "Fit the graph",
     definitions: "Definitions",
     inputs: "Inputs",
     level: "Level",

@@ -16,7 +16,8 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_studio_api import conforms, kind
+from studio.conforming import conforms
+from test_studio_api import kind
 
 import processes
 from occurs.studio.limits import LIMITS

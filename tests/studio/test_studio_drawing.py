@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_studio_api import conforms
+from studio.conforming import conforms
 
 from occurs.studio.limits import LIMITS
 

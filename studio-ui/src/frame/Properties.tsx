@@ -27,7 +27,7 @@ import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
-import { keyText } from "../plan/model";
+import { keyText, plannedOf } from "../plan/model";
 import { goToDefinition } from "../state/actions";
 import { setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
@@ -92,7 +92,7 @@ export function Definition() {
     outline.find((one) => one.name === statement && one.file === active) ??
     outline.find((one) => one.name === statement);
   const file = files.find((one) => one.path === active);
-  const planned = plan?.definitions.find((one) => one.name === statement);
+  const planned = plannedOf(plan, entry);
   const found = entry ? foundOf(job, entry.output ?? entry.name) : null;
   return (
     <>

@@ -176,8 +176,8 @@ export function DetectionsTable() {
             { id: "parquet", label: t.parquet },
           ]}
           onAct={(format) => {
-            if (!query) return;
-            const { job: id, sort: _, ...rows } = query;
+            if (!data) return; // what the table shows, not what it is about to show
+            const { job: id, sort: _, ...rows } = data.query;
             void exportRows(id, single ?? "detections", { ...rows, format: format as "csv" });
           }}
         />

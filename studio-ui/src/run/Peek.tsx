@@ -21,7 +21,8 @@ const ROWS = 100;
 
 type Answer = { path: string; answer: PeekAnswer } | { path: string; error: ApiError | Error };
 
-export function Peek({ path, closable }: { path: string; closable: boolean }) {
+/** `told`: what is wrong with the file is said elsewhere. */
+export function Peek({ path, closable, told = false }: { path: string; closable: boolean; told?: boolean }) {
   const project = useStudio((state) => state.project);
   const files = useStudio((state) => state.files);
   const check = useStudio((state) => state.check);
@@ -69,7 +70,7 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
       ) : "error" in got ? (
         <ErrorBox text={got.error.message} hint={got.error instanceof ApiError ? got.error.hint : null} />
       ) : (
-        <Content answer={got.answer} zone={zoneOf(project)} />
+        <Content answer={got.answer} zone={zoneOf(project)} told={told} />
       )}
     </section>
   );
@@ -100,7 +101,7 @@ function TypeField({ path, type, onType }: { path: string; type: string; onType:
   );
 }
 
-function Content({ answer, zone }: { answer: PeekAnswer; zone: string }) {
+function Content({ answer, zone, told }: { answer: PeekAnswer; zone: string; told: boolean }) {
   const { rows } = answer;
   const columns = new Set<string>();
   for (const row of rows)
@@ -111,7 +112,7 @@ function Content({ answer, zone }: { answer: PeekAnswer; zone: string }) {
   const numeric = new Set(names.filter((name) => rows.every((row) => isNumeric(flat(row)[name]))));
   return (
     <div className="peek-body">
-      {answer.problems.length ? <Bad problems={answer.problems} /> : null}
+      {answer.problems.length && !told ? <Bad problems={answer.problems} /> : null}
       {answer.types.length ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
         <section className="peek-types" tabIndex={0} aria-label={t.peekTypes}>

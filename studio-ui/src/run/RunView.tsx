@@ -289,7 +289,7 @@ function Main() {
       {peek ? (
         <Peek path={peek} closable />
       ) : bad ? (
-        <Peek path={bad} closable={false} />
+        <Peek path={bad} closable={false} told />
       ) : gone && state === "idle" ? (
         <Empty title={t.gone} text={t.goneText}>
           <Button kind="main" onPress={() => void startRun()}>

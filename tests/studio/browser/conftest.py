@@ -61,7 +61,7 @@ class Watched:
     def __init__(self, page: Any, home: str):
         self.said: list[str] = []
         self.expected: list[str] = []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("console", lambda m: self.said.append(f"{m.type}: {m.text} {m.location.get('url', '')}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("request", lambda request: self._asked(request.url, home))
 

@@ -284,3 +284,15 @@ def test_axe_finds_nothing_serious_in_states_of_a_run(serve: Callable[..., Any],
     expect(page.locator(".plan.is-stale")).to_be_visible()
     assert serious(page) == []
     served.write("flights.tesla", text)
+
+
+def test_the_graph_of_the_plan_fits_and_zooms(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("flights"), "/flights.tesla/plan", viewport={"width": 1280, "height": 800})
+    box = page.get_by_test_id("plan-Spiral")  # the last level
+    expect(box).to_be_in_viewport(ratio=1)
+    small = box.bounding_box()["width"]
+    page.get_by_role("button", name="Zoom in").first.click()
+    assert box.bounding_box()["width"] > 1.2 * small
+    page.get_by_role("button", name="Fit the graph").click()
+    assert abs(box.bounding_box()["width"] - small) < 1
+    assert small >= 0.6 * 196  # readable, whatever the size of the graph
