@@ -16,11 +16,11 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from studio.conforming import conforms
 from test_studio_api import kind
 
 import processes
 from occurs.studio.limits import LIMITS
+from studio.conforming import conforms
 from studio_server import Started, until
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from studio.conforming import conforms
 
 from occurs.studio.limits import LIMITS
+from studio.conforming import conforms
 
 TEXT = "create schema A(x int);\n@Name('Q') insert into Q select a.x as x from pattern [every a=A(x > 1)]; // why\n"
 
@@ -88,11 +88,11 @@ def test_the_program_around_a_text_counts_with_its_path(studio):
     canvas["head"]["name"] = "Duration"
     found = studio.api.post("epl/canvas", json=asked).json()["problems"]
     assert ("duplicate-definition", None) in [(p["kind"], p["node"]) for p in found]
-    # types that the unsaved text of another file declares
+    # types that the unsaved text of another file of the program declares
     canvas["head"]["name"] = "Mine"
     event(canvas).update(typeName="Ward", conditions=["beds > 2"])
     canvas["nodes"][-1]["fields"]["columns"] = [{"name": "n", "value": "p.beds"}]
-    texts = {"other.epl": "create schema Ward(beds int);"}
+    texts = {"labor.epl": (studio.folder / "labor.epl").read_text() + "\ncreate schema Ward(beds int);\n"}
     assert studio.api.post("epl/canvas", json={**asked, "texts": texts}).json()["text"] is not None
     assert studio.api.post("epl/canvas", json=asked).json()["text"] is None
 

@@ -245,7 +245,7 @@ function Graph({
                 data-level={definition.level}
                 title={[
                   t.go(definition.name),
-                  ...definition.costs.map((cost) => cost.message),
+                  ...costsOf(definition).map((cost) => cost.message),
                   ...hintsOf(definition),
                 ].join("\n")}
                 onClick={() => show(definition)}
@@ -263,7 +263,7 @@ function Graph({
                 </span>
                 <span className="plan-facts">
                   <span>{texts.languages[definition.language] ?? definition.language}</span>
-                  {definition.costs.length ? (
+                  {costsOf(definition).length ? (
                     <span className="is-warning plan-key">
                       <TriangleAlert size={11} aria-hidden />
                       {t.costs}
