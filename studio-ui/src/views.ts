@@ -27,6 +27,12 @@ export const VIEWS: readonly ViewEntry[] = [
     tools: lazy(() => import("./text/TextTools")),
   },
   { id: "Plan", component: lazy(() => import("./plan/PlanView")) },
+  {
+    id: "Net",
+    component: lazy(() => import("./net/NetView")),
+    properties: lazy(() => import("./net/NetProperties")),
+    opens: ["net"],
+  },
   { id: "Run", component: lazy(() => import("./run/RunView")) },
 ];
 

@@ -92,6 +92,10 @@ export interface Studio {
   selected: number;
   selection: Selection | null;
   job: Job | null;
+  /** the id of the net that is shown, for exports */
+  net: string | null;
+  /** the server's worker of nets has ended, and why: every net that was open is gone */
+  netsEnded: string | null;
   connection: Connection;
   retry: number | null;
   /** files that were changed elsewhere and here; the first is asked about */
@@ -134,6 +138,8 @@ export const useStudio = create<Studio>()(
       selected: 0,
       selection: null,
       job: null,
+      net: null,
+      netsEnded: null,
       connection: "connecting",
       retry: null,
       conflicts: [],
