@@ -182,7 +182,8 @@ def options_described(meant: Mapping[str, tuple[str, str]]) -> list[Option]:
     hints = get_type_hints(Options)
     out = []
     for field_ in msgspec.structs.fields(Options):
-        kinds = get_args(hints[field_.name]) if get_origin(hints[field_.name]) in (Union, UnionType) else (hints[field_.name],)
+        hint = hints[field_.name]
+        kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         choices = [text for kind in kinds if get_origin(kind) is Literal for text in get_args(kind)]
         of, text = meant.get(field_.name, (None, ""))
         none = NoneType in kinds and field_.default is not None

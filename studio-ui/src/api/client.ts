@@ -8,6 +8,7 @@ import type {
   CompleteAnswer,
   DefinitionAnswer,
   ErrorBody,
+  ExampleAnswer,
   FileEntry,
   FormatAnswer,
   HoverAnswer,
@@ -20,6 +21,7 @@ import type {
   PlanAnswer,
   Problem,
   Project,
+  Renamed,
   RowsAnswer,
   Texts,
   TimelineAnswer,
@@ -183,10 +185,12 @@ export const api = {
     post<HoverAnswer>("hover", { path, texts, offset }, signal),
   definition: (path: string, texts: Texts, offset: number) =>
     post<DefinitionAnswer>("definition", { path, texts, offset }),
+  rename: (path: string, texts: Texts, offset: number, to: string | null) =>
+    post<Renamed>("rename", { path, texts, offset, to }),
   format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
-  peek: (events: string[], options: Options, rows: number, signal?: AbortSignal) =>
+  peek: (events: string[] | undefined, options: Options | undefined, rows: number, signal?: AbortSignal) =>
     post<PeekAnswer>("events/peek", { events, options, rows }, signal),
   start: (kind: JobKind, texts: Texts, events?: string[], options?: Options) =>
     post<{ id: string }>("jobs", {
@@ -195,7 +199,7 @@ export const api = {
       ...(events && { events }),
       ...(options && { options }),
     }),
-  openExample: (name: string) => post<{ files: string[] }>("examples", { name }),
+  openExample: (name: string) => post<ExampleAnswer>("examples", { name }),
   job: (id: string) => get<Job>(`jobs/${id}`),
   async cancel(id: string): Promise<void> {
     await ask("DELETE", url(`jobs/${id}`));

@@ -13,7 +13,7 @@ import { goTo, unsavedTexts } from "../state/actions";
 import { set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { curve, layout } from "./layout";
-import { addresses, boxesOf, isUnbounded, keyOf, keyText, type PlanBox, related } from "./model";
+import { addresses, boxesOf, costsOf, isUnbounded, keyOf, keyText, type PlanBox, related } from "./model";
 import "./plan.css";
 
 const t = texts.plan;
@@ -189,7 +189,7 @@ function Graph({
               data-level={definition.level}
               title={[
                 t.go(definition.name),
-                ...definition.costs.map((cost) => cost.message),
+                ...costsOf(definition).map((cost) => cost.message),
                 ...hintsOf(definition),
               ].join("\n")}
               onClick={() => show(definition)}
@@ -207,7 +207,7 @@ function Graph({
               </span>
               <span className="plan-facts">
                 <span>{texts.languages[definition.language] ?? definition.language}</span>
-                {definition.costs.length ? (
+                {costsOf(definition).length ? (
                   <span className="is-warning plan-key">
                     <TriangleAlert size={11} aria-hidden />
                     {t.costs}
@@ -373,8 +373,8 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                 </td>
                 <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
                 <td>
-                  {definition.costs.length === 0 ? <span className="dim">{t.noCosts}</span> : null}
-                  {definition.costs.map(({ kind, message, hint }) => (
+                  {costsOf(definition).length === 0 ? <span className="dim">{t.noCosts}</span> : null}
+                  {costsOf(definition).map(({ kind, message, hint }) => (
                     <p
                       key={kind + message}
                       className="is-warning"
@@ -383,7 +383,7 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                       <TriangleAlert size={12} aria-hidden /> {message}
                     </p>
                   ))}
-                  {[...new Set(definition.costs.map(({ hint }) => hint))].map((hint) =>
+                  {[...new Set(costsOf(definition).map(({ hint }) => hint))].map((hint) =>
                     hint ? (
                       <p key={hint} className="dim" title={hint}>
                         {hint}

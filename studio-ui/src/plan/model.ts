@@ -28,6 +28,11 @@ export function isUnbounded({ retention, state }: Definition): boolean {
   return state === "grows" || retention.some((one) => one.unbounded);
 }
 
+/** What the execution of a definition costs; unbounded state is shown with the retention. */
+export function costsOf({ warnings }: Definition): Definition["warnings"] {
+  return warnings.filter(({ kind }) => kind !== "unbounded-state");
+}
+
 /** Names of definitions as they are addressed: a second equal one has `_2`. */
 export function addresses(definitions: readonly Definition[]): string[] {
   const seen = new Map<string, number>();

@@ -18,6 +18,7 @@ import {
 } from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
+import { followEvents } from "./counting";
 import { followPlan } from "./planning";
 import { loadProject } from "./project";
 import { type Buffer, get, type Panels, type Studio, set, useStudio } from "./store";
@@ -287,6 +288,7 @@ export function start() {
   followWidth();
   followAddress();
   followPlan();
+  followEvents();
   addEventListener("beforeunload", () => {
     flush();
     for (const buffer of Object.values(get().buffers)) if (buffer.dirty) void keepUnsaved(buffer.path);
