@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -414,3 +415,26 @@ def test_a_random_run_is_that_of_the_simulator() -> None:
     assert net.run(patience=60).seed == seed
     assert marking(net) == Simulator(net.net, seed).run().marking
     assert replace(net.reset(), enabled=()).seed is None
+
+
+@pytest.mark.long
+def test_a_net_of_two_thousand_nodes_opens_and_steps_at_once(folder) -> None:
+    dice = random.Random(1)
+    lines = [f"{dice.choice('ABC')},{t},{dice.randint(0, 60)}" for t in range(1000)]
+    (folder / "abc.csv").write_text("type,time,m\n" + "\n".join(lines))
+    text = "".join(f"create schema {t}(m int);\n" for t in "ABC")
+    for k in range(44):
+        text += f"@Name('P{k}') insert into P{k} select a.m as m, c.m as n from pattern "
+        text += f"[every a=A(m > {k}) -> every (b=B(m > a.m) -> c=C(m > 0))];\n"
+    of_rules(CHAIN, [], {"time_unit": "s"}).opened()
+    began = time.process_time()
+    net = of_rules({"large.epl": text}, ["abc.csv"], {"time_unit": "s"})
+    drawn = net.opened().net
+    assert time.process_time() - began < 1.5
+    assert sum(len(page.places) + len(page.transitions) for page in drawn.pages) > 1900
+    took = []
+    for _ in range(300):
+        began = time.process_time()
+        net.run(1)
+        took.append(time.process_time() - began)
+    assert sorted(took)[-15] < 0.05

@@ -77,6 +77,7 @@ def test_the_example_is_verified_with_its_nets(studio):
     assert (limited["state"], [p["kind"] for p in limited["problems"] if p["severity"] == "error"]) == (
         "failed", ["max-events"],
     )  # fmt: skip
+    assert "--" not in limited["problems"][0]["hint"]
 
 
 def test_a_program_without_a_net_is_verified_without_one(studio):

@@ -239,6 +239,7 @@ def test_closed_nets_and_the_oldest_of_too_many_are_told_to_be_so(studio, net):
     assert studio.api.delete(f"nets/{net['id']}").status_code == 204
     assert "was closed" in studio.api.delete(f"nets/{net['id']}").json()["error"]["message"]
     ids = [opened(studio)["id"] for _ in range(LIMITS.nets)]
+    assert studio.api.post("nets", json={"texts": {"labor.epl": "wrong"}}).status_code == 422
     fired(studio, ids[0], steps=3)
     newest = opened(studio)["id"]
     assert fired(studio, ids[0], steps=1)["steps"] == 4

@@ -169,7 +169,11 @@ def _verify(
 
     tell({"progress": {"done": 0, "total": 4, "at": None, "ticks": None, "found": 0}})
     most = {} if net["rows"] is None else {"max_events": net["rows"]}
-    result = program.verify(sources, first=net["first"], progress=_teller(tell), **most, **options.to_verify())
+    try:
+        result = program.verify(sources, first=net["first"], progress=_teller(tell), **most, **options.to_verify())
+    except LimitProblem as error:  # its hint is an option of the command
+        hint = "choose fewer events; the reference semantics and the nets are slow"
+        raise LimitProblem([replace(p, hint=hint) for p in error.problems]) from None
     kind = program.checked.history(sources, options.input).kind if result.differences else None
     return {
         "done": {

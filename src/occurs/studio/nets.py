@@ -47,13 +47,13 @@ class Nets:
         """Open a net; returns its id and the members of the answer.  One net too many closes the oldest one."""
         async with self._turn:
             await self._started()
-            while len(self._open) >= LIMITS.nets:
-                oldest = next(iter(self._open))
-                await self._asked("close", {"id": oldest})
-                self._forget(oldest, f"the net was closed, because {LIMITS.nets} newer ones are open")
             id = uuid.uuid4().hex[:12]
             raw = await self._asked(call, {"id": id, **args})
             self._open[id] = name
+            while len(self._open) > LIMITS.nets:
+                oldest = next(iter(self._open))
+                await self._asked("close", {"id": oldest})
+                self._forget(oldest, f"the net was closed, because {LIMITS.nets} newer ones are open")
         return id, msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
 
     def name(self, id: str) -> str:
