@@ -36,13 +36,15 @@ function Summary() {
   const source = useNet((state) => state.source);
   if (!net) return null;
   return (
-    <dl className="fields">
-      <Row name={t.net}>{source || net.name}</Row>
-      <Row name={t.pages}>{grouped(net.pages.length)}</Row>
-      <Row name={t.places}>{grouped(places)}</Row>
-      <Row name={t.transitions}>{grouped(transitions)}</Row>
-      <p className="dim">{t.nothingChosen}</p>
-    </dl>
+    <>
+      <dl className="fields">
+        <Row name={t.net}>{source || net.name}</Row>
+        <Row name={t.pages}>{grouped(net.pages.length)}</Row>
+        <Row name={t.places}>{grouped(places)}</Row>
+        <Row name={t.transitions}>{grouped(transitions)}</Row>
+      </dl>
+      <p className="dim net-note">{t.nothingChosen}</p>
+    </>
   );
 }
 

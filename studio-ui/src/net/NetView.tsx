@@ -124,13 +124,28 @@ function Bar() {
       <IconButton name={t.reset} isDisabled={!id || still} onPress={() => void reset(seed)}>
         <RotateCcw size={14} />
       </IconButton>
-      <IconButton name={t.back} isDisabled={!idle || steps === 0} onPress={() => void back()}>
+      <IconButton
+        name={t.back}
+        isDisabled={!idle}
+        why={steps ? undefined : t.atStart}
+        onPress={() => void back()}
+      >
         <StepBack size={14} />
       </IconButton>
-      <IconButton name={t.step} isDisabled={!idle || can === 0} onPress={() => void step()}>
+      <IconButton
+        name={t.step}
+        isDisabled={!idle}
+        why={can ? undefined : t.nothing}
+        onPress={() => void step()}
+      >
         <StepForward size={14} />
       </IconButton>
-      <IconButton name={t.runToEnd} isDisabled={!idle || can === 0} onPress={() => void run({ end: true })}>
+      <IconButton
+        name={t.runToEnd}
+        isDisabled={!idle}
+        why={can ? undefined : t.nothing}
+        onPress={() => void run({ end: true })}
+      >
         <ChevronsRight size={14} />
       </IconButton>
       <Overlay name={t.runTo} disabled={!idle}>

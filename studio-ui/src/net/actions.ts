@@ -2,7 +2,7 @@
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { NetFiring, NetOpened, NetOrigin, NetState } from "../api/schema";
 import type { NetMove } from "../api/types";
-import { goTo, messageOf, open, say, tell, textOf, unsavedTexts } from "../state/actions";
+import { flush, goTo, messageOf, open, say, tell, textOf, unsavedTexts } from "../state/actions";
 import { rulesOf } from "../state/program";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { counted, texts } from "../texts";
@@ -87,7 +87,7 @@ export async function openNet(): Promise<void> {
   const { black, first, sink_exits, rows } = getNet().options;
   const options = source ? { path: source, black } : { black, first, sink_exits, rows };
   try {
-    const opened = await api.openNet({ texts: unsavedTexts(), ...options }, mine.signal);
+    const opened = await api.openNet({ texts: textsOf(source), ...options }, mine.signal);
     if (mine.signal.aborted) return closed(opened.id);
     setNet({ ...openedSession(opened, source, signature), opening: false });
     set({ net: opened.id });
@@ -98,6 +98,14 @@ export async function openNet(): Promise<void> {
     setNet({ ...newSession(source), signature, trouble: troubleOf(error, t.failed), opening: false });
     set({ net: null });
   }
+}
+
+/** The unsaved texts that a net is made of. */
+function textsOf(source: string): Record<string, string> {
+  if (!source) return unsavedTexts();
+  flush();
+  const buffer = get().buffers[source];
+  return buffer?.dirty ? { [source]: buffer.text } : {};
 }
 
 /** Why there can be no net, as far as the page knows. */
