@@ -29,6 +29,13 @@ export const VIEWS: readonly ViewEntry[] = [
     tools: lazy(() => import("./text/TextTools")),
   },
   { id: "Plan", component: lazy(() => import("./plan/PlanView")), program: true },
+  {
+    id: "Net",
+    component: lazy(() => import("./net/NetView")),
+    properties: lazy(() => import("./net/NetProperties")),
+    opens: ["net"],
+    program: true,
+  },
   { id: "Run", component: lazy(() => import("./run/RunView")), program: true },
 ];
 

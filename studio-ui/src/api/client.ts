@@ -1,5 +1,6 @@
 /** Typed calls of `/api/v1`; errors are `ApiError`, a lost connection is `ConnectionLost`. */
 import { texts } from "../texts";
+import type { NetOpened, NetState } from "./schema";
 import type {
   About,
   ChangesAnswer,
@@ -13,6 +14,8 @@ import type {
   HoverAnswer,
   Job,
   JobKind,
+  NetAsked,
+  NetMove,
   Options,
   PeekAnswer,
   PlanAnswer,
@@ -209,6 +212,14 @@ export const api = {
     get<WhyAnswer>(`jobs/${id}/why/${encodeURIComponent(label)}`, { depth }, signal),
   changes: (id: string, other: string, signal?: AbortSignal) =>
     get<ChangesAnswer>(`jobs/${id}/changes/${other}`, {}, signal),
+  openNet: (asked: NetAsked, signal?: AbortSignal) => post<NetOpened>("nets", asked, signal),
+  fire: (id: string, move: NetMove) => post<NetState>(`nets/${id}/fire`, move),
+  async exportNet(id: string, format: "cpn" | "net.json" | "svg", theme?: "light" | "dark"): Promise<Blob> {
+    return (await ask("GET", url(`nets/${id}/export`, { format, theme }))).blob();
+  },
+  async closeNet(id: string): Promise<void> {
+    await ask("DELETE", url(`nets/${id}`));
+  },
   async export(id: string, query: ExportQuery): Promise<Blob> {
     return (await ask("GET", url(`jobs/${id}/export`, { ...query }))).blob();
   },

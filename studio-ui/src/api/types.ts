@@ -1,4 +1,5 @@
 /** The shapes of the interface for programs (`/api/v1`). Offsets and columns count code points, lines from 1. */
+import type { FireRequest, NetRequest } from "./schema";
 
 export type Severity = "error" | "warning" | "notice";
 
@@ -339,10 +340,16 @@ export interface PeekAnswer {
   problems: Problem[];
 }
 
+/** A net to open; what is left out has its default. */
+export type NetAsked = Partial<NetRequest>;
+
+/** One of `steps`, `end`, `row`, `transition`, `back`, `reset`. */
+export type NetMove = Partial<Omit<FireRequest, "reset">> & { reset?: number | null };
+
 /** An event of `GET updates`. */
 export type Update =
   | { event: "job"; data: Job }
   | { event: "file"; data: { path: string; etag: string | null } }
-  | { event: "worker"; data: { state?: string; message?: string } }
+  | { event: "worker"; data: { worker?: string; state?: string; message?: string } }
   | { event: "reload"; data: unknown }
   | { event: "bye"; data: unknown };

@@ -231,7 +231,8 @@ function takeUpdate(update: Update) {
     if (update.data && (ended || job.id === update.data.id)) set({ job: update.data });
   } else if (update.event === "worker") {
     // the first one that is ready is none that was restarted
-    const { state, message } = update.data ?? {};
+    const { worker, state, message } = update.data ?? {};
+    if (worker === "nets") return set({ netsEnded: message ?? "" });
     if (state === "restarted") notify("notice", texts.said.worker, message ?? "");
     checkSoon();
   } else if (update.event === "reload") {

@@ -119,6 +119,10 @@ export interface Studio {
   /** why the chosen detection was made, once that is known */
   why: WhyAnswer | null;
   job: Job | null;
+  /** the id of the net that is shown, for exports */
+  net: string | null;
+  /** the server's worker of nets has ended, and why: every net that was open is gone */
+  netsEnded: string | null;
   /** the events that a run reads; `rows` is null if they are too many to be counted */
   eventCounts: { rows: number | null; types: number } | null;
   connection: Connection;
@@ -168,6 +172,8 @@ export const useStudio = create<Studio>()(
       why: null,
       job: null,
       eventCounts: null,
+      net: null,
+      netsEnded: null,
       connection: "connecting",
       retry: null,
       conflicts: [],
