@@ -2,13 +2,18 @@
 import { texts } from "../texts";
 import type {
   About,
+  Canvas,
+  CanvasAnswer,
   ChangesAnswer,
   CheckAnswer,
   CompleteAnswer,
   DefinitionAnswer,
+  DomainAnswer,
+  DomainChange,
   ErrorBody,
   FileEntry,
   FormatAnswer,
+  GraphAnswer,
   HoverAnswer,
   Job,
   JobKind,
@@ -181,9 +186,15 @@ export const api = {
   definition: (path: string, texts: Texts, offset: number) =>
     post<DefinitionAnswer>("definition", { path, texts, offset }),
   format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
+  graph: (path: string, text: string, texts: Texts, signal?: AbortSignal) =>
+    post<GraphAnswer>("epl/graph", { text, path, texts }, signal),
+  canvas: (path: string, text: string, texts: Texts, statement: string | null, canvas: Canvas) =>
+    post<CanvasAnswer>("epl/canvas", { text, path, texts, statement, canvas }),
+  domain: (path: string, text: string, texts: Texts, change: DomainChange) =>
+    post<DomainAnswer>("epl/domain", { text, path, texts, change }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
-  peek: (events: string[], options: Options, rows: number, signal?: AbortSignal) =>
+  peek: (events: string[] | undefined, options: Options | undefined, rows: number, signal?: AbortSignal) =>
     post<PeekAnswer>("events/peek", { events, options, rows }, signal),
   start: (kind: JobKind, texts: Texts, events?: string[], options?: Options) =>
     post<{ id: string }>("jobs", {

@@ -7,7 +7,7 @@ import { Linked } from "../parts/Linked";
 import { Panel } from "../parts/Panel";
 import { goTo } from "../state/actions";
 import { sorted } from "../state/checking";
-import { set, useStudio } from "../state/store";
+import { get, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const SHOWN = 500;
@@ -16,13 +16,40 @@ export const SEVERITY_ICON = { error: CircleAlert, warning: TriangleAlert, notic
 
 export function goToProblem(problem: Problem) {
   if (!problem.file) return;
+  const { view } = get();
+  if (problem.definition && problem.node && (view === "Graph" || !problem.span)) {
+    set({
+      active: problem.file,
+      view: "Graph",
+      statement: problem.definition,
+      quiet: false,
+      node: problem.node,
+    });
+    return;
+  }
   void goTo({ path: problem.file, line: problem.span?.line ?? 1, column: problem.span?.column ?? 1 });
+}
+
+/** Problems of the program and of drawings; what both have is listed once, with its node. */
+function merged(program: readonly Problem[], drawn: readonly Problem[]): Problem[] {
+  const keyOf = ({ kind, file, span }: Problem) =>
+    span ? `${kind}\n${file}\n${span.line}:${span.column}` : "";
+  const nodes = new Map(drawn.filter((one) => one.span && one.node).map((one) => [keyOf(one), one]));
+  const known = new Set(program.map(keyOf));
+  return [
+    ...program.map((one) => {
+      const at = one.span ? nodes.get(keyOf(one)) : undefined;
+      return at ? { ...one, node: at.node, definition: at.definition } : one;
+    }),
+    ...drawn.filter((one) => !one.span || !known.has(keyOf(one))),
+  ];
 }
 
 export function Problems() {
   const check = useStudio((state) => state.check);
+  const drawn = useStudio((state) => state.drawn);
   const open = useStudio((state) => state.panels.bottomOpen);
-  const problems = useMemo(() => sorted(check.problems), [check.problems]);
+  const problems = useMemo(() => sorted(merged(check.problems, drawn)), [check.problems, drawn]);
   return (
     <Panel
       title={texts.problems.title}

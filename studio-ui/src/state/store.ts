@@ -81,12 +81,16 @@ export interface Studio {
   projectWrong: string | null;
   buffers: Record<string, Buffer>;
   check: Check;
+  /** what is wrong with drawings: at which node, also of those that are no text yet */
+  drawn: Problem[];
   plan: PlanAnswer | null;
   active: string | null;
   view: View;
   statement: string | null;
   /** the statement follows the cursor: the address is replaced, not added to the history */
   quiet: boolean;
+  /** a node of the drawing that is to be shown */
+  node: string | null;
   cursor: Place | null;
   cursorOffset: number;
   selected: number;
@@ -124,11 +128,13 @@ export const useStudio = create<Studio>()(
       projectWrong: null,
       buffers: {},
       check: { state: "none", problems: [], outline: [], error: null },
+      drawn: [],
       plan: null,
       active: null,
       view: "Text",
       statement: null,
       quiet: false,
+      node: null,
       cursor: null,
       cursorOffset: 0,
       selected: 0,

@@ -6,7 +6,16 @@ import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { keyOf } from "../plan/model";
-import { openExample, replaceText, say, setEditor, showDefinition, tell, textOf } from "../state/actions";
+import {
+  openExample,
+  replaceText,
+  say,
+  setEditor,
+  showDefinition,
+  stepDone,
+  tell,
+  textOf,
+} from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
 import { foundOf } from "../state/found";
 import { get, set, useStudio } from "../state/store";
@@ -84,10 +93,12 @@ function useEditor() {
       changed: edited,
       moved(cursor, selected) {
         set({ cursor, selected });
-        showDefinition(definitionAt(cursor.path, cursor.line));
+        // while another view edits the text, that view says what is shown
+        if (get().view === "Text") showDefinition(definitionAt(cursor.path, cursor.line));
       },
       history: (canUndo, canRedo) => set({ canUndo, canRedo }),
       format: () => void format(),
+      stepped: stepDone,
       fact: (line) => {
         const { active } = get();
         if (!active) return;
@@ -138,11 +149,11 @@ function useEditor() {
       useStudio.subscribe(
         (state) => state.check,
         ({ state, problems, outline }) => {
-          const { cursor } = get();
+          const { cursor, view } = get();
           if (state !== "done") return;
           made.setTypes(typesOf(outline));
           made.setProblems(problems);
-          if (cursor) showDefinition(definitionAt(cursor.path, cursor.line));
+          if (cursor && view === "Text") showDefinition(definitionAt(cursor.path, cursor.line));
         },
       ),
       useStudio.subscribe(
@@ -172,6 +183,12 @@ function useEditor() {
         made.reveal(place, false);
         // the view may still be hidden: the focus follows when it is shown
         if (focus) requestAnimationFrame(() => made.focus());
+      },
+      change(path, edits, step) {
+        show();
+        if (made.path !== path) return false;
+        made.change(edits, step);
+        return true;
       },
       format: () => void format(),
       search: () => made.search(),

@@ -4,6 +4,7 @@ import {
   history,
   historyKeymap,
   indentWithTab,
+  isolateHistory,
   redo,
   redoDepth,
   undo,
@@ -38,13 +39,15 @@ import {
   lineNumbers,
   rectangularSelection,
 } from "@codemirror/view";
-import type { Problem, Words } from "../api/types";
+import type { Edit, Problem, Words } from "../api/types";
+import type { Step } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
 import { type Fact, facts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
-import { placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
+import { fromOffset, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
 import { goToDefinitionAt, mark, services } from "./services";
+import { stepped, steps } from "./steps";
 import { look } from "./theme";
 
 export interface Events {
@@ -52,6 +55,8 @@ export interface Events {
   moved(place: Place, selected: number): void;
   history(canUndo: boolean, canRedo: boolean): void;
   format(): void;
+  /** a step of another view was made, undone or made again */
+  stepped(step: Step): void;
   fact(line: number): void;
   /** the lines of the definitions of the file, for folding */
   definitions(): { line: number; end: number }[];
@@ -217,6 +222,10 @@ export class Editor {
         }),
         highlightSpecialChars(),
         history({ minDepth: 500 }),
+        steps((step) => {
+          this.events.stepped(step);
+          this.report();
+        }),
         drawSelection(),
         dropCursor(),
         indentUnit.of("    "),
@@ -322,6 +331,21 @@ export class Editor {
 
   redo() {
     redo(this.view);
+  }
+
+  /** Edits from elsewhere as one change of the history, with the step that they belong to. */
+  change(edits: readonly Edit[], step: Step | null) {
+    const { state } = this.view;
+    const at = (offset: number) => fromOffset(state.doc, offset, state.lineBreak);
+    this.view.dispatch({
+      changes: edits.map(({ from, to, insert }) => ({
+        from: at(from),
+        to: at(to),
+        insert: state.toText(insert),
+      })),
+      effects: step ? stepped.of(step) : [],
+      annotations: [isolateHistory.of("full"), Transaction.userEvent.of("draw")],
+    });
   }
 
   search() {
