@@ -8,6 +8,7 @@ import { say } from "../state/actions";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { ConditionChoices } from "./ConditionChoices";
+import { withTag } from "./epl";
 import { Choice, Field, Section, Wrong } from "./Fields";
 import { attributesOf, typesOf, useKnown } from "./known";
 import {
@@ -320,7 +321,7 @@ function EventFields({ canvas, one, row, readOnly, set }: RowsProps) {
         mono
         value={textOfField(one, "tag")}
         readOnly={readOnly}
-        onValue={(value) => set("tag", orNull(value))}
+        onValue={(value) => edit((now) => withTag(now, one.id, orNull(value)))}
       />
       {conditions.map((text, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no other name

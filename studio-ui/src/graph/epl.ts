@@ -1,6 +1,7 @@
 /** Patterns as EPL text for the clipboard, and patterns that were pasted. */
 import type { Canvas, CanvasNode } from "../api/types";
 import {
+  type Column,
   columnsOf,
   conditionsOf,
   free,
@@ -9,6 +10,7 @@ import {
   nodeOf,
   operandsOf,
   textOfField,
+  withField,
   withNode,
 } from "./model";
 
@@ -116,6 +118,21 @@ export function retagged(text: string, names: Readonly<Record<string, string>>):
   );
 }
 
+/** An event has another tag: so have all texts of the drawing that speak of it, unless two events share it. */
+export function withTag(canvas: Canvas, id: string, tag: string | null): Canvas {
+  const old = textOfField(nodeOf(canvas, id), "tag");
+  const next = withField(canvas, id, "tag", tag);
+  const shared = canvas.nodes.some((one) => one.id !== id && textOfField(one, "tag") === old);
+  if (!old || !tag || shared || !BARE.test(tag)) return next;
+  const names = { [old]: tag };
+  const { where } = next.head;
+  return {
+    ...next,
+    head: where === null ? next.head : { ...next.head, where: retagged(where, names) },
+    nodes: next.nodes.map((one) => withTags(one, names)),
+  };
+}
+
 const TEXTS = new Set(["condition"]);
 const LISTS = new Set(["conditions", "keys"]);
 
@@ -124,6 +141,8 @@ function withTags(one: CanvasNode, names: Readonly<Record<string, string>>): Can
     Object.entries(one.fields).map(([member, value]) => {
       if (TEXTS.has(member) && typeof value === "string") return [member, retagged(value, names)];
       if (LISTS.has(member)) return [member, (value as string[]).map((text) => retagged(text, names))];
+      if (member === "columns")
+        return [member, (value as Column[]).map((row) => ({ ...row, value: retagged(row.value, names) }))];
       if (member === "tag" && typeof value === "string") return [member, names[value] ?? value];
       return [member, value];
     }),
