@@ -42,7 +42,7 @@ export function onKey(event: KeyboardEvent) {
   const view = control && !event.altKey && !event.shiftKey ? viewNumbered(Number(key)) : null;
   if (get().conflicts.length) return;
   if (control && !event.altKey && key === "s") saveNow();
-  else if (control && key === "enter") runNow();
+  else if (control && key === "enter") void runNow();
   else if (control && !event.altKey && key === "p") set({ dialog: "go-to" });
   else if (view) showView(view);
   else if (event.key === "F8") step(event.shiftKey);

@@ -39,7 +39,7 @@ export function Preview() {
       </h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <div className="preview-body" tabIndex={0}>
-        <div data-testid="epl-preview" data-state={isDraft ? "draft" : "valid"} data-waiting={state.waiting}>
+        <div data-testid="epl-preview" data-state={isDraft || state.waiting ? "draft" : "valid"}>
           {statement ? (
             <pre className={isDraft ? "preview-text is-old" : "preview-text"}>{statement.text}</pre>
           ) : null}

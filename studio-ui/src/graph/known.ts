@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import { api } from "../api/client";
 import type { OutlineEntry, Statement } from "../api/types";
+import { derives } from "../parts/order";
 import { get, useStudio } from "../state/store";
 import { columnsOf } from "./model";
 import { getGraph } from "./state";
@@ -57,19 +58,21 @@ export function attributesOf(type: string): Attribute[] {
   return planned?.attributes ?? [];
 }
 
-/** The types of a program, in the order of their names; those that the statement itself derives are left out. */
+/** The types of a program: those that come in, then those that statements derive, but for the statement's own. */
 export function typesOf(
   outline: readonly OutlineEntry[],
   events: Known["events"],
   own: string | null,
 ): string[] {
-  const names = new Set<string>(Object.keys(events));
-  for (const { output, reads } of outline) {
-    if (output) names.add(output);
-    for (const name of reads) names.add(name);
-  }
-  if (own) names.delete(own);
-  return [...names].filter(Boolean).sort((a, b) => a.localeCompare(b));
+  const made = new Set(outline.filter(derives).flatMap(({ output }) => output ?? []));
+  const all = new Set([
+    ...Object.keys(events),
+    ...outline.flatMap(({ output, reads }) => [output ?? "", ...reads]),
+  ]);
+  all.delete(own ?? "");
+  all.delete("");
+  const sorted = [...all].sort((a, b) => a.localeCompare(b));
+  return [...sorted.filter((name) => !made.has(name)), ...sorted.filter((name) => made.has(name))];
 }
 
 let asked = "";

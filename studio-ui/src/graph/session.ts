@@ -2,6 +2,7 @@
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Canvas, CanvasAnswer, Problem, Project } from "../api/types";
 import {
+  addWork,
   changeText,
   followTexts,
   messageOf,
@@ -34,6 +35,7 @@ interface Job {
 const DELAY = 150;
 let queue: Job[] = [];
 let working = false;
+let idle: (() => void)[] = [];
 /** Grows with each text or drawing: an answer to an older one changes nothing. */
 let version = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -194,6 +196,8 @@ async function work() {
   }
   working = false;
   show();
+  for (const call of idle) call();
+  idle = [];
   readSoon(0);
 }
 
@@ -442,6 +446,7 @@ function adopt() {
 // -- start -------------------------------------------------------------------------------------------------
 
 takeSteps("Graph", take);
+addWork(() => (working ? new Promise((resolve) => idle.push(resolve)) : Promise.resolve()));
 followTexts((path) => {
   if (path !== get().active || get().view !== "Graph") return;
   if (!working) readSoon();

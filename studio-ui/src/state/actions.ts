@@ -35,6 +35,18 @@ export function stepDone(step: Step) {
   takers.get(step.view)?.(step.after);
 }
 
+const workers = new Set<() => Promise<void>>();
+
+/** A view says how long its edits are on their way to the text. */
+export function addWork(idle: () => Promise<void>) {
+  workers.add(idle);
+}
+
+/** Resolves when what was edited anywhere is in the texts. */
+async function edits(): Promise<void> {
+  for (const idle of workers) await idle();
+}
+
 let editor: EditorHandle | null = null;
 let afterLoad: ((editor: EditorHandle) => void)[] = [];
 
@@ -268,6 +280,7 @@ export function close(path: string) {
 
 export async function save(path: string | null = get().active): Promise<void> {
   if (!path) return;
+  await edits();
   flush();
   const buffer = get().buffers[path];
   if (!buffer?.dirty || !buffer.writable) return;
@@ -295,6 +308,7 @@ export async function save(path: string | null = get().active): Promise<void> {
 }
 
 export async function saveAll(): Promise<void> {
+  await edits();
   flush();
   for (const buffer of Object.values(get().buffers)) if (buffer.dirty) await save(buffer.path);
 }
@@ -418,7 +432,8 @@ export function setRunner(run: (() => void) | null) {
 }
 
 /** Shows the run view and starts a run. */
-export function runNow() {
+export async function runNow(): Promise<void> {
+  await edits();
   showView("Run");
   if (runner) runner();
   else runWhenLoaded = true;
