@@ -74,7 +74,12 @@ function tellProblems() {
   const drawn: Problem[] = [
     ...problems.filter((one) => !own.includes(one.definition ?? "")),
     ...own.flatMap((id) =>
-      (faults[id] ?? []).map((one) => ({ ...one, file: one.file ?? path, definition: one.definition ?? id })),
+      (faults[id] ?? []).map((one) => ({
+        ...one,
+        file: one.file ?? path,
+        definition: one.definition ?? id,
+        span: null, // a draft is in no text
+      })),
     ),
   ];
   if (JSON.stringify(drawn) !== JSON.stringify(get().drawn)) set({ drawn });
