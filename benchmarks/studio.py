@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import statistics
@@ -210,6 +211,60 @@ def large(studio: Studio, folder: Path, report: Report, browser: Browser) -> Non
     page.close()
 
 
+def patterns(statements: int) -> str:
+    """EPL statements whose nets have about 46 places and transitions each."""
+    schemas = "".join(f"create schema {t}(m{t.lower()} int);\n" for t in "ABC")
+    one = (
+        "@Name('P{0}') insert into P{0} select a.ma as ma, b.mb as mb, c.mc as mc "
+        "from pattern [every a=A(ma > {0}) -> every (b=B(mb > a.ma) -> c=C(mc > 0))];\n"
+    )
+    return schemas + "".join(one.format(k) for k in range(statements))
+
+
+def cpu(pid: int) -> float:
+    """The seconds of CPU that a process has had."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def child(pid: int, module: str) -> int:
+    """The child of a process that runs a module."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(parent) == pid and module.encode() in (entry / "cmdline").read_bytes():
+                return int(entry.name)
+        except OSError:  # it has ended
+            continue
+    raise LookupError(module)
+
+
+def nets(studio: Studio, folder: Path, report: Report) -> None:
+    """Opening a net of 2,000 nodes on 1,000 rows, and stepping through it."""
+    dice = random.Random(1)
+    rows = "".join(f"{dice.choice('ABC')},{t},{dice.randint(0, 60)}\n" for t in range(1000))
+    for type in "ABC":
+        mine = [line.split(",") for line in rows.splitlines() if line.startswith(type)]
+        text = f"time,m{type.lower()}\n" + "".join(f"{t},{v}\n" for _, t, v in mine)
+        (folder / f"{type}.csv").write_text(text)
+    asked = {
+        "path": "patterns.epl", "texts": {"patterns.epl": patterns(44)}, "options": {"time_unit": "s"},
+        "events": [f"{t}={t}.csv" for t in "ABC"],
+    }  # fmt: skip
+    studio.post("nets", **{**asked, "texts": {"patterns.epl": patterns(1)}})
+    worker = child(studio.process.pid, "occurs.studio.net_worker")
+    before = cpu(worker)
+    net = studio.post("nets", **asked)
+    nodes = sum(len(page["places"]) + len(page["transitions"]) for page in net["net"]["pages"])
+    report.add(f"opening a net of {nodes:,} places and transitions, CPU", "s", cpu(worker) - before, 1.5)
+    call = f"nets/{net['id']}/fire"
+    report.add("a step in it", "ms", median_ms(lambda: studio.post(call, steps=1), 100), 50)
+    studio.post(call, row=200)
+    report.add("a step back", "ms", median_ms(lambda: studio.post(call, back=1)), None)
+
+
 def cancelled(studio: Studio) -> float:
     """From the call to cancel until the process of the job is gone, in s."""
     id = studio.post("jobs", kind="run")["id"]
@@ -253,6 +308,7 @@ def main() -> None:
             report.add("key to paint in 5,000 lines, 95th percentile", "ms", typing(page), 50)
             page.close()
             large(studio, folder, report, browser)
+            nets(studio, folder, report)
             report.add("cancel until the process is gone", "s", cancelled(studio), 1)
         finally:
             studio.stop()

@@ -58,6 +58,7 @@ class Problem:
         row: The number of the row, from 1 (input only).
         value: The value that is wrong (input only).
         definition: The name of the definition.
+        node: The element of a net.
 
     Examples:
         >>> import occurs
@@ -82,6 +83,7 @@ class Problem:
     row: int | None = None
     value: Any = None
     definition: str | None = None
+    node: str | None = None
 
     @property
     def line(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -358,7 +358,15 @@ class Program:
         history = program.history(events, input_options)
         return Explanation.of(program.plan(history.schemas, history.kind))
 
-    def verify(self, events: Any, *, max_events: int = 20_000, first: int = 0, **options: Any) -> Any:
+    def verify(
+        self,
+        events: Any,
+        *,
+        max_events: int = 20_000,
+        first: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+        **options: Any,
+    ) -> Any:
         """Compare the engine with the reference semantics of the language on ``events``.
 
         EPL statements that can be translated to nets are also compared with their nets.
@@ -367,10 +375,12 @@ class Program:
             events: Events as for :meth:`detect`.  The reference is slow, so use a few thousand at most.
             max_events: The maximum number of events.
             first: The number of the first search in a net, 0 or 1 (epl-and-nets.md).
+            progress: A function that is called with the number of sides that are done and that of all.
             options: The options of :meth:`detect` that describe the input or change the plan, such as ``time_unit``.
 
         Returns:
-            A result with ``equal``, whether both agree, and ``report``, the differences as text.
+            A result with ``equal``, whether both agree, ``report``, the differences as text, and the same as data:
+            ``sides``, ``counts``, ``differences``, ``firings``.
 
         Raises:
             LimitProblem: If there are more than ``max_events`` events.
@@ -389,7 +399,9 @@ class Program:
         if "epl" in program.languages:
             from occurs.verify import nets as nets_verify
 
-            return nets_verify.verify(program, events, input_options, max_events=max_events, first=first)
+            return nets_verify.verify(
+                program, events, input_options, max_events=max_events, first=first, progress=progress
+            )
         from occurs.verify.reference import verify
 
-        return verify(program, events, input_options, max_events=max_events)
+        return verify(program, events, input_options, max_events=max_events, progress=progress)

@@ -1,5 +1,5 @@
-import { Lock } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Lock, X } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Files } from "./frame/Files";
 import { Guard } from "./frame/Guard";
@@ -7,7 +7,7 @@ import { Header } from "./frame/Header";
 import { onKey } from "./frame/keys";
 import { Notices } from "./frame/Notices";
 import { Outline } from "./frame/Outline";
-import { Problems } from "./frame/Problems";
+import { Problems, useProblemsOpen } from "./frame/Problems";
 import { Properties } from "./frame/Properties";
 import { StatusBar } from "./frame/StatusBar";
 import { Button } from "./parts/Button";
@@ -16,16 +16,13 @@ import { Panel } from "./parts/Panel";
 import { Splitter } from "./parts/Splitter";
 import { showView } from "./state/actions";
 import { again, retry } from "./state/start";
-import { type Panels, set, useStudio } from "./state/store";
+import { resize, set, usePanel, useStudio } from "./state/store";
 import { texts } from "./texts";
 import { VIEWS, type View } from "./views";
 
 const WhyPanel = lazy(() => import("./run/WhyPanel"));
-const Dialogs = lazy(() => import("./frame/Dialogs"));
-
-function resize(change: Partial<Panels>) {
-  set((state) => ({ panels: { ...state.panels, ...change } }));
-}
+const loadDialogs = () => import("./frame/Dialogs");
+const Dialogs = lazy(loadDialogs);
 
 /** The views: each is loaded when it is first opened, and then stays. */
 function Views() {
@@ -35,7 +32,8 @@ function Views() {
   const statement = useStudio((state) => state.statement);
   const writable = useStudio((state) => Boolean(state.active && state.buffers[state.active]?.writable));
   const note = useStudio((state) => state.files.find((file) => file.path === state.active)?.note);
-  const Tools = VIEWS.find((entry) => entry.id === view)?.tools;
+  const shown = VIEWS.find((entry) => entry.id === view);
+  const Tools = shown?.tools;
   const [seen, setSeen] = useState<ReadonlySet<View>>(new Set([view]));
   useEffect(() => setSeen((before) => (before.has(view) ? before : new Set([...before, view]))), [view]);
   const edits = VIEWS.some((entry) => entry.edits && (seen.has(entry.id) || entry.id === view));
@@ -50,7 +48,7 @@ function Views() {
           ))}
         </TabList>
         <span className="spring" />
-        {active ? (
+        {active && !shown?.program ? (
           <span className="crumbs">
             {writable ? null : (
               <span className="badge" title={note ?? undefined}>
@@ -109,10 +107,16 @@ export function App() {
   const failed = useStudio((state) => state.failed);
   const denied = useStudio((state) => state.connection === "token" && !state.ready);
   const needsDialogs = useStudio((state) => state.dialog !== null || state.conflicts.length > 0);
+  const ready = useStudio((state) => state.ready);
+  // so that the first one takes the first keys
+  useEffect(() => {
+    if (ready) void loadDialogs();
+  }, [ready]);
   useEffect(() => {
     addEventListener("keydown", onKey, true);
     return () => removeEventListener("keydown", onKey, true);
   }, []);
+  const bottomOpen = useProblemsOpen();
   const left = narrow ? drawer === "left" : panels.leftOpen;
   const right = narrow ? drawer === "right" : panels.rightOpen;
   return (
@@ -120,6 +124,7 @@ export function App() {
       <Header />
       <Lost />
       <div className="middle">
+        {narrow && (left || right) ? <Veil /> : null}
         {left ? (
           <Side
             name={texts.header.files}
@@ -127,10 +132,14 @@ export function App() {
             initial={240}
             max={480}
             onSize={(size) => resize({ left: size })}
-          >
-            <Files />
-            <Outline />
-          </Side>
+            upper={<Files />}
+            lower={<Outline />}
+            split={texts.files.split}
+            first={panels.files}
+            onFirst={(size) => resize({ files: size })}
+            upperOpen={panels.filesOpen}
+            lowerOpen={panels.outlineOpen}
+          />
         ) : null}
         <main className="main">
           {failed ? (
@@ -140,7 +149,7 @@ export function App() {
           ) : (
             <Views />
           )}
-          {panels.bottomOpen ? (
+          {bottomOpen ? (
             <Splitter
               name={texts.problems.title}
               direction="y"
@@ -155,7 +164,7 @@ export function App() {
           <div
             className="bottom"
             ref={(element) => element?.style.setProperty("--size", `${panels.bottom}px`)}
-            data-open={panels.bottomOpen}
+            data-open={bottomOpen}
           >
             <Problems />
           </div>
@@ -168,55 +177,128 @@ export function App() {
             max={640}
             sign={-1}
             onSize={(size) => resize({ right: size })}
-          >
-            <Properties />
-            <Panel title={texts.why.title} role="region" className="panel-why">
-              <Guard>
-                <Suspense fallback={<Skeleton />}>
-                  <Why />
-                </Suspense>
-              </Guard>
-            </Panel>
-          </Side>
+            upper={<Properties />}
+            lower={<WhyHere />}
+            split={texts.side.split}
+            first={panels.properties}
+            onFirst={(size) => resize({ properties: size })}
+            upperOpen={panels.propertiesOpen}
+            lowerOpen={panels.whyOpen}
+          />
         ) : null}
       </div>
       <StatusBar />
       <Notices />
       {needsDialogs ? (
-        <Suspense>
-          <Dialogs />
-        </Suspense>
+        <Guard>
+          <Suspense>
+            <Dialogs />
+          </Suspense>
+        </Guard>
       ) : null}
     </div>
   );
 }
 
 /** Why is loaded with the first detection that is chosen. */
-function Why() {
+function WhyHere() {
   const any = useStudio((state) => state.selection !== null);
-  return any ? <WhyPanel /> : <Empty title={texts.why.none} text={texts.why.noneText} />;
+  const [open, toggle] = usePanel("whyOpen");
+  return (
+    <Panel title={texts.why.title} role="region" className="panel-why" open={open} onToggle={toggle}>
+      <Guard>
+        <Suspense fallback={<Skeleton />}>
+          {any ? <WhyPanel /> : <Empty title={texts.why.none} text={texts.why.noneText} />}
+        </Suspense>
+      </Guard>
+    </Panel>
+  );
 }
 
-/** A panel beside the views; its edge is dragged. In a narrow window it lies over them. */
-function Side({
-  children,
-  ...edge
-}: {
+/** Behind a drawer: a click closes it, as Escape does. */
+function Veil() {
+  return (
+    <button
+      type="button"
+      className="veil"
+      tabIndex={-1}
+      aria-label={texts.header.close}
+      onClick={() => set({ drawer: null })}
+    />
+  );
+}
+
+interface SideProps {
   name: string;
   size: number;
   initial: number;
   max: number;
   sign?: 1 | -1;
   onSize: (size: number) => void;
-  children: ReactNode;
-}) {
+  upper: ReactNode;
+  lower: ReactNode;
+  /** the name of the line between them */
+  split: string;
+  first: number;
+  onFirst: (size: number) => void;
+  upperOpen: boolean;
+  lowerOpen: boolean;
+}
+
+/** Two panels beside the views; the edges are dragged. In a narrow window they are a drawer over the views. */
+function Side(props: SideProps) {
+  const { upper, lower, split, first, onFirst, upperOpen, lowerOpen, ...edge } = props;
+  const narrow = useStudio((state) => state.narrow);
+  const side = useRef<HTMLElement>(null);
+  const above = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState(first);
+  const both = upperOpen && lowerOpen;
+  useEffect(() => {
+    side.current?.style.setProperty("--size", `${edge.size}px`);
+    above.current?.style.setProperty("--first", `${first}px`);
+  }, [edge.size, first]);
+  useEffect(() => {
+    if (!above.current) return;
+    // the height that it has by itself is where dragging begins
+    const watch = new ResizeObserver(([entry]) => setHeight(Math.round(entry?.contentRect.height ?? 0)));
+    watch.observe(above.current);
+    return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    const from = document.activeElement;
+    // one that is opened by its button takes the focus, and gives it back
+    if (!narrow || !from?.closest(".header")) return;
+    side.current?.querySelector<HTMLElement>(".drawer-close")?.focus();
+    return () => (from as HTMLElement).focus();
+  }, [narrow]);
   return (
-    <aside
-      className={`side ${edge.sign === -1 ? "side-right" : ""}`}
-      aria-label={edge.name}
-      ref={(element) => element?.style.setProperty("--size", `${edge.size}px`)}
-    >
-      {children}
+    <aside className={`side ${edge.sign === -1 ? "side-right" : ""}`} aria-label={edge.name} ref={side}>
+      {narrow ? (
+        <button
+          type="button"
+          className="button button-icon drawer-close"
+          aria-label={texts.header.close}
+          title={texts.header.close}
+          onClick={() => set({ drawer: null })}
+        >
+          <X size={14} aria-hidden />
+        </button>
+      ) : null}
+      <div
+        className="side-upper"
+        ref={above}
+        data-open={upperOpen}
+        data-sized={(both && first > 0) || undefined}
+        data-fills={(upperOpen && !lowerOpen) || undefined}
+      >
+        {upper}
+      </div>
+      {both ? (
+        <Splitter name={split} direction="y" size={height} initial={0} min={60} max={1200} onSize={onFirst} />
+      ) : null}
+      <div className="side-lower" data-open={lowerOpen}>
+        {lower}
+      </div>
       <Splitter direction="x" {...edge} />
     </aside>
   );

@@ -15,6 +15,8 @@ export interface ViewEntry {
   tools?: ComponentType;
   /** the content of the region Properties while the view is shown; without it, the definition at the cursor */
   properties?: ComponentType;
+  /** it shows the whole program, not the open file */
+  program?: boolean;
   /** the kinds of files that open in this view rather than as text */
   opens?: readonly FileEntry["kind"][];
   /** it edits texts: the text editor, which has their history, is loaded with it */
@@ -34,8 +36,15 @@ export const VIEWS: readonly ViewEntry[] = [
     properties: lazy(() => import("./graph/GraphProperties")),
     edits: true,
   },
-  { id: "Plan", component: lazy(() => import("./plan/PlanView")) },
-  { id: "Run", component: lazy(() => import("./run/RunView")) },
+  { id: "Plan", component: lazy(() => import("./plan/PlanView")), program: true },
+  {
+    id: "Net",
+    component: lazy(() => import("./net/NetView")),
+    properties: lazy(() => import("./net/NetProperties")),
+    opens: ["net"],
+    program: true,
+  },
+  { id: "Run", component: lazy(() => import("./run/RunView")), program: true },
 ];
 
 /** The number of a view, which is that of its key. */

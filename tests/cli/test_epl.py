@@ -94,8 +94,8 @@ def test_wrong_models_are_told_with_their_nodes(occurs, rules, here):
     assert "fire.pattern.json: error[unknown-name]: the pattern has no name" in done.err
     assert "(WithinTimer): `minutes` is -5, but must be at least 0" in done.err
     assert not (here / "out.epl").exists()
-    (here / "many.epl").write_text(MODEL.replace("a2=Smoke", "a2=Smoke@consume"))
+    (here / "many.epl").write_text("@public " + MODEL)
     done = occurs("epl", "many.epl", "-o", "many.pattern.json")
     assert done.status == 2
-    assert "many.epl:4:40: error[unsupported]: the palette does not support `@consume`" in done.err
+    assert "many.epl:1:1: error[unsupported]: the palette does not support @public" in done.err
     assert not (here / "many.pattern.json").exists()

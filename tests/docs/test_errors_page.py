@@ -18,6 +18,7 @@ KIND = re.compile(r"[a-z]+(-[a-z]+)*")
 REPORTERS = {
     **dict.fromkeys(("of", "at", "report", "warn", "refuse", "refusal", "_refusal", "_refused", "error", "problem"), 0),
     **dict.fromkeys(("Problem", "Fault", "Finding", "Unsupported", "input_problem"), 0),
+    **dict.fromkeys(("_Refused", "Told"), 0),
     **dict.fromkeys(("say", "wrong", "_wrong", "broken", "_problem"), 0),
     "_warning": 1,
     "mismatch": 2,
@@ -88,3 +89,20 @@ def test_the_page_has_the_severities_of_the_source():
 def test_every_kind_has_its_message_and_a_remedy():
     lacking = {k for k, text in headed().items() if f"[{k}]: " not in text or "**Remedy:** " not in text}
     assert not lacking
+
+
+def test_the_page_has_every_answer_of_the_interface():
+    text = PAGE[PAGE.index("### Answers of the interface") :]
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", text, re.MULTILINE)
+    shown = {(int(status), kind) for status, kinds in rows for kind in re.findall(r"`([a-z-]+)`", kinds)}
+    calls = [
+        [a.value if isinstance(a, ast.Constant) else None for a in node.args[:2]]
+        for path in (ROOT / "src/occurs/studio").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Refused" and len(node.args) > 1
+    ]
+    found = {(status, kind) for status, kind in calls if status is not None and kind is not None}
+    assert len(found) > 15
+    assert found <= shown
+    named_by_status = {"cancelled", "missing-file", "media-type", "too-large", "unknown-name", "forbidden-path"}
+    assert {kind for _, kind in shown - found} <= named_by_status

@@ -6,7 +6,7 @@ from itertools import combinations
 from math import sqrt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_net_drawing import NETS
 
@@ -59,6 +59,7 @@ def test_guards_and_inscriptions_are_whole_and_wrapped() -> None:
         assert "".join(arc.label.lines).replace(" ", "") == arc.text.replace(" ", "")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(50, 3000), st.floats(50, 3000)), max_size=40))
 def test_pages_on_one_sheet_do_not_overlap(sizes: list[Point]) -> None:
     corners = grid(sizes, 24.0)

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_typed import RandomNet
 from small_nets import NEXT, example_1, figure_3
@@ -84,12 +84,14 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and (isinstance(one, OccursError) or one == other)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400), st.booleans(), st.none() | st.integers(0, 3), st.lists(click, max_size=12), st.data())
 def test_any_clicks_are_plain_firing(number: int, black: bool, seed: int | None, clicks: list[Any], data: Any) -> None:
     net = RandomNet(number, black).net()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stepping, "EVERY", data.draw(st.sampled_from([1, 2, 5, 1000])))
         patch.setattr(stepping, "MOST_TOKENS", data.draw(st.sampled_from([0, 40, 2_000_000])))
+        patch.setattr(stepping, "NEAR", data.draw(st.sampled_from([1, 3, 50])))
         stepper, plain = Stepper(net, seed), Plain(net, seed)
         for name, value in clicks:
             enabled = plain.enabled()
@@ -101,6 +103,7 @@ def test_any_clicks_are_plain_firing(number: int, black: bool, seed: int | None,
             assert (stepper.steps, stepper.marking) == (len(plain.states) - 1, plain.marking)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400), st.booleans(), st.none() | st.integers(0, 3), st.integers(0, 30))
 def test_back_is_the_inverse(number: int, black: bool, seed: int | None, n: int) -> None:
     stepper = Stepper(RandomNet(number, black).net(), seed)
@@ -188,9 +191,30 @@ def test_more_cannot_be_taken_back_than_was_fired() -> None:
     assert stepper.steps == 2
 
 
+def test_what_does_not_change_is_kept_once() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stepping, "EVERY", 2)
+        stepper = Stepper(example_1())
+        stepper.run()
+        kept = [k.marking.tokens["P"] for k in stepper._kept]
+        assert len(kept) == 12
+        assert len({id(tokens) for tokens in kept}) < 12
+        assert all(k.marking == firing.run(example_1(), limit=k.steps).marking for k in stepper._kept)
+
+
+def test_a_marking_near_to_where_it_went_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepping, "NEAR", 4)
+    stepper = Stepper(example_1())
+    stepper.run()
+    stepper.back(3)
+    assert [k.steps for k in stepper._kept] == [0, 16]
+    stepper.back(5)
+    assert [k.steps for k in stepper._kept] == [0, 11]
+
+
 def test_markings_are_kept_less_often_where_there_are_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stepping, "EVERY", 2)
-    monkeypatch.setattr(stepping, "MOST_TOKENS", 40)
+    monkeypatch.setattr(stepping, "MOST_TOKENS", 25)
     stepper = Stepper(example_1(), 3)
     seen = [stepper.marking]
     while stepper.step() is not None:

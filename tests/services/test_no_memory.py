@@ -42,8 +42,8 @@ def test_the_end_of_the_memory_is_not_swallowed(monkeypatch, ask):
 
 
 def test_the_worker_ends_without_memory():
-    args = {"texts": {}, "events": [], "options": {}, "default": False, "rows": 1}
-    line = json.dumps({"id": 1, "call": "peek", "args": args})
+    asked = {"texts": {}, "events": [], "options": {}, "default": False, "rows": 1}
+    line = json.dumps({"id": 1, "call": "peek", "args": asked})
     with subprocess.Popen(
         [sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -58,10 +58,23 @@ def test_of_a_large_file_only_the_head_is_read(folder, monkeypatch, name):
         (folder / name).write_text("\n".join(texts) if name == "big.jsonl" else f"[{','.join(texts)}]")
     found = peek([f"A={name}"], UNIT, 3)
     assert found.problems == ()
-    assert [(t.name, t.rows, t.first, t.last) for t in found.types] == [("A", None, 0, None)]
+    last = 4_999 if name in ("big.csv", "big.jsonl", "big.parquet") else None
+    assert [(t.name, t.rows, t.first, t.last) for t in found.types] == [("A", None, 0, last)]
     assert [r.values for r in found.rows] == [{"v": f"value {i}"} for i in range(3)]
     assert [r.line for r in found.rows] == ([None] * 3 if name in ("big.json", "big.parquet") else
                                             [n + (".csv" in name) for n in (1, 2, 3)])  # fmt: skip
+
+
+def test_the_range_of_a_long_file_is_that_of_its_beginning_and_its_end(folder, monkeypatch):
+    monkeypatch.setattr(peeking, "HEAD", 2_000)
+    monkeypatch.setattr(peeking, "TAIL", 1_000)
+    rows = [f"{'AB'[i % 2]},{i},x" for i in range(1_000)]
+    rows[0], rows[-1], rows[-3] = "A,5000,x", "C,1,x", "B,torn,x"
+    (folder / "rows.csv").write_text("type,time,v\n" + "\n".join(rows) + "\n")
+    found = peek(["rows.csv"], {**UNIT, "bad_rows": "skip"})
+    assert [(t.name, t.first, t.last) for t in found.types] == [("A", 2, 5000), ("B", 1, 995)]
+    (folder / "rows.csv").write_text("type,time,v\n" + "A,1,x\n" * 500 + 'A,2,"' + "y" * 2_000)
+    assert [(t.first, t.last) for t in peek(["rows.csv"], UNIT).types] == [(1, None)]
 
 
 def test_bad_rows_are_told_and_a_bad_file_hides_no_good_one(folder):

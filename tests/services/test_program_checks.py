@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from occurs import services
@@ -123,6 +124,16 @@ create schema H (k string, v int);
 """
 
 
+def test_a_plan_on_events_reads_the_files_that_rules_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "words.txt").write_text("a\n")
+    table = pa.table({"type": ["T"], "time": [1]})
+    texts = {"below/a.esql": 'DEFINE Out AS THE COUNT OF FILE "words.txt".'}
+    [found] = services.plan(texts, table, {"time_unit": "s"}).definitions
+    assert found["reads"] == ["FILE words.txt"]
+
+
 def test_a_plan_tells_keys_retention_and_places():
     found = services.plan({"b.epl": EPL})
     keyed, unkeyed = found.definitions
@@ -136,6 +147,9 @@ def test_a_plan_tells_keys_retention_and_places():
     assert found.text.startswith("Inputs (1 type):")
     assert {g["mode"] for g in found.spark} == {"keyed", "single"}
     assert any("single partition" in note for note in unkeyed["notes"])
+    assert all(note.startswith(("Spark: ", "stream: ")) for d in found.definitions for note in d["notes"])
+    assert [[w["kind"] for w in d["warnings"]] for d in found.definitions] == [[], ["unbounded-state"]]
+    assert {*unkeyed["warnings"][0]} == {"kind", "severity", "message", "hint"}
     json.dumps(found.__dict__)
 
 
@@ -161,12 +175,12 @@ def test_plans_of_all_languages(path, text, unbounded):
 def test_a_plan_tells_costs_apart_from_hosts():
     late = "input event a(v), b(v).\nstate s(V) : a(V) ~>> b(V).\n"
     (found,) = services.plan({"a.phen": late}).definitions
-    ((cost),) = found["costs"]
+    ((cost),) = found["warnings"]
     assert cost["kind"] == "unbounded-delay"
     assert cost["hint"]
     assert all(note.startswith(("Spark: ", "stream: ")) for note in found["notes"])
     (other,) = services.plan({"a.esql": "DEFINE Out AS THE SUM OF T.v."}).definitions
-    assert other["costs"] == []
+    assert other["warnings"] == []
 
 
 def test_plans_of_wrong_programs_raise():

@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import to_builtins
 
 from occurs.model.labels import Labels
 from occurs.studio import job_worker
 from occurs.studio.job_results import Writer, _octets
 from occurs.studio.limits import JobLimits
 from occurs.studio.results import END, FILE, LABEL, LINE, MANIFEST, OPEN, ROW, TIME, Results
+from occurs.studio.shapes import JobNet
 
 
 def ran(
     root: Path, texts: Mapping[str, str], events: Sequence[str], kind: str = "run", told: list[Any] | None = None,
-    options: Mapping[str, Any] | None = None, **limits: int,
+    options: Mapping[str, Any] | None = None, net: Mapping[str, Any] | None = None, **limits: int,
 ) -> tuple[dict[str, Any], Results]:  # fmt: skip
     """What the process of a job would do, in this one; the caller changes to ``root`` and back."""
     most = JobLimits(**limits)
@@ -27,7 +29,8 @@ def ran(
     folder.mkdir()
     lines = [] if told is None else told
     given = {
-        "kind": kind, "texts": texts, "events": events, "options": options or {}, "root": str(root),
+        "kind": kind, "texts": texts, "events": events, "options": options or {},
+        "net": {**to_builtins(JobNet()), **(net or {})}, "root": str(root),
         "folder": str(folder), "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
     }  # fmt: skip
     return job_worker.done(given, lines.append), Results(folder)

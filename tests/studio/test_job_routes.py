@@ -5,6 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from studio.conforming import answer_conforms
 
 UNIT = {"time_unit": "min"}
 
@@ -35,6 +39,10 @@ def ended(studio, body):
 def test_a_run_of_the_project_finds_what_the_paper_finds(studio, run):
     job = studio.api.get(f"jobs/{run}").json()
     assert job["result"]["types"] == [{"name": "Duration", "count": 3}, {"name": "TimeOnLabor", "count": 9}]
+    schemas = [(t["name"], t["attributes"], t["lasting"]) for t in job["result"]["schemas"]]
+    assert schemas == [
+        ("Duration", ["patientId", "last_delay"], False), ("TimeOnLabor", ["patientId", "before_delay"], False),
+    ]  # fmt: skip
     assert [p["kind"] for p in job["problems"]] == ["unbounded-state", "unbounded-state"]
     found = studio.api.get(f"jobs/{run}/timeline", params={"width": 200}).json()
     assert [(lane["name"], lane["input"], len(lane["marks"])) for lane in found["lanes"]] == [
@@ -74,6 +82,51 @@ def test_a_run_is_compared_with_another(studio, run):
     assert studio.api.delete(f"jobs/{other['id']}").status_code == 200
 
 
+def test_answers_of_jobs_are_as_openapi_says(studio, run):
+    described = studio.api.get("openapi.json").json()
+    label = studio.api.get(f"jobs/{run}/rows", params={"limit": 1}).json()["rows"][0][7]
+    for path, params in (
+        ("/jobs/{id}", {}), ("/jobs/{id}/timeline", {"width": 3}), ("/jobs/{id}/timeline", {"by": "patientId"}),
+        ("/jobs/{id}/rows", {"limit": 5}), ("/jobs/{id}/rows", {"type": "Patient"}), ("/jobs/{id}/why/{label}", {}),
+        ("/jobs/{id}/why/{label}", {"depth": 1}), ("/jobs/{id}/rows", {"limit": "x"}), ("/jobs/nix", {}),
+    ):  # fmt: skip
+        found = studio.api.get(path[1:].format(id=run, label=label), params=params)
+        assert found.status_code == (400 if params.get("limit") == "x" else 404 if path == "/jobs/nix" else 200)
+        answer_conforms(found, described, "get", path.replace("/nix", "/{id}"))
+    started = studio.api.post("jobs", json={"kind": "verify"})
+    assert started.status_code == 202
+    answer_conforms(started, described, "post", "/jobs")
+    ended_one = ended(studio, {"kind": "verify"})
+    assert (ended_one["state"], ended_one["result"]["equal"]) == ("done", True)
+    for id in (started.json()["id"], ended_one["id"]):
+        gone = studio.api.delete(f"jobs/{id}")
+        assert gone.status_code == 200
+        answer_conforms(gone, described, "delete", "/jobs/{id}")
+    refused = studio.api.post("jobs", json={"kind": "nix"})
+    answer_conforms(refused, described, "post", "/jobs")
+    export = studio.api.get(f"jobs/{run}/export", params={"format": "jsonl"})
+    assert export.headers["content-type"].startswith("application/jsonl")
+
+
+_WORD = st.sampled_from(["Duration", "Patient", "time", "-ticks", "x", "", "0", "9" * 30, "-1", "1e3", "nan", "Ä\0"])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["timeline", "rows", "export", "why/x"]),
+    st.dictionaries(
+        st.sampled_from(
+            ["from", "to", "width", "by", "types", "type", "text", "sort", "offset", "limit", "format", "depth"]
+        ),
+        _WORD | st.integers(-5, 2**70).map(str) | st.text(max_size=8),
+        max_size=4,
+    ),
+)
+def test_no_query_is_an_error_of_the_server(studio, run, call, query):
+    found = studio.api.get(f"jobs/{run}/{call}", params=query)
+    assert found.status_code in (200, 400, 404, 422), (found.text, query)
+
+
 @pytest.mark.parametrize(
     ("call", "status", "kind"),
     [
@@ -105,7 +158,16 @@ def test_wrong_questions_are_refused(studio, run, call, status, kind):
 @pytest.mark.parametrize(
     ("body", "status", "kind"),
     [
-        ({"kind": "space"}, 400, "bad-request"),
+        ({"kind": "run", "net": {}}, 400, "bad-request"),
+        ({"kind": "random"}, 400, "bad-request"),
+        ({"kind": "random", "net": {"stream": "../x.toml"}}, 403, "forbidden-path"),
+        ({"kind": "random", "net": {"stream": "nix.toml"}}, 404, "missing-file"),
+        ({"kind": "random", "net": {"stream": 3}}, 400, "bad-request"),
+        ({"kind": "space", "net": {"path": "../x.cpn"}}, 403, "forbidden-path"),
+        ({"kind": "space", "net": {"path": "nix.cpn"}}, 404, "missing-file"),
+        ({"kind": "space", "net": {"path": "rows.csv"}}, 400, "bad-request"),
+        ({"kind": "space", "net": {"max_states": 0}}, 400, "bad-request"),
+        ({"kind": "verify", "net": {"first": 3}}, 400, "bad-request"),
         ({"kind": "nix"}, 400, "bad-request"),
         ({"kind": "run", "more": 1}, 400, "bad-request"),
         ({"kind": "run", "options": {"zome": 1}}, 400, "bad-request"),

@@ -222,7 +222,8 @@ def test_exports_are_what_a_run_writes(tmp_path, monkeypatch):
 
 
 def test_an_export_holds_the_rows_that_the_table_shows(tmp_path):
-    rows = [{"time": t, "end": None if t == 4 else t + 2, "v": v} for t, v in ((1, "ab"), (3, "b"), (4, "cb"), (9, "b"))]
+    values = ((1, "ab"), (3, "b"), (4, "cb"), (9, "b"))
+    rows = [{"time": t, "end": None if t == 4 else t + 2, "v": v} for t, v in values]
     found = result(tmp_path, {"A": ("derived", rows), "C": ("derived", [{"time": 5, "v": "b"}, {"time": 6, "v": "d"}])})
     found.export([], "jsonl", tmp_path / "all.jsonl")
     assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 6

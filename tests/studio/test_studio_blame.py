@@ -40,8 +40,7 @@ class Ends(Languages):
         try:
             found = asyncio.run(self.check(texts, "me"))
         except Refused as error:
-            assert error.status == 503
-            return None
+            return None if error.status == 503 else ([str(error)], [])
         assert {p.kind for p in found["problems"]} <= {"worker"}
         return msgspec.json.decode(found["outline"]), [p.file for p in found["problems"]]
 
@@ -49,8 +48,7 @@ class Ends(Languages):
         try:
             return list(msgspec.json.decode(asyncio.run(self.ask("hover", texts, **args)))["outline"])
         except Refused as error:
-            assert error.status == 503
-            return None
+            return None if error.status == 503 else [str(error)]
 
 
 def bad(texts: Mapping[str, str]) -> bool:

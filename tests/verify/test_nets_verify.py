@@ -63,6 +63,23 @@ def test_all_sides_agree() -> None:
         "engine, reference, BPCPN and PCPN agree",
     ]
     assert "PCPN: 35 firings" in program().verify(EVENTS, first=1).report
+    assert result.sides == ("engine", "reference", "BPCPN", "PCPN")
+    assert (result.counts, result.differences) == ({"X": (2, 2, 2, 2), "Y": (1, 1, 1, 1)}, ())
+    assert (result.firings, result.without) == ({"BPCPN": 11, "PCPN": 38}, None)
+
+
+@pytest.mark.parametrize("nets", [True, False])
+def test_progress_is_told_side_by_side(nets: bool) -> None:
+    told: list[tuple[int, int]] = []
+    if nets:
+        program().verify(EVENTS, progress=lambda done, of: told.append((done, of)))
+        assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    else:
+        hot = parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+        events = pa.table({"type": ["Temp", "Temp"], "time": [0, 60], "Value": [20, 50]})
+        result = hot.verify(events, time_unit="s", progress=lambda done, of: told.append((done, of)))
+        assert told == [(1, 2), (2, 2)]
+        assert (result.sides, result.counts, result.firings) == (("engine", "reference"), {"Hot": (1, 1)}, {})
 
 
 def test_programs_without_net_say_why() -> None:
@@ -113,6 +130,9 @@ def test_what_a_net_derives_too_much_is_explained() -> None:
     result = changed("X_a_t", ()).report()
     assert not result.equal
     lines = result.report.splitlines()
+    first = result.differences[0]
+    assert (first.type, first.side, first.time, first.text) == ("X", "BPCPN", 6, "unexpected (1):\n  X@6(v=0, w=8)")
+    assert first.why[0] == "BPCPN derived it in firing 11, `X_b_t`, as number 8 on F, from:"
     at = lines.index("X at 6, BPCPN compared with the reference:")
     assert lines[at + 1 : at + 6] == [
         "  unexpected (1):",

@@ -141,13 +141,29 @@ def read(path: str | Path) -> Stream:
         raise ResourceProblem.of("missing-file", f"{path}: {why}", file=str(path)) from None
     try:
         text = data.decode("utf-8")
-        given = read_json(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except (ValueError, RecursionError) as problem:  # also what JSON, TOML and UTF-8 find wrong
+    except ValueError as problem:
         raise InputProblem.of("syntax", f"{path}: {problem}", file=str(path)) from None
+    return parsed(text, str(path))
+
+
+def parsed(text: str, file: str) -> Stream:
+    """Return the stream that a text describes.
+
+    Args:
+        text: The text, JSON if the name of the file ends in ``.json``, or else TOML.
+        file: The name of the file.
+
+    Raises:
+        InputProblem: The description is wrong.
+    """
+    try:
+        given = read_json(text) if file.lower().endswith(".json") else tomllib.loads(text)
+    except (ValueError, RecursionError) as problem:  # also what JSON and TOML find wrong
+        raise InputProblem.of("syntax", f"{file}: {problem}", file=file) from None
     try:
         return stream_of(given)
     except InputProblem as problem:
-        raise InputProblem.of(problem.kind, problem.message, file=str(path), hint=problem.hint) from None
+        raise InputProblem.of(problem.kind, problem.message, file=file, hint=problem.hint) from None
 
 
 def stream_of(given: Any) -> Stream:

@@ -1,4 +1,4 @@
-"""A simulator that can be taken back, and that stops where it is told to (studio.md, section 7).
+"""A simulator that can be taken back, and that stops where it is told to.
 
 Markings are kept from time to time; going back starts from one of them and fires again what was fired then.  Only
 choices that were made from outside are kept one by one: all others follow from the marking and the random state.
@@ -6,6 +6,7 @@ choices that were made from outside are kept one by one: all others follow from 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from occurs.nets.simulate import Choice, Simulator, uncollected
 
 #: firings between two markings that are kept, as long as all of them together have at most so many different tokens
 EVERY, MOST_TOKENS = 1_000, 2_000_000
+#: so many firings before the one that it has gone back to, a marking is kept: often one more is taken back
+NEAR = 50
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Stepper:
 
     def _begin(self) -> None:
         self._every = EVERY
+        #: the places that may have changed since the last marking that is kept
+        self._changed: set[str] = set()
         self._kept = [_Kept(0, self._simulator.marking, self._simulator.choosing)]
         #: what was chosen from outside, by the number of firings before it
         self._chosen: dict[int, Element] = {}
@@ -109,7 +114,7 @@ class Stepper:
             self._return(before)  # a random choice was made that must not count
             raise
         if element is not None:
-            self._keep()
+            self._fired(element)
         return element
 
     def fire(self, element: Element) -> None:
@@ -117,7 +122,7 @@ class Stepper:
         before = self.steps
         self._simulator.fire(element)
         self._chosen[before] = element
-        self._keep()
+        self._fired(element)
 
     def run(
         self,
@@ -200,26 +205,39 @@ class Stepper:
     def _return(self, steps: int) -> None:
         while self._kept[-1].steps > steps:
             self._kept.pop()
-        chosen = {k: e for k, e in self._chosen.items() if k < steps}
         last = self._kept[-1]
         self._simulator.reset(last.marking, steps=last.steps, choosing=last.choosing)
-        self._chosen = chosen
+        self._chosen = {k: e for k, e in self._chosen.items() if k < steps}
+        self._changed = set()
         while self.steps < steps:
-            again = chosen.get(self.steps)
+            if self.steps == steps - NEAR and self.steps > self._kept[-1].steps:
+                self._keep()
+            again = self._chosen.get(self.steps)
             if again is None:
-                self._simulator.step()
+                again = self._simulator.step()
+                assert again is not None
             else:
                 self._simulator.fire(again)
+            self._changed.update(self._simulator.changes(again[0]))
+
+    def _fired(self, element: Element) -> None:
+        self._changed.update(self._simulator.changes(element[0]))
+        if self.steps - self._kept[-1].steps >= self._every:
+            self._keep()
 
     def _keep(self) -> None:
-        if self.steps - self._kept[-1].steps < self._every:
-            return
-        self._kept.append(_Kept(self.steps, self._simulator.marking, self._simulator.choosing))
+        """Keep the marking; what has not changed is shared with the last one."""
+        before = self._kept[-1].marking.tokens
+        tokens = {p: Counter(self._simulator.tokens(p)) if p in self._changed else c for p, c in before.items()}
+        self._kept.append(_Kept(self.steps, Marking(tokens), self._simulator.choosing))
+        self._changed = set()
         if len(self._kept) > 2 and _size(k.marking for k in self._kept) > MOST_TOKENS:
             self._kept = self._kept[::2]
             self._every *= 2
+            self._changed = set(before)  # the last one may be another now
 
 
 def _size(markings: Iterable[Marking]) -> int:
-    """The different tokens of markings together."""
-    return sum(len(tokens) for marking in markings for tokens in marking.tokens.values())
+    """The different tokens of markings together, those that they share counted once."""
+    found = {id(tokens): len(tokens) for marking in markings for tokens in marking.tokens.values()}
+    return sum(found.values())

@@ -61,7 +61,8 @@ class Violation:
 
     def problem(self, net: Net) -> Problem:
         page = f" (page `{self.page}`)" if self.page else ""
-        return Problem(self.rule, f"{self.message}: `{self.element}`{page}", definition=net.name, hint=RULES[self.rule])
+        text = f"{self.message}: `{self.element}`{page}"
+        return Problem(self.rule, text, definition=net.name, hint=RULES[self.rule], node=self.element)
 
 
 def validate(net: Net) -> None:

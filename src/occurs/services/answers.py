@@ -100,6 +100,33 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A part of a text, from ``start`` to ``to`` in code points, and what takes its place.
+
+    In JSON ``start`` is called ``from``.
+    """
+
+    start: int
+    to: int
+    insert: str
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What stands at a place, and the edits that give it another name.
+
+    ``name``, ``kind``, ``span``: None if there is no name to change.  ``edits``: by path, in the order of the text;
+    none if there are problems.
+    """
+
+    name: str | None = None
+    kind: Literal["type", "attribute", "tag"] | None = None
+    span: Span | None = None
+    edits: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
 class Formatted:
     """A text in its canonical form; with problems it is the text as it was."""
 
@@ -113,10 +140,10 @@ class Plan:
 
     Attributes:
         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
-        definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, costs, notes, file,
+        definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, warnings, file,
             line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
-            ticks, text, unbounded, hint}``; ``costs``: warnings of what its execution costs, ``{kind, message, hint}``;
-            ``notes``: how hosts run it.
+            ticks, text, unbounded, hint}``; ``notes``: how hosts run it; ``warnings``: such as costs, ``{kind,
+            severity, message, hint}``.
         spark: How definitions are partitioned on Spark.
         stream: How their state is laid over buckets.
         text: The same as ``occurs explain`` prints it.
@@ -131,8 +158,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class PeekedType:
-    """A type in the head of some files.  ``schema``: attributes and their types.  ``rows`` and ``last``: None if there
-    is more than was read."""
+    """A type in the head of some files.  ``schema``: attributes and their types.  ``rows``: None if there is more than
+    was read.  ``last``: then the greatest time in the beginning and the end of the files, None if that is not known."""
 
     name: str
     schema: dict[str, str]
@@ -375,7 +402,7 @@ class NetState:
         rows: The number of all rows.
         seed: Of the random choices; None if the first enabled transition fires.
         changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
-            all places that have any.
+            all places that have any.  A run that is stopped by ``time`` only counts them; the next answer has them.
         enabled: The transitions that can fire, in the order of the net.
         fired: The last 200 firings of the call.
         more: The number of earlier firings of the call.
@@ -411,9 +438,75 @@ class NetOpened:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True)
+class NetSpace:
+    """The state space of a net.
+
+    Attributes:
+        report: The report of ``occurs simulate --space``.
+        complete: Whether all markings were found.
+        dead_markings: The number of markings in which nothing can fire.
+        home_markings: The number of markings that can always be reached again; None if that is unknown.
+        dead_transitions: The transitions that never fire, so far.
+    """
+
+    report: str
+    complete: bool
+    nodes: int
+    arcs: int
+    dead_markings: int
+    home_markings: int | None
+    dead_transitions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The number of runs in which something was there ``low`` to ``high`` times."""
+
+    low: int
+    high: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class NetCounted:
+    """How often something was there in each of many random runs.
+
+    Attributes:
+        of: Rows of the input, events that statements derive, or firings.
+        interval: Of the mean; None for a single run.
+        share: The share of runs in which it was there at all.
+        histogram: At most 20 bars.
+    """
+
+    name: str
+    of: Literal["input", "output", "firings"]
+    mean: float
+    interval: tuple[float, float] | None
+    least: int
+    most: int
+    share: float
+    share_interval: tuple[float, float]
+    histogram: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class NetRandom:
+    """Many runs of a net on random streams.  ``complete``: did every run end before its limit of firings?"""
+
+    runs: int
+    confidence: float
+    complete: bool
+    counted: tuple[NetCounted, ...]
+
+
 # drawings of EPL
 
 
+Operation = Literal[
+    "add-type", "rename-type", "remove-type",
+    "add-attribute", "rename-attribute", "retype-attribute", "remove-attribute",
+]  # fmt: skip
 StatementKind = Literal["pattern", "simple", "schema", "text"]
 
 
@@ -439,15 +532,6 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Edit:
-    """The characters from ``start`` up to ``stop`` become ``insert``.  In JSON these are ``from`` and ``to``."""
-
-    start: int
-    stop: int
-    insert: str
-
-
-@dataclass(frozen=True)
 class Edited:
     """A text after an edit; None if there are errors, and then nothing changes.
 
@@ -459,4 +543,13 @@ class Edited:
     statement: str | None
     statements: tuple[Statement, ...]
     renamed: dict[str, str]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class DomainChanged:
+    """A text after a change of its types; None if there are errors, and then nothing changes."""
+
+    text: str | None
+    edits: tuple[Edit, ...]
     problems: tuple[Problem, ...]

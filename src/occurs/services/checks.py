@@ -94,15 +94,18 @@ class Snapshot:
 
     def entries(self) -> Iterator[tuple[str, Entry]]:
         """The statements that could be read, each with its path, by path and place."""
-        if self.read is None:
-            return
-        for name, parsed in self.read.texts.items():
-            made = self._made(name)
-            own = [t for t in self.texts if folder(t[2]) == name]
-            for number, ((_, path, _), file) in enumerate(zip(own, parsed.files, strict=True)):
-                for i, entry in enumerate(outlined(name, file)):
-                    output, reads = made.get((number, i), (entry.output, entry.reads))
-                    yield path, replace(entry, name=entry.name or output or entry.kind, output=output, reads=reads)
+        made = {name: self._made(name) for name in (() if self.read is None else self.read.texts)}
+        for name, path, number, file in self.files():
+            for i, entry in enumerate(outlined(name, file)):
+                output, reads = made[name].get((number, i), (entry.output, entry.reads))
+                yield path, replace(entry, name=entry.name or output or entry.kind, output=output, reads=reads)
+
+    def files(self) -> Iterator[tuple[str, str, int, Any]]:
+        """The parsed texts: folder of the language, path, number among those of the language, tree."""
+        for name, parsed in () if self.read is None else self.read.texts.items():
+            own = [path for _, path, language in self.texts if folder(language) == name]
+            for number, (path, file) in enumerate(zip(own, parsed.files, strict=True)):
+                yield name, path, number, file
 
     def _made(self, name: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
         """What definitions of a language define and read, by the numbers of their text and statement."""
@@ -169,7 +172,7 @@ def told(problems: Iterable[Problem]) -> list[answers.Problem]:
     return [
         answers.Problem(
             p.kind, p.severity, p.message, p.hint, p.file, p.span,
-            tuple(Related(r.message, r.file, r.span) for r in p.related), None, p.row, p.definition,
+            tuple(Related(r.message, r.file, r.span) for r in p.related), p.node, p.row, p.definition,
         )
         for p in sorted(dict.fromkeys(problems), key=Problem.sort_key)
     ]  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
@@ -12,7 +11,9 @@ from occurs.languages.kit.editing import Begun, Binding, Token, openings
 from occurs.languages.kit.language import folder, language
 from occurs.model.types import Schema
 from occurs.services.answers import Completions, Hover, Item, Place
+from occurs.services.renaming import named_uses
 from occurs.services.scope import Attribute, Scope, statements
+from occurs.services.vocabulary import written
 
 log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -93,7 +94,8 @@ def definition(
 def uses(
     path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
 ) -> list[Place]:
-    """Find all places of the type of event at a place, in all texts, where it is defined among them.
+    """Find all places of the type of event at a place, in all texts, where it is defined among them; in EPL also
+    those of an attribute or a tag.
 
     Args:
         path: The path of the text.
@@ -102,7 +104,7 @@ def uses(
         events: Types of the input, such as :func:`~occurs.services.known_types` finds.
 
     Returns:
-        The places by file and place, none if there is no type.
+        The places by file and place, none if there is no such name.
 
     Examples:
         >>> from occurs.services import uses
@@ -110,7 +112,7 @@ def uses(
         >>> [(p.file, p.span.column) for p in uses("b.tesla", rules, 20)]
         [('a.tesla', 7), ('b.tesla', 19)]
     """
-    return _answer(lambda: _uses(Scope(path, texts, offset, events)), [])
+    return _answer(lambda: named_uses(path, texts, offset) or _uses(Scope(path, texts, offset, events)), [])
 
 
 def _answer(work: Callable[[], Answer], otherwise: Answer) -> Answer:
@@ -178,7 +180,7 @@ def _members(scope: Scope, start: int) -> Iterator[Item]:
     for a in inner.types.attributes(of) if of is not None else ():
         if a.name.startswith(path):
             name = a.name[len(path) :]
-            yield Item(name, "attribute", _told(a), _quoted(scope, name))
+            yield Item(name, "attribute", _told(a), written(scope.words, name))
 
 
 def _items(scope: Scope, start: int, before: list[Token]) -> Iterator[Item]:
@@ -217,14 +219,14 @@ def _names(scope: Scope, before: list[Token]) -> Iterator[Item]:
     around = scope.around(len(before)) if before else None
     if around is not None:
         for a in scope.types.attributes(around):
-            yield Item(a.name, "attribute", _told(a), _quoted(scope, a.name))
+            yield Item(a.name, "attribute", _told(a), written(scope.words, a.name))
     kinds = {"tag": "tag", "variable": "variable", "attribute": "attribute"}
     for b in scope.bound:
         typed = "" if b.type is None else scope.types.shown(b.type) if b.kind == "tag" else f"attribute of {b.type}"
         if b.token is None or b.token.end != scope.offset:  # not the one that is typed
-            yield Item(b.name, kinds[b.kind], typed, _quoted(scope, b.name))  # type: ignore[arg-type]
+            yield Item(b.name, kinds[b.kind], typed, written(scope.words, b.name))  # type: ignore[arg-type]
     for t in sorted(scope.types.names):
-        yield Item(t, "type", scope.types.shown(t), _quoted(scope, t))
+        yield Item(t, "type", scope.types.shown(t), written(scope.words, t))
     for path, e in scope.types.entries:
         if e.output is None and path == scope.path and e.name.isidentifier():
             yield Item(e.name, "variable", e.kind, e.name)
@@ -255,15 +257,6 @@ def _fits(word: str, begun: Begun, ignore_case: bool) -> bool:
 
 def _told(a: Attribute) -> str:
     return f"{a.kind}, attribute of {a.of}" if a.kind is not None else f"attribute of {a.of}"
-
-
-def _quoted(scope: Scope, name: str) -> str:
-    """A name as it is written: in quotes if it is no word."""
-    mark = scope.words.quoted_names
-    plain = re.fullmatch(rf"[$@]?(?:[^\W\d]|[{re.escape(scope.words.word_signs or '_')}])[\w.$]*", name)
-    reserved = {k.lower() for k in scope.words.keywords} if scope.words.ignore_case else set(scope.words.keywords)
-    taken = (name.lower() if scope.words.ignore_case else name) in reserved
-    return f"{mark}{name}{mark}" if mark and (plain is None or taken) else name
 
 
 def meaning(meanings: Mapping[str, str], word: str, ignore_case: bool) -> str | None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from occurs.checked_texts import Read
-from occurs.errors import Problem
+from occurs.errors import Problem, UsageProblem, did_you_mean
 from occurs.languages.epl.graph import Edited as Result
-from occurs.languages.epl.graph import drawing_of, edited, faults
+from occurs.languages.epl.graph import domain, drawing_of, edited, faults
 from occurs.languages.epl.graph.canvas import canvas_data, canvas_of
 from occurs.languages.epl.graph.checking import Check, Checked, open_types
 from occurs.languages.epl.graph.drawing import Drawing
 from occurs.languages.epl.graph.reading import Fault
+from occurs.languages.epl.model import dump
+from occurs.languages.epl.model.from_text import model_of
+from occurs.languages.epl.model.to_text import text_of
 from occurs.languages.kit.language import Known
 from occurs.loading import language_of
 from occurs.model.types import Schema
 from occurs.services import answers
-from occurs.services.answers import Edit, Edited, Graph, Related, Statement
+from occurs.services.answers import DomainChanged, Edit, Edited, Graph, Related, Statement
+from occurs.services.checks import told
 
 #: the path of a text that has none
 PATH = "drawing.epl"
@@ -83,10 +89,89 @@ def draw(
         >>> canvas = graph(text).statements[0].canvas
         >>> canvas["nodes"][1]["fields"]["conditions"] = ["x > 2"]
         >>> draw(text, "stmt_1", canvas).edits
-        (Edit(start=44, stop=45, insert='2'),)
+        (Edit(start=44, to=45, insert='2'),)
     """
     found = edited(text, statement, canvas_of(canvas), _check(text, texts or {}, path, inputs))
     return _answer(found, path)
+
+
+def change_domain(
+    text: str,
+    change: Mapping[str, Any],
+    texts: Mapping[str, str] | None = None,
+    path: str = PATH,
+    inputs: Mapping[str, Schema] | None = None,
+) -> DomainChanged:
+    """Change a type of events that an EPL text declares, with every use of it in the text.
+
+    Args:
+        text: The text.
+        change: ``{op, type, attribute, name, to}``; ``op`` is ``add-type``, ``rename-type``, ``remove-type``,
+            ``add-attribute``, ``rename-attribute``, ``retype-attribute`` or ``remove-attribute``; ``to`` is the new
+            name, or the type of the attribute.
+        texts: The texts of the program around it by path.
+        path: The path of the text.
+        inputs: The types of the events at hand.
+
+    Returns:
+        The text in which only names, columns and schemas that the change is about are different; what the change would
+        make wrong as problems, and then no text.
+
+    Examples:
+        >>> from occurs.services import change_domain
+        >>> text = "create schema A(n int); select n from A(n > 1);"
+        >>> change_domain(text, {"op": "rename-attribute", "type": "A", "attribute": "n", "to": "size"}).text
+        'create schema A(size int); select size as n from A(size > 1);'
+    """
+    found = domain.changed(text, domain.Change(**change), _check(text, texts or {}, path, inputs), path)
+    edits = tuple(Edit(e.start, e.end, e.insert) for e in found.edits)
+    return DomainChanged(found.text, edits, tuple(told(found.problems)))
+
+
+def model(text: str, statement: str, path: str = PATH) -> dict[str, Any]:
+    """A statement of an EPL text, with the schemas of the text, as the graphical model of a ``.pattern.json`` file.
+
+    Args:
+        text: The text.
+        statement: The id of the statement, as :func:`graph` gives it.
+        path: The path of the text.
+
+    Returns:
+        The model as plain data.
+
+    Raises:
+        UsageProblem: If there is no such statement.
+        SyntaxProblem: If the text is not EPL.
+        DefinitionProblem: If a model cannot express the statement.
+    """
+    found = drawing_of(text, path)
+    drawn = found.statement(statement)
+    if drawn is None or drawn.query is None:
+        hint = did_you_mean(statement, [s.id for s in found.statements if s.query is not None], "patterns")
+        raise UsageProblem.of("unknown-name", f"the text has no pattern `{statement}`", hint=hint)
+    others = [s for s in found.statements if s.query is not None and s is not drawn]
+    alone = "".join(
+        re.sub(r"[^\n]", " ", c) if any(s.start <= i < s.end for s in others) else c for i, c in enumerate(text)
+    )
+    data: dict[str, Any] = json.loads(dump(model_of(alone, path, statement)))
+    return data
+
+
+def model_text(model: Mapping[str, Any], path: str | None = None) -> str:
+    """The EPL text of a graphical model.
+
+    Args:
+        model: The content of a ``.pattern.json`` file as plain data.
+        path: The path of the file, for messages.
+
+    Returns:
+        The schemas of its types and its statement, in canonical form.
+
+    Raises:
+        SyntaxProblem: If this is not a model.
+        DefinitionProblem: If the model has errors.
+    """
+    return text_of(json.dumps(model), path)
 
 
 def _answer(found: Result, path: str) -> Edited:

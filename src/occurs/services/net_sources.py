@@ -102,7 +102,7 @@ def of_program(
         kind = TimeKind() if unit is None and start is None else TimeKind(False, time_unit(unit))
     bound = program.checked.bind(None if history is None else history.schemas, kind)
     part: Any = bound.parts.get("epl")
-    if part is None:
+    if part is None or (partial and not part.nodes):
         text = "there is no definition to translate to a net"
         raise UsageProblem.of("unsupported", text, hint="write an EPL statement")
     if history is not None and history.clock is not None:

@@ -1,4 +1,4 @@
-"""Nets that an editor shows and steps through: their drawing and their states, as data (studio.md, section 7)."""
+"""Nets that an editor shows and steps through: their drawing and their states, as data."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from occurs.loading import language_of
 from occurs.model.occurrence import Occurrence
 from occurs.model.source import Source
 from occurs.model.time import TimeKind
-from occurs.nets.colours import Value
+from occurs.nets.colours import Colour, Value
 from occurs.nets.drawing import DrawnArc, DrawnPage, DrawnPlace, DrawnTransition, Note, drawing, grid
+from occurs.nets.editing import Change as Change
+from occurs.nets.editing import edited
 from occurs.nets.firing import Element, number_of, plan_of
-from occurs.nets.layout import Point
+from occurs.nets.layout import Point, placed
 from occurs.nets.ml import value_text
 from occurs.nets.net import Net, Place, Role, priority_text
-from occurs.nets.stepping import Breaks, Stepper
+from occurs.nets.stepping import Breaks as Breaks
+from occurs.nets.stepping import Stepper
 from occurs.nets.transform import encoded
 from occurs.program import Program
 from occurs.services.answers import (
@@ -55,6 +58,8 @@ from occurs.services.net_sources import Loaded, first_in_order, of_file, of_prog
 MOST_TOKENS, MOST_BINDINGS, MOST_LISTED, MOST_FIRED, MOST_ROWS = 200, 100, 1_000, 200, 1_000
 #: characters of a token, and of the value of a variable
 LONGEST = 2_000
+#: texts of values that are kept
+MOST_KEPT = 100_000
 #: seconds after which a run that is not at its end is answered
 PATIENCE = 0.5
 #: the gap around and between pages, the height of their titles, their least width
@@ -66,18 +71,20 @@ Format = Literal["cpn", "net.json", "svg"]
 # --- drawings ---------------------------------------------------------------------------------------------------------
 
 
-def drawn(net: Net, translation: Translation | None = None) -> NetDrawing:
+def drawn(net: Net, translation: Translation | None = None, texts: Texts | None = None) -> NetDrawing:
     """Draw a net.
 
     Args:
         net: The net.
         translation: Of the net, or of that which it encodes: elements then have the statements that they come from.
+        texts: Of the net's values, to be kept.
     """
+    texts = texts or Texts()
     pages = list(drawing(net, lambda place: ("00000",)))
     sizes = [_size(page) for page in pages]
     corners = grid(sizes, GAP)
     parts = zip(pages, corners, sizes, strict=True)
-    views = [_View(net, page, corner, size, translation) for page, corner, size in parts]
+    views = [_View(net, page, corner, size, translation, texts) for page, corner, size in parts]
     width = max((x + w for (x, _), (w, _) in zip(corners, sizes, strict=True)), default=0.0)
     height = max((y + h for (_, y), (_, h) in zip(corners, sizes, strict=True)), default=0.0)
     return NetDrawing(net.name, _tenth(width), _tenth(height), tuple(view.page() for view in views))
@@ -100,6 +107,7 @@ class _View:
     corner: Point
     size: Point
     translation: Translation | None
+    texts: Texts
 
     def page(self) -> NetPage:
         (x, y), (width, height) = self.corner, self.size
@@ -113,6 +121,10 @@ class _View:
     def _at(self, at: Point) -> Point:
         return _tenth(at[0] - self.drawn.left + MARGIN), _tenth(self.drawn.high - at[1] + MARGIN + TITLE)
 
+    def _box(self, at: Point, size: Point) -> tuple[float, float, float, float]:
+        """The middle and the size."""
+        return (*self._at(at), _tenth(size[0]), _tenth(size[1]))
+
     def _text(self, notes: Iterable[Note], kind: str) -> NetText | None:
         note = next((n for n in notes if n.kind == kind), None)
         return None if note is None else NetText(note.lines, *self._at(note.at))
@@ -123,15 +135,16 @@ class _View:
         assert note is not None
         assert tokens is not None
         return NetPlace(
-            place.name, *self._at(drawn.at), *map(_tenth, drawn.size), place.colour.name,
+            place.name, *self._box(drawn.at, drawn.size), place.colour.name,
             None if place.role is None else place.role.value, place.fusion, self.net.holder(place.name),
-            tokens_of(place, Counter(place.initial)), note, (tokens.x, tokens.y), origin(self.translation, place.name),
+            self.texts.tokens(place, Counter(place.initial)), note, (tokens.x, tokens.y),
+            origin(self.translation, place.name),
         )  # fmt: skip
 
     def _transition(self, drawn: DrawnTransition) -> NetTransition:
         transition = drawn.transition
         return NetTransition(
-            transition.name, *self._at(drawn.at), *map(_tenth, drawn.size), transition.black is not None,
+            transition.name, *self._box(drawn.at, drawn.size), transition.black is not None,
             transition.priority, priority_text(transition.priority), drawn.guard,
             self._text(drawn.notes, "note"), self._text(drawn.notes, "guard"),
             origin(self.translation, transition.name),
@@ -174,20 +187,36 @@ def _encoding(translation: Translation) -> dict[str, str]:
     return found
 
 
-def tokens_of(place: Place, counts: Mapping[Value, int]) -> Tokens:
-    """The tokens of a place; of a flow the last ones, as they are the newest."""
-    some: list[Any] = list(counts)
-    if len(some) > MOST_TOKENS:
-        newest = place.role in (Role.F, Role.INPUT, Role.OUTPUT)
-        some = heapq.nlargest(MOST_TOKENS, some) if newest else heapq.nsmallest(MOST_TOKENS, some)
-    listed = tuple(Token(_text(v, place.colour), counts[v]) for v in sorted(some))
-    total = sum(counts.values())
-    return Tokens(total, listed, total - sum(t.count for t in listed))
+class Texts:
+    """Values as texts.  Those of a net are kept, as most tokens of an answer were in the one before."""
 
+    def __init__(self) -> None:
+        # colours have names of their own in a net, and their hashes take long
+        self._known: dict[str, dict[Value, str]] = {}
+        self._count = 0
 
-def _text(value: Value, colour: Any) -> str:
-    text = value_text(value, colour) if colour.check(value) is None else repr(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 2] + ".."
+    def of(self, value: Value, colour: Colour) -> str:
+        """A value of a colour, cut if it is long."""
+        known = self._known.setdefault(colour.name, {})
+        text = known.get(value)
+        if text is None:
+            if self._count >= MOST_KEPT:
+                self._known, self._count = {}, 0
+                known = self._known.setdefault(colour.name, {})
+            text = value_text(value, colour) if colour.check(value) is None else repr(value)
+            text = known[value] = text if len(text) <= LONGEST else text[: LONGEST - 2] + ".."
+            self._count += 1
+        return text
+
+    def tokens(self, place: Place, counts: Mapping[Value, int]) -> Tokens:
+        """The tokens of a place; of a flow the last ones, as they are the newest."""
+        some: list[Any] = list(counts)
+        if len(some) > MOST_TOKENS:
+            newest = place.role in (Role.F, Role.INPUT, Role.OUTPUT)
+            some = heapq.nlargest(MOST_TOKENS, some) if newest else heapq.nsmallest(MOST_TOKENS, some)
+        listed = tuple(Token(self.of(v, place.colour), counts[v]) for v in sorted(some))
+        total = sum(counts.values())
+        return Tokens(total, listed, total - sum(t.count for t in listed))
 
 
 # --- nets that are open -----------------------------------------------------------------------------------------------
@@ -217,6 +246,9 @@ class OpenNet:
     _entries: list[tuple[int, int]] = field(default_factory=list)
     #: the rows of the events on F by their numbers there; of those that statements derive None
     _on_f: dict[Any, int | None] = field(default_factory=dict)
+    #: places whose tokens an answer has only counted
+    _untold: set[str] = field(default_factory=set)
+    _kept: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
         translation = self.loaded.translation
@@ -234,7 +266,7 @@ class OpenNet:
         if self.runs:
             state = self._state({p for p in self.net.initial if self.stepper.simulator.tokens(p)})
         rows = tuple(self._row(k + 1) for k in range(min(len(self.rows), MOST_ROWS)))
-        return NetOpened(drawn(self.net, self.loaded.translation), state, rows, tuple(told(self.problems)))
+        return NetOpened(drawn(self.net, self.loaded.translation, self._kept), state, rows, tuple(told(self.problems)))
 
     # -- firing --------------------------------------------------------------------------------------------------------
 
@@ -266,7 +298,7 @@ class OpenNet:
         stop = self.stepper.run(steps, breaks, work.heard)
         reason: NetStop = work.reason if stop.reason == "asked" else _REASONS[stop.reason]
         at = stop.element if reason == "break" else None
-        return replace(work.state(), stopped=reason, at=at)
+        return replace(work.state(values=reason != "time"), stopped=reason, at=at)
 
     def fire(self, transition: str, binding: Mapping[str, str] | None = None) -> NetState:
         """Fire a transition with a binding, as :attr:`NetState.enabled` lists it; None: with its first one.
@@ -321,8 +353,18 @@ class OpenNet:
         after = self._tokens()
         return {place for place in after if after[place] != before[place]}
 
-    def _state(self, changed: Iterable[str], fired: Sequence[NetFiring] = (), more: int = 0) -> NetState:
-        tokens = {p: tokens_of(self.net.places[p], self.stepper.simulator.tokens(p)) for p in sorted(changed)}
+    def _state(
+        self, changed: Iterable[str], fired: Sequence[NetFiring] = (), more: int = 0, values: bool = True
+    ) -> NetState:
+        on = self.stepper.simulator.tokens
+        if values:
+            places = sorted({*changed, *self._untold})
+            tokens = {p: self._kept.tokens(self.net.places[p], on(p)) for p in places}
+            self._untold.clear()
+        else:
+            counts = {p: sum(on(p).values()) for p in sorted(changed)}
+            tokens = {p: Tokens(n, (), n) for p, n in counts.items()}
+            self._untold.update(counts)
         return NetState(
             self.stepper.steps, self._entered, len(self.rows), self.seed, tokens, tuple(self._choices()),
             tuple(fired), more,
@@ -336,49 +378,57 @@ class OpenNet:
             yield NetChoice(choice.transition, listed, choice.count, choice.count > len(listed))
 
     def _texts(self, binding: Mapping[str, Value]) -> dict[str, str]:
-        return {name: _text(value, self.net.colour_of[name]) for name, value in sorted(binding.items())}
+        return {name: self._kept.of(value, self.net.colour_of[name]) for name, value in sorted(binding.items())}
 
     # -- firings and rows ----------------------------------------------------------------------------------------------
 
     def note(self, step: int, element: Element) -> None:
         """Keep what a firing says of rows."""
         name, binding = element
-        if name in self._entering:
-            row: Any = binding["i"]
+        number = binding.get("s")
+        if (row := self._entry(element)) is not None:
             self._entries.append((step, row))
-            self._on_f[binding["s"]] = row
+            self._on_f[number] = row
         elif name in self._firings and self._firings[name].final:
-            self._on_f[binding["s"]] = None
+            self._on_f[number] = None
+
+    def _entry(self, element: Element) -> int | None:
+        """The row that a firing lets in."""
+        row: Any = element[1].get("i") if element[0] in self._entering else None
+        return row if isinstance(row, int) and 1 <= row <= len(self.rows) else None
 
     def firing(self, step: int, element: Element) -> NetFiring:
         """A firing as data."""
         name, binding = element
         firing = self._firings.get(name)
         row = derived = None
-        if name in self._entering:
-            row = self._row(int(binding["i"]))  # type: ignore[call-overload]
+        if (entered := self._entry(element)) is not None:
+            row = self._row(entered)
         elif firing is not None:
             if firing.tag is not None:
-                taken = dict(firing.numbers)[firing.tag]
-                row = self._of_number(number_of(binding[taken]))
+                row = self._taken(firing, firing.tag, binding)
             if firing.final:
                 derived = self._derived(name, firing, binding)
         return NetFiring(step, name, self._texts(binding), row, derived)
 
-    def _of_number(self, number: Any) -> NetRow | None:
-        row = self._on_f.get(number)
+    def _taken(self, firing: Firing, tag: str, binding: Mapping[str, Value]) -> NetRow | None:
+        """The row that is bound to a tag; None for a derived event, and where an edited net has no such variable."""
+        value = binding.get(dict(firing.numbers)[tag])
+        row = None if value is None else self._on_f.get(number_of(value))
         return None if row is None else self._row(row)
 
-    def _derived(self, name: str, firing: Firing, binding: Mapping[str, Value]) -> NetDerived:
+    def _derived(self, name: str, firing: Firing, binding: Mapping[str, Value]) -> NetDerived | None:
         translation, kind = self.loaded.translation, self.loaded.kind
         assert translation is not None
         assert kind is not None
         prefix = translation.prefixes[firing.statement]
         place = self.net.holder(translation.outputs_of[prefix])
-        token = next(term(binding) for _, holder, term in plan_of(self.net, name).puts if holder == place)
+        token = next((term(binding) for _, holder, term in plan_of(self.net, name).puts if holder == place), None)
+        if token is None:
+            return None
         type_, at, values = translation.types.event(token)
-        numbers = [(tag, number_of(binding[v])) for tag, v in firing.numbers]
-        taken = tuple(NetTaken(tag, self._of_number(n)) for tag, n in numbers if n)
+        there = [tag for tag, v in firing.numbers if v in binding and number_of(binding[v])]
+        taken = tuple(NetTaken(tag, self._taken(firing, tag, binding)) for tag in there)
         return NetDerived(type_, time_text(at, kind), at, values, taken)
 
     def _row(self, number: int) -> NetRow:
@@ -395,7 +445,23 @@ class OpenNet:
             line = (int(lines[k]) or None) if lines is not None else at if s >= len(self.lines) else None
         return NetRow(number, row.type, time_text(row.time, kind), row.time, file, line, at)
 
-    # -- files ---------------------------------------------------------------------------------------------------------
+    # -- editing and files ---------------------------------------------------------------------------------------------
+
+    def edit(self, changes: Sequence[Change]) -> NetOpened:
+        """Change texts of elements and restart.
+
+        Raises:
+            DefinitionProblem: A text is wrong, or the net breaks rules: nothing is changed.
+        """
+        # nodes stay where they are drawn, whatever the new texts need
+        net = edited(placed(self.net), changes)
+        if self.runs:
+            self.stepper = Stepper(net, self.seed)
+        self.net = net
+        self._entries.clear()
+        self._on_f.clear()
+        self._untold.clear()
+        return self.opened()
 
     def export(self, format: Format, theme: str = "light") -> str:
         """The net as the text of a file: a drawing with the tokens of now, or a net with the initial ones.
@@ -446,9 +512,10 @@ class _Run:
             return False
         return self._count % 16 != 0 or time.monotonic() < self._end
 
-    def state(self) -> NetState:
+    def state(self, values: bool = True) -> NetState:
+        """The state behind them; without ``values``, tokens are only counted."""
         fired = [self._net.firing(step, element) for step, element in self._last]
-        return self._net._state(self._changed, fired, self._count - len(fired))
+        return self._net._state(self._changed, fired, self._count - len(fired), values)
 
 
 # --- opening ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +15,11 @@ import pyarrow as pa
 
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.lines import line_numbers
-from occurs.connect.places import Place, split_type
+from occurs.connect.places import Place
 from occurs.errors import InputProblem, OccursError, Problem
 from occurs.model.astext import plain_text
 from occurs.model.history import History, normalise
 from occurs.model.source import InputOptions, Source, source_and_row
-from occurs.model.types import Schema, Type
 from occurs.model.values import python_values
 from occurs.services.answers import Peeked, PeekedRow, PeekedType
 from occurs.services.checks import told
@@ -29,6 +27,8 @@ from occurs.services.events import RunOptions, files_of
 
 #: bytes of a file that are read, and files
 HEAD, FILES = 1 << 20, 50
+#: bytes that are read of the end of a longer file, for its latest times
+TAIL = 1 << 16
 #: rows of Parquet that are read
 _BATCH = 10_000
 
@@ -44,6 +44,7 @@ def peek(events: Sequence[str], options: Mapping[str, Any] | None = None, rows: 
 
     Returns:
         The types, the first rows of every file, and the problems: bad rows are warnings if the options skip them.
+        Times of longer files are those of their beginning and their end.
 
     Examples:
         >>> import os, pathlib, tempfile
@@ -75,7 +76,9 @@ def peek(events: Sequence[str], options: Mapping[str, Any] | None = None, rows: 
         history = _history([h.source for h in heads], given, [])
     if history is None:
         return Peeked((), (), tuple(told(replace(p, value=None) for p in problems)))
-    types = tuple(_type(name, table, history, whole) for name, table in history.tables.items() if len(table))
+    ends = None if whole else _history([s for place in files[:FILES] for s in _tail(place, given)], given, [])
+    latest = history.tables if whole else _latest(history, ends)
+    types = tuple(_type(n, table, history, whole, latest.get(n)) for n, table in history.tables.items() if len(table))
     each = max(1, rows // max(1, len(heads)))
     shown = [row for number, head in enumerate(heads) for row in _rows(number, head, history, each)]
     return Peeked(types, tuple(shown[:rows]), tuple(told(replace(p, value=None) for p in problems)))
@@ -168,6 +171,43 @@ def _parquet(place: Place) -> tuple[Source, bool]:
         raise unreadable(place.path, str(error)) from error
 
 
+def _tail(place: Place, options: InputOptions) -> list[Source]:
+    """The end of a file that is longer than its head, read; nothing if it cannot be read by itself."""
+    try:
+        if place.format == "parquet":
+            return _last_rows(place)
+        size = place.path.stat().st_size
+        if place.packed is not None or size <= HEAD:
+            return []
+        with place.path.open("rb") as file:
+            first = file.readline(HEAD)
+            file.seek(max(len(first), size - TAIL) - 1)  # the sign before may end a line
+            end = file.read(TAIL + 1)
+        lines = end[end.find(b"\n") + 1 :]
+        return read_place(replace(place, data=first + lines if place.format == "csv" else lines), {}, options)
+    except (OccursError, OSError, pa.ArrowException):
+        return []
+
+
+def _last_rows(place: Place) -> list[Source]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(place.path) as file:
+        if file.metadata.num_rows <= _BATCH:
+            return []
+        table = file.read_row_group(file.num_row_groups - 1)
+        return [Source(table.slice(max(0, len(table) - _BATCH)), place.type, str(place.path))]
+
+
+def _latest(history: History, ends: History | None) -> dict[str, pa.Table]:
+    """By type the rows of heads and ends, where their times are of one kind."""
+    if ends is None or ends.kind != history.kind:
+        return {}
+    tables = {name: table for name, table in ends.tables.items() if name in history.tables and len(table)}
+    times = {name: (history.tables[name]["time"], table["time"]) for name, table in tables.items()}
+    return {n: pa.table({"time": pa.chunked_array([*a.chunks, *b.chunks])}) for n, (a, b) in times.items()}
+
+
 def _history(sources: list[Source], options: InputOptions, problems: list[Problem]) -> History | None:
     """The heads as events, without bad rows, which are ``problems``; None if they cannot be read."""
     skipped = options.bad_rows == "skip"
@@ -187,10 +227,14 @@ def _history(sources: list[Source], options: InputOptions, problems: list[Proble
     return history
 
 
-def _type(name: str, table: pa.Table, history: History, whole: bool) -> PeekedType:
+def _type(name: str, table: pa.Table, history: History, whole: bool, latest: pa.Table | None) -> PeekedType:
+    """``latest``: rows of which the greatest time is the last one, as far as that is known."""
     schema = {n: str(t) for n, t in history.schemas[name]}
-    time = _times(pa.compute.sort_indices(table["time"]).take([0, len(table) - 1]), table["time"], history)
-    return PeekedType(name, schema, len(table) if whole else None, time[0], time[1] if whole else None)
+    first = _times(pa.compute.sort_indices(table["time"])[:1], table["time"], history)[0]
+    last = None
+    if latest is not None:
+        last = _times(pa.compute.sort_indices(latest["time"])[-1:], latest["time"], history)[0]
+    return PeekedType(name, schema, len(table) if whole else None, first, last)
 
 
 def _times(at: pa.Array, column: pa.ChunkedArray, history: History) -> list[Any]:

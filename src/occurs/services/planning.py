@@ -24,7 +24,7 @@ def plan(texts: Mapping[str, str], tables: Any = None, options: Mapping[str, Any
     """Plan a program, as ``occurs explain`` does.
 
     Args:
-        texts: The texts of the whole program by path.
+        texts: The texts of the whole program by path, below the working directory if rules read files.
         tables: Events as for :meth:`occurs.Program.detect`, whose columns the plan then shows; None: the plan without
             data.
         options: The options of :meth:`occurs.Program.explain`, such as ``time_unit``.
@@ -46,14 +46,15 @@ def plan(texts: Mapping[str, str], tables: Any = None, options: Mapping[str, Any
         >>> found.definitions[0]["why_no_key"]
         'it reads one row at a time and needs no key'
     """
-    program = Program([(text, path, language_of(path)) for path, text in texts.items()])
+    folders = {path: Path(path).parent.absolute() for path in texts}
+    program = Program([(text, path, language_of(path)) for path, text in texts.items()], folders=folders)
     explained = program.explain(tables, **(options or {}))
     data = explained.data
     notes = _notes(data, TimeKind(**data["time"]))
     titles = _titles(texts)
     planned = [(operator["level"], d) for operator in data["operators"] for d in operator["definitions"]]
-    grows = _grows([d for _, d in planned], program.problems)
-    definitions = [_definition(d, level, titles, notes.get(d["type"], []), grows) for level, d in planned]
+    warned = _warned([d for _, d in planned], program.problems)
+    definitions = [_definition(d, level, titles, notes.get(d["type"], []), warned) for level, d in planned]
     return Plan(data["inputs"], definitions, data["spark"], data["stream"], str(explained))
 
 
@@ -81,13 +82,17 @@ def _definition(
     level: int,
     titles: Mapping[_Start, str],
     notes: Sequence[str],
-    grows: Mapping[_Start, Sequence[Problem]],
+    warned: Mapping[_Start, Sequence[Problem]],
 ) -> dict[str, Any]:
-    """A definition of a plan; ``grows``: warnings of unbounded state by the start of the definition."""
+    """A definition of a plan; ``warned``: warnings of the texts by the start of the definition."""
     file, span, at = d["file"], d["span"], _start(d)
     suffix = "" if file is None else Path(file).suffix
-    found = [(p.message, p.hint) for p in grows.get(at, ())]
-    found += [(w["message"], w["hint"]) for w in d["warnings"] if w["kind"] == "unbounded-state"]
+    warnings = [
+        {"kind": p.kind, "severity": p.severity, "message": p.message, "hint": p.hint} for p in warned.get(at, ())
+    ]
+    own = [{"severity": "warning", **w} for w in d["warnings"]]
+    warnings += [w for w in own if w not in warnings]
+    found = [(w["message"], w["hint"]) for w in warnings if w["kind"] == "unbounded-state"]
     hint = next((h for _, h in found), None)
     retention = [{**kept, "hint": hint if kept["unbounded"] else None} for kept in d["retention"]]
     if found and not any(kept["unbounded"] for kept in retention):
@@ -102,8 +107,8 @@ def _definition(
         "why_no_key": d["why_no_key"],
         "retention": retention,
         "state": d["state"],
-        "costs": [dict(w) for w in d["warnings"] if w["kind"] != "unbounded-state"],
         "notes": list(notes),
+        "warnings": warnings,
         "file": file,
         "line": d["line"],
         "span": span,
@@ -115,12 +120,12 @@ def _start(d: Mapping[str, Any]) -> _Start:
     return d["file"] or "", span["line"], span["column"]
 
 
-def _grows(definitions: Sequence[Mapping[str, Any]], problems: Sequence[Problem]) -> dict[_Start, list[Problem]]:
-    """Warnings of unbounded state by the start of the definition that they stand in."""
+def _warned(definitions: Sequence[Mapping[str, Any]], problems: Sequence[Problem]) -> dict[_Start, list[Problem]]:
+    """Warnings and notices of the texts by the start of the definition that has their place."""
     starts = sorted(map(_start, definitions))
     out: dict[_Start, list[Problem]] = {}
     for p in problems:
-        if p.kind == "unbounded-state" and p.span is not None:
+        if p.severity != "error" and p.span is not None:
             i = bisect_right(starts, (p.file or "", p.span.line, p.span.column)) - 1
             if i >= 0 and starts[i][0] == p.file:
                 out.setdefault(starts[i], []).append(p)

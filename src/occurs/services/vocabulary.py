@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from occurs.languages.kit.language import folder, language, names
@@ -27,3 +28,20 @@ def words_of(name: str) -> Words | None:
     made = getattr(language(folder(name)), "words", None)
     found: Words | None = None if made is None else made(name)
     return found
+
+
+def written(words: Words, name: str) -> str:
+    """A name as it is written: in quotes if it is no word, and the language has them."""
+    mark = words.quoted_names
+    return f"{mark}{name}{mark}" if mark and not (is_word(words, name) and not is_reserved(words, name)) else name
+
+
+def is_word(words: Words, name: str) -> bool:
+    """Whether a name can be written without quotes, but for words with a meaning."""
+    return bool(re.fullmatch(rf"[$@]?(?:[^\W\d]|[{re.escape(words.word_signs or '_')}])[\w.$]*", name))
+
+
+def is_reserved(words: Words, name: str) -> bool:
+    """Whether a name is a word with a meaning."""
+    known = (name.lower(), {k.lower() for k in words.keywords}) if words.ignore_case else (name, {*words.keywords})
+    return known[0] in known[1]

@@ -128,7 +128,8 @@ async def about(request: Request) -> Response:
     except Refused:
         words, meant = {}, {}
     names = [shapes.Language(name, [suffix], words.get(name)) for suffix, name in sorted(LANGUAGES.items())]
-    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options_described(meant), samples.names())
+    options = options_described(meant)
+    found = shapes.About(__version__, studio.folder.root.name, names, listed(), options, samples.names())
     return answer(found)
 
 
@@ -243,21 +244,43 @@ async def definition(request: Request) -> Response:
     return await _at(request, "definition")
 
 
+@call(body=shapes.Rename, answer=shapes.Renamed)
+async def rename(request: Request) -> Response:
+    """The edits that give what stands at an offset another name, in all texts of the program."""
+    studio = studio_of(request)
+    asked = await body(request, shapes.Rename)
+    program, found = await _at_place(studio, asked, "rename", to=asked.to)
+    if program.marked:
+        if asked.path in program.marked and found["span"] is not None:
+            found["span"] = marks.behind_mark(found["span"])
+        for edit in (e for path in program.marked & found["edits"].keys() for e in found["edits"][path]):
+            edit["from"] += 1
+            edit["to"] += 1
+    return answer(found)
+
+
 async def _at(request: Request, name: str) -> Response:
     studio = studio_of(request)
     asked = await body(request, shapes.At)
+    program, found = await _at_place(studio, asked, name, needs=[asked.path])
+    if asked.path in program.marked and name == "complete":
+        found["from"] += 1
+    if asked.path in program.marked and name == "hover" and found is not None:
+        found["span"] = marks.behind_mark(found["span"])
+    return answer(found)
+
+
+async def _at_place(
+    studio: Studio, asked: shapes.At | shapes.Rename, name: str, /, **more: Any
+) -> tuple[programs.Program, Any]:
+    """The answer to a question about a place, and the program that has it."""
     path = _rules(studio, asked.path)
     program = await in_thread(studio.read, asked.texts, path)
     offset = marks.inner(asked.offset, path, program.marked)
     if asked.offset < 0 or offset > len(program.texts[path]):
         raise Refused(400, "bad-request", f"the offset {asked.offset} is not in {path}")
     events = await _events(studio, program.settings, None)
-    found = await _ask(studio, program, name, needs=[path], path=path, offset=offset, **events)
-    if path in program.marked and name == "complete":
-        found["from"] += 1
-    if path in program.marked and name == "hover" and found is not None:
-        found["span"] = marks.behind_mark(found["span"])
-    return answer(found)
+    return program, await _ask(studio, program, name, path=path, offset=offset, **events, **more)
 
 
 @call(body=shapes.Format, answer=shapes.Formatted)
@@ -289,6 +312,27 @@ async def canvas(request: Request) -> Response:
         raise Refused(413, "too-large", f"a drawing has at most {LIMITS.canvas_nodes} nodes")
     drawing = {"statement": asked.statement, "canvas": msgspec.to_builtins(asked.canvas)}
     return await _drawn(request, "draw", asked.text, asked.path, asked.texts, **drawing)
+
+
+@call(body=shapes.DomainOf, answer=shapes.DomainChanged)
+async def domain(request: Request) -> Response:
+    """An EPL text after a change of a type that it declares, with every use of it."""
+    asked = await body(request, shapes.DomainOf)
+    change = msgspec.to_builtins(asked.change)
+    return await _drawn(request, "domain", asked.text, asked.path, asked.texts, change=change)
+
+
+@call(body=shapes.ModelOf, answer=dict[str, Any])
+async def model(request: Request) -> Response:
+    """The graphical model of a statement of an EPL text, or the text of a graphical model."""
+    asked = await body(request, shapes.ModelOf)
+    languages = studio_of(request).languages
+    if asked.model is not None and asked.text is None and asked.statement is None:
+        return answer(await languages.ask("model_text", {}, model=asked.model))
+    if asked.model is None and asked.text is not None and asked.statement is not None:
+        found = await languages.ask("model", {"drawing.epl": asked.text}, text=asked.text, statement=asked.statement)
+        return answer(found)
+    raise Refused(400, "bad-request", "give either `model`, or `text` and `statement`")
 
 
 async def _drawn(
@@ -499,10 +543,13 @@ def _calls() -> list[Route]:
         Route("/complete", complete, methods=["POST"]),
         Route("/hover", hover, methods=["POST"]),
         Route("/definition", definition, methods=["POST"]),
+        Route("/rename", rename, methods=["POST"]),
         Route("/format", format, methods=["POST"]),
         Route("/plan", plan, methods=["POST"]),
         Route("/epl/graph", graph, methods=["POST"]),
         Route("/epl/canvas", canvas, methods=["POST"]),
+        Route("/epl/domain", domain, methods=["POST"]),
+        Route("/epl/model", model, methods=["POST"]),
         Route("/events/peek", peek, methods=["POST"]),
         Route("/examples", open_example, methods=["POST"]),
         Route("/updates", updates),

@@ -43,8 +43,9 @@ class Refused(Exception):
 
 
 def problems_refused(problems: Sequence[Problem]) -> Refused:
-    """422 with these problems; the first one is the message."""
-    return Refused(422, "problems", problems[0].message, problems[0].hint, problems)
+    """422 with these problems; the first error is the message."""
+    first = next((p for p in problems if p.severity == "error"), problems[0])
+    return Refused(422, "problems", first.message, first.hint, problems)
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

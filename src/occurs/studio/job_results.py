@@ -61,10 +61,15 @@ class Writer:
         (self.folder / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
         types = {part: [t for t in self._types if t["part"] == part] for part in ("input", "derived")}
         counted = {part: [{"name": t["name"], "count": t["rows"]} for t in some] for part, some in types.items()}
+        schemas = [
+            {"name": t["name"], "attributes": [c["name"] for c in t["columns"]], "lasting": t["lasting"]}
+            for t in types["derived"]
+        ]
         first, last = (None, None) if clock is None else clock
         return {
             "time": told["time"], "first": results.exact(first), "last": results.exact(last), "counts": found.counts,
-            "inputs": counted["input"], "types": counted["derived"], "total": sum(t["rows"] for t in types["derived"]),
+            "inputs": counted["input"], "types": counted["derived"], "schemas": schemas,
+            "total": sum(t["rows"] for t in types["derived"]),
         }  # fmt: skip
 
     def _input(self, rows: InputRows) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,10 +15,12 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from occurs.errors import UsageProblem
-from occurs.studio import jobs, shapes
+from occurs.studio import jobs, net_routes, shapes
+from occurs.studio.files import kind_of
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
+from occurs.studio.programs import Program
 from occurs.studio.project import options_of, split_events
-from occurs.studio.results import Results, UnknownNameError
+from occurs.studio.results import Results, UnknownNameError, load
 from occurs.studio.timeline import timeline as timeline_of
 from occurs.studio.timeline_page import write_page
 
@@ -30,19 +32,10 @@ _MEDIA = {
 
 @call(body=shapes.JobRequest, answer=shapes.JobStarted, status=202)
 async def start(request: Request) -> Response:
-    """Start a run or a verification of the program."""
+    """Start a run or an analysis of the program."""
     studio, asked = request.app.state.studio, await body(request, shapes.JobRequest)
-    if asked.kind in ("space", "random"):
-        raise Refused(400, "bad-request", f"jobs of kind {asked.kind!r} are not available", "use run or verify")
-    program = await to_thread.run_sync(studio.read, asked.texts)
-    texts, settings = program.texts, program.settings
-    if wrong := [p for p in program.problems if p.severity == "error"]:
-        raise problems_refused(wrong)
-    if not texts:
-        raise Refused(422, "problems", "the program has no rules", "write a file of rules")
-    options = settings.options if asked.options is None else options_of(asked.options)
-    given = settings.events if asked.events is None else asked.events
-    default = asked.events is None and settings.default_events
+    options, program, given, net = await to_thread.run_sync(_asked, studio, asked)
+    default = asked.events is None and program.settings.default_events
     events = await to_thread.run_sync(studio.events, given, False)
     most = _jobs(request).most.bytes
     size = await to_thread.run_sync(_size, [studio.folder.root / split_events(e)[1] for e in events])
@@ -50,11 +43,51 @@ async def start(request: Request) -> Response:
         text = f"the events have {size:,} bytes, and a job reads at most {most:,}"
         raise Refused(409, "too-large", text, "use `occurs run`, which has no such limit")
     try:
-        id = _jobs(request).start(jobs.Request(asked.kind, texts, events, options, program.marked, default))
+        wanted = jobs.Request(
+            asked.kind, program.texts, events, options, marked=program.marked, default=default, net=net
+        )
+        id = _jobs(request).start(wanted)
     except jobs.BusyError:
         text = f"{_jobs(request).most.queued} jobs are waiting already"
         raise Refused(409, "busy", text, "wait for one, or cancel one") from None
-    return answer(shapes.JobStarted(id), 202)
+    started = answer(shapes.JobStarted(id), 202)
+    started.background = BackgroundTask(load)
+    return started
+
+
+def _asked(
+    studio: Any, asked: shapes.JobRequest
+) -> tuple[Mapping[str, Any], Program, Sequence[str], dict[str, Any]]:
+    """The options, the program, the events and the net of a job."""
+    net = asked.net or shapes.JobNet()
+    if asked.kind == "run" and asked.net is not None:
+        raise Refused(400, "bad-request", "a run has no net")
+    more = msgspec.to_builtins(net)
+    if asked.kind == "space" and net.path is not None and kind_of(studio.folder.check(net.path)) == "net":
+        more["data"] = net_routes.net_file(studio, net.path, asked.texts)
+        return {}, Program({}, [], studio.project.settings(), frozenset()), (), more
+    program = net_routes.program_of(studio, net.path, asked.texts)
+    settings = program.settings
+    options = settings.options if asked.options is None else options_of(asked.options)
+    given = settings.events if asked.events is None else asked.events
+    if asked.kind == "random":
+        if net.stream is None:
+            hint = "name a file that describes the streams, or give its content as an object"
+            raise Refused(400, "bad-request", "random streams need `net.stream`", hint)
+        if isinstance(net.stream, str):
+            more["file"], more["stream"] = net.stream, _text(studio, net.stream, asked.texts)
+        given = ()
+    return options, program, given, more
+
+
+def _text(studio: Any, path: str, unsaved: dict[str, str]) -> str:
+    if path in unsaved:
+        return unsaved[studio.folder.check(path)]
+    try:
+        found: str = studio.folder.read(path).text
+    except UnicodeDecodeError:
+        raise Refused(422, "problems", f"{path} is not UTF-8") from None
+    return found
 
 
 @call(answer=shapes.Job)
@@ -174,7 +207,7 @@ def _results(request: Request, name: str = "id") -> Results:
     if found is not None:
         return found
     if job["kind"] != "run" and job["state"] == "done":
-        raise Refused(400, "bad-request", "only runs have rows, and the job is a verification")
+        raise Refused(400, "bad-request", f"only runs have rows, and the job is of kind {job['kind']!r}")
     if job["state"] == "failed":
         problems = msgspec.convert(job["problems"], list[shapes.Problem])
         raise problems_refused(problems)

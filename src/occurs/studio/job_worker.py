@@ -1,4 +1,4 @@
-"""The process of one job: it checks the rules, reads the events, runs or verifies, and writes what it found.
+"""The process of one job: it checks the rules, reads the events, runs or analyses, and writes what it found.
 
 ``python -m occurs.studio.job_worker`` reads one line of JSON from standard input, what is to be done, and writes lines
 of JSON to standard output: ``{"progress": ..}`` from time to time, and at the end ``{"done": .., "problems": ..}`` or
@@ -20,12 +20,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import LimitProblem, OccursError, Problem
+from occurs.errors import DefinitionProblem, LimitProblem, OccursError, Problem
+from occurs.studio.limits import LIMITS
 from occurs.studio.memory import limit_memory
 
 if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
     from occurs.model.source import Source
+    from occurs.program import Program
     from occurs.progress import Progress
     from occurs.services.events import RunOptions
 
@@ -50,7 +52,10 @@ def main() -> None:
 
     given = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_server, args=(Path(given["folder"]),), daemon=True).start()
-    as_data(Problem("", ""))  # all that an end without memory needs is loaded
+    # all that an end without memory needs is loaded; a library that does not fit would not be a MemoryError
+    as_data(Problem("", ""))
+    import occurs.services.events  # noqa: F401
+
     limit_memory(given["memory"])
     try:
         tell(done(given, tell))
@@ -105,6 +110,8 @@ def as_data(problem: Problem) -> dict[str, Any]:
 
 def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     os.chdir(given["root"])
+    if given["kind"] == "space":
+        return _space(given, tell)
     from occurs.loading import language_of
     from occurs.program import Program
     from occurs.services.events import Reader, RunOptions, sources_of
@@ -112,6 +119,8 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     texts = [(text.removeprefix("\ufeff"), path, language_of(path)) for path, text in given["texts"].items()]
     program = Program(texts, folders={path: Path(path).parent.absolute() for path in given["texts"]})
     options = RunOptions(given["options"])
+    if given["kind"] == "random":
+        return _random(program, options, given["net"], tell)
     if given.get("default"):
         from occurs.services import offered
 
@@ -122,16 +131,98 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     if rows > given["most_rows"]:
         text = f"the events have {rows:,} rows, and a job reads at most {given['most_rows']:,}"
         raise LimitProblem.of("too-many-rows", text, hint=_ELSEWHERE)
+    if given["kind"] == "verify":
+        return _verify(program, sources, options, given["net"], tell)
     tell({"progress": {"done": 0, "total": rows, "at": None, "ticks": None, "found": 0}})
     checked = program.checked.adjusted(**options.plan)
-    if given["kind"] == "verify":
-        result = program.verify(sources, **options.to_verify())
-        return {"done": {"equal": result.equal, "report": result.report}, "problems": _shown(program.problems)}
     return _run(checked, sources, lines, options, given, tell)
 
 
 def _shown(problems: Sequence[Problem]) -> list[dict[str, Any]]:
     return [as_data(p) for p in problems]
+
+
+def _teller(tell: Tell, found: Callable[[int, int], int] = lambda done, total: 0) -> Callable[[int, int], None]:
+    """Tells from time to time how many of how many are done."""
+    last = 0.0
+
+    def told(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= EVERY or done == total:
+            last = now
+            tell(
+                {"progress": {"done": done, "total": total, "at": None, "ticks": None, "found": found(done, total)}}
+            )  # fmt: skip
+
+    return told
+
+
+# --- nets -------------------------------------------------------------------------------------------------------------
+
+
+def _verify(
+    program: Program, sources: list[Source], options: RunOptions, net: Mapping[str, Any], tell: Tell
+) -> dict[str, Any]:
+    from occurs.services.events import time_text
+    from occurs.studio.results import exact
+
+    tell({"progress": {"done": 0, "total": 4, "at": None, "ticks": None, "found": 0}})
+    most = {} if net["rows"] is None else {"max_events": net["rows"]}
+    try:
+        result = program.verify(sources, first=net["first"], progress=_teller(tell), **most, **options.to_verify())
+    except LimitProblem as error:  # its hint is an option of the command
+        hint = "choose fewer events; the reference semantics and the nets are slow"
+        raise LimitProblem([replace(p, hint=hint) for p in error.problems]) from None
+    kind = program.checked.history(sources, options.input).kind if result.differences else None
+    return {
+        "done": {
+            "equal": result.equal, "report": result.report, "sides": list(result.sides),
+            "table": [{"type": t, "counts": list(counts)} for t, counts in result.counts.items()],
+            "differences": [
+                {
+                    "type": d.type, "side": d.side, "time": time_text(d.time, kind), "ticks": exact(d.time),
+                    "text": d.text, "why": list(d.why),
+                }
+                for d in result.differences
+                if kind is not None
+            ],
+            "firings": dict(result.firings), "without": result.without,
+        },
+        "problems": _shown(program.problems),
+    }  # fmt: skip
+
+
+def _space(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    from occurs.services import net_analysis, nets
+
+    net, limits = given["net"], nets.Limits(LIMITS.net_nodes, LIMITS.net_events)
+    if "data" in net:
+        opened = nets.of_net_file(
+            net["path"], net["data"].encode("iso-8859-1"), black=net["black"], limits=limits
+        )
+        if not opened.runs:
+            raise DefinitionProblem([replace(p, severity="error") for p in opened.problems])
+    else:
+        options = {name: net[name] for name in ("black", "first", "sink_exits")}
+        opened = nets.of_rules(
+            given["texts"], given["events"], given["options"], most_rows=net["rows"] or 1_000, limits=limits, **options
+        )
+    told = _teller(tell, lambda expanded, known: known)
+    told(0, 1)
+    found = net_analysis.space(opened.net, net["max_states"], told)
+    return {"done": asdict(found), "problems": _shown(opened.problems)}
+
+
+def _random(program: Program, options: RunOptions, net: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    from occurs.services import net_analysis
+
+    stream = net_analysis.stream(net["stream"], net.get("file"))
+    more = {name: net[name] for name in ("runs", "seed", "steps", "black", "first", "sink_exits")}
+    found = net_analysis.random_runs(
+        program, stream, unit=options.input.time_unit, progress=_teller(tell), **more
+    )
+    return {"done": asdict(found), "problems": []}
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Jobs: runs and verifications in processes of their own, two at once, the others in a queue.
+"""Jobs: runs and analyses in processes of their own, two at once, the others in a queue.
 
 A job has a folder in a private temporary directory, where its process writes the result.  Cancelling a job kills its
 process and everything that it started; it leaves no file.
@@ -23,8 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import to_builtins
+
 from occurs.studio import limits, marks
 from occurs.studio.results import Results
+from occurs.studio.shapes import JobNet
 from occurs.studio.spawning import command, environment
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -47,8 +50,10 @@ class UnknownJobError(LookupError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is to do: ``run`` or ``verify`` a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
+    """What a job is to do with a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
 
+    ``kind``: ``run``, ``verify``, ``space`` or ``random``; ``net``: the members of ``shapes.JobNet``, and ``data``, the
+    bytes of a file of a net as text of one character each.
     ``marked``: the paths of texts that have a byte order mark, which places count.  ``default``: nobody chose the
     events; those that have no column with types are read by their names.
     """
@@ -59,6 +64,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     marked: frozenset[str] = frozenset()
     default: bool = False
+    net: Mapping[str, Any] = field(default_factory=lambda: to_builtins(JobNet()))
 
 
 @dataclass
@@ -226,8 +232,8 @@ class Jobs:
         request, most = job.request, self.most
         return {
             "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
-            "default": request.default, "options": dict(request.options), "root": str(self._root),
-            "folder": str(job.folder),
+            "default": request.default, "options": dict(request.options), "net": dict(request.net),
+            "root": str(self._root), "folder": str(job.folder),
             "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
         }  # fmt: skip
 

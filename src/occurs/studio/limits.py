@@ -36,14 +36,25 @@ class Limits:
     call_seconds_per_mb: float = 20.0
     #: the memory of the language worker
     worker_memory: int = 4096 * MB
-    #: nets that are open, of places and transitions and of rows of one, and the bytes of its file or of its events
+    #: nets that are open, of places and transitions and of rows of one, and the bytes of its events
     nets: int = 4
     net_nodes: int = 10_000
     net_rows: int = 100_000
-    net_file: int = 16 * MB
     net_events: int = 100 * MB
-    #: opening a net, which is drawn then
+    #: a call of a net: opening it draws it, and going back fires again
     net_seconds: float = 30.0
+    #: pixels of a timeline, marks that it shows one by one, and its lanes
+    timeline_width: int = 4_000
+    timeline_marks: int = 2_000
+    timeline_lanes: int = 200
+    #: rows in one answer, and characters of a value in them
+    rows: int = 1_000
+    shown: int = 2_000
+    #: constituents of one detection, and their levels
+    why_nodes: int = 2_000
+    why_depth: int = 50
+    #: events that are remembered for readers that come back
+    updates: int = 1_000
     #: wrong tokens in a minute; each further one is answered after `token_delay`
     wrong_tokens: int = 20
     token_delay: float = 1.0

@@ -45,7 +45,8 @@ def behind_mark(span: dict[str, int]) -> dict[str, int]:
 def drawn(raw: bytes, path: str) -> Any:
     """The answer of a call over drawings of the text at ``path``, which begins with a mark, so that it counts it."""
     found = outer(msgspec.Raw(raw), {path})
-    found["statements"] = [{**s, "span": behind_mark(s["span"])} for s in found["statements"]]
+    if "statements" in found:
+        found["statements"] = [{**s, "span": behind_mark(s["span"])} for s in found["statements"]]
     if "edits" in found:
         found["edits"] = [{**e, "from": e["from"] + 1, "to": e["to"] + 1} for e in found["edits"]]
     if found.get("text") is not None:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from anyio import to_thread
-from msgspec import UNSET, json, to_builtins
+from msgspec import UNSET, Raw, json, to_builtins
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,7 +16,6 @@ from starlette.routing import Route
 from occurs.studio import marks, shapes
 from occurs.studio.files import kind_of
 from occurs.studio.http import Refused, answer, body, call, problems_refused, query
-from occurs.studio.limits import LIMITS
 from occurs.studio.nets import Nets
 from occurs.studio.programs import Program
 from occurs.studio.project import options_of
@@ -33,10 +32,10 @@ async def open_net(request: Request) -> Response:
     asked = await body(request, shapes.NetRequest)
     studio = request.app.state.studio
     if asked.path is not None and kind_of(studio.folder.check(asked.path)) == "net":
-        data = await to_thread.run_sync(_net_file, studio, asked.path, asked.texts)
+        data = await to_thread.run_sync(net_file, studio, asked.path, asked.texts)
         id, found = await _nets(request).open("file", _stem(asked.path), path=asked.path, data=data, black=asked.black)
         return answer({"id": id, **found}, 201)
-    program = await to_thread.run_sync(_program, studio, asked)
+    program = await to_thread.run_sync(program_of, studio, asked.path, asked.texts)
     settings, default = program.settings, asked.events is None
     options = settings.options if asked.options is None else options_of(asked.options)
     events = await to_thread.run_sync(studio.events, settings.events if default else asked.events, default)
@@ -52,7 +51,7 @@ async def open_net(request: Request) -> Response:
     return answer(marks.outer({"id": id, **found}, program.marked), 201)
 
 
-def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
+def net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
     """The bytes of a file of a net, as text of one character each."""
     if path not in texts:
         data: bytes = studio.folder.read(path).data
@@ -60,19 +59,17 @@ def _net_file(studio: Any, path: str, texts: dict[str, str]) -> str:
         data = texts[path].encode("iso-8859-1", "xmlcharrefreplace")
     else:
         data = texts[path].encode(errors="surrogatepass")
-    if len(data) > LIMITS.net_file:
-        raise Refused(413, "too-large", f"{path}: a file of a net has at most {LIMITS.net_file >> 20} MB")
     return data.decode("iso-8859-1")
 
 
-def _program(studio: Any, asked: shapes.NetRequest) -> Program:
-    """The program of which a net is made: all of it, or one file of rules."""
-    if asked.path is not None and kind_of(asked.path) != "rules":
-        raise Refused(400, "bad-request", f"{asked.path} is neither a file of rules nor of a net")
-    program: Program = studio.read(asked.texts, asked.path)
-    if asked.path is not None:
-        own = [p for p in program.problems if p.file == asked.path]
-        program = replace(program, texts={asked.path: program.texts[asked.path]}, problems=own)
+def program_of(studio: Any, path: str | None, unsaved: dict[str, str]) -> Program:
+    """A file of rules, or the whole program.  Refuses one with errors (422)."""
+    if path is not None and kind_of(path) != "rules":
+        raise Refused(400, "bad-request", f"{path} is neither a file of rules nor of a net")
+    program: Program = studio.read(unsaved, path)
+    if path is not None:
+        own = [p for p in program.problems if p.file == path]
+        program = replace(program, texts={path: program.texts[path]}, problems=own)
     if wrong := [p for p in program.problems if p.severity == "error"]:
         raise problems_refused(wrong)
     if not program.texts:
@@ -107,6 +104,14 @@ async def fire(request: Request) -> Response:
     return answer(await _nets(request).ask(_id(request), args.pop("call"), **args))
 
 
+@call(body=shapes.NetEdit, answer=shapes.NetOpened)
+async def edit(request: Request) -> Response:
+    """Change initial tokens, guards, priorities and inscriptions of a net, and restart it."""
+    asked, id = await body(request, shapes.NetEdit), _id(request)
+    raw = await _nets(request).ask(id, "edit", changes=to_builtins(asked.changes))
+    return answer({"id": id, **json.decode(raw, type=dict[str, Raw])})
+
+
 @call(query=shapes.NetExportQuery, text="image/svg+xml")
 async def export(request: Request) -> Response:
     """A net as a file."""
@@ -130,6 +135,7 @@ async def close(request: Request) -> Response:
 routes = [
     Route("/nets", open_net, methods=["POST"]),
     Route("/nets/{id}/fire", fire, methods=["POST"]),
+    Route("/nets/{id}/edit", edit, methods=["POST"]),
     Route("/nets/{id}/export", export),
     Route("/nets/{id}", close, methods=["DELETE"]),
 ]

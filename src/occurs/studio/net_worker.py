@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from occurs.services.answers import NetOpened
 from occurs.studio.limits import LIMITS
 from occurs.studio.worker import plain, serve
 
 
 def main() -> None:
     """Answer the lines of standard input until it ends."""
+    # tokens are many and in no cycles: looking for cycles among them takes as long as all else
+    gc.set_threshold(100_000, 20, 20)
     serve(calls)
 
 
 def calls() -> Mapping[str, Callable[..., Any]]:
     """The calls by name; this loads the engine."""
-    from occurs.nets.stepping import Breaks
     from occurs.services import nets, offered
 
     opened: dict[str, nets.OpenNet] = {}
     limits = nets.Limits(LIMITS.net_nodes, LIMITS.net_events)
 
     def kept(id: str, net: nets.OpenNet) -> dict[str, Any]:
-        found = net.opened()
+        found = shown(net.opened())
         opened[id] = net
+        return found
+
+    def shown(found: NetOpened) -> dict[str, Any]:
         # a drawing has no integers that JavaScript would round
         return {
             "net": found.net, "state": plain(found.state), "rows": plain(found.rows), "problems": found.problems,
@@ -42,7 +48,7 @@ def calls() -> Mapping[str, Callable[..., Any]]:
         return kept(id, nets.of_net_file(path, data.encode("iso-8859-1"), black=black, limits=limits))
 
     def run(id: str, steps: int | None, row: int | None, breaks: Mapping[str, Any] | None) -> Any:
-        where = None if breaks is None else Breaks(frozenset(breaks["transitions"]), breaks["places"])
+        where = None if breaks is None else nets.Breaks(frozenset(breaks["transitions"]), breaks["places"])
         return plain(opened[id].run(steps, row, where))
 
     def fire(id: str, transition: str, binding: Mapping[str, str] | None) -> Any:
@@ -57,10 +63,13 @@ def calls() -> Mapping[str, Callable[..., Any]]:
     def export(id: str, format: nets.Format, theme: str) -> str:
         return opened[id].export(format, theme)
 
+    def edit(id: str, changes: Sequence[Mapping[str, Any]]) -> Any:
+        return shown(opened[id].edit([nets.Change(**change) for change in changes]))
+
     def close(id: str) -> None:
         opened.pop(id, None)
 
-    made: list[Callable[..., Any]] = [rules, file, run, fire, back, reset, export, close]
+    made: list[Callable[..., Any]] = [rules, file, run, fire, back, reset, edit, export, close]
     return {one.__name__: one for one in made}
 
 

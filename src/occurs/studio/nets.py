@@ -47,13 +47,13 @@ class Nets:
         """Open a net; returns its id and the members of the answer.  One net too many closes the oldest one."""
         async with self._turn:
             await self._started()
-            while len(self._open) >= LIMITS.nets:
+            id = uuid.uuid4().hex[:12]
+            raw = await self._asked(call, {"id": id, **args})
+            self._open[id] = name
+            while len(self._open) > LIMITS.nets:
                 oldest = next(iter(self._open))
                 await self._asked("close", {"id": oldest})
                 self._forget(oldest, f"the net was closed, because {LIMITS.nets} newer ones are open")
-            id = uuid.uuid4().hex[:12]
-            raw = await self._asked(call, {"id": id, **args}, LIMITS.net_seconds)
-            self._open[id] = name
         return id, msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
 
     def name(self, id: str) -> str:
@@ -62,7 +62,7 @@ class Nets:
             raise Refused(404, "unknown-net", self._why.get(id, "there is no such net"), _AGAIN)
         return self._open[id]
 
-    async def ask(self, id: str, call: str, **args: Any) -> msgspec.Raw:
+    async def ask(self, id: str, call: str, /, **args: Any) -> msgspec.Raw:
         """A call of an open net.  Refuses others (404)."""
         self.name(id)
         async with self._turn:
@@ -105,9 +105,9 @@ class Nets:
         if not self._turn.locked():
             self._lost("the net worker stopped unexpectedly")
 
-    async def _asked(self, call: str, args: dict[str, Any], seconds: float = LIMITS.call_seconds) -> msgspec.Raw:
+    async def _asked(self, call: str, args: dict[str, Any]) -> msgspec.Raw:
         try:
-            reply: Reply = await self._worker.ask(call, args, seconds)
+            reply: Reply = await self._worker.ask(call, args, LIMITS.net_seconds)
         except Ended as error:
             self._worker.kill()
             await self._worker.wait()

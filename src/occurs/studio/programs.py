@@ -29,8 +29,8 @@ class Program:
 def read(folder: Folder, project: Project, unsaved: Mapping[str, str], path: str | None = None) -> Program:
     """The program with the texts in ``unsaved`` that belong to it.
 
-    ``path``: a file of rules that is asked about, which is read in any case.  Refuses it if it cannot be read (404,
-    422), and hostile paths (403).
+    ``path``: a file of rules that is asked about, which is read in any case.  Refuses it if it cannot be (404, 422),
+    and hostile paths (403).
     """
     settings = project.settings()
     problems = list(settings.problems)

@@ -92,6 +92,11 @@ class Draft(Struct):
     canvas: dict[str, Any]
 
 
+# msgspec looks at a shape when it is used for the first time.  Two threads that do so at once can end the process
+# (0.22: one sees what the other has half done), and these shapes are used in threads.
+msgspec.convert(EMPTY, Sidecar)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What holds for the project now: of its file, or of defaults.
@@ -182,7 +187,8 @@ def options_described(meant: Mapping[str, tuple[str, str]]) -> list[Option]:
     hints = get_type_hints(Options)
     out = []
     for field_ in msgspec.structs.fields(Options):
-        kinds = get_args(hints[field_.name]) if get_origin(hints[field_.name]) in (Union, UnionType) else (hints[field_.name],)
+        hint = hints[field_.name]
+        kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         choices = [text for kind in kinds if get_origin(kind) is Literal for text in get_args(kind)]
         of, text = meant.get(field_.name, (None, ""))
         none = NoneType in kinds and field_.default is not None

@@ -14,9 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from occurs.studio.limits import LIMITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +35,9 @@ OPEN = 2**63 - 1
 #: whole numbers beyond it are text, as JavaScript does not tell them apart
 EXACT = 2**53 - 1
 #: characters of a value that a table shows; why shows all
-CUT = 2_000
+CUT = LIMITS.shown
 #: detections and input rows that one answer of why has, and levels
-NODES, DEPTH = 2_000, 50
+NODES, DEPTH = LIMITS.why_nodes, LIMITS.why_depth
 #: orders of rows that are kept, so that paging does not sort again
 KEPT = 4
 
@@ -54,6 +57,12 @@ def reasons_file(number: int) -> str:
 def ends_file(number: int) -> str:
     """The file with their ends, sorted."""
     return f"{number}.ends.npy"
+
+
+def load() -> None:
+    """Import what results are read with: while a job runs there is time for it, and its first answer need not wait."""
+    for name in ("numpy", "pyarrow.compute", "occurs.model.astext"):
+        import_module(name)
 
 
 class UnknownNameError(LookupError):
@@ -424,7 +433,7 @@ class Results:
         number, place, line = (one.table[n][row].as_py() for n in (FILE, ROW, LINE))
         return {"file": self.told["files"][number], "line": line, "row": place}
 
-    # --- two runs ------------------------------------------------------------------------------------------------------
+    # --- two runs -----------------------------------------------------------------------------------------------------
 
     def changes(self, other: Results, limit: int = 1_000) -> dict[str, Any]:
         """What this run has detected that ``other`` has not, and the other way round.

@@ -10,12 +10,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from occurs.errors import Span as Span
 from occurs.services.answers import Formatted as Formatted
 from occurs.services.answers import Hover as Hover
-from occurs.services.answers import Item, NetDrawing, NetRow, Outline, Place, Problem
+from occurs.services.answers import Item, NetCounted, NetDrawing, NetRow, Outline, Place, Problem
 from occurs.services.answers import NetState as NetState
+from occurs.services.answers import Operation as Operation
 from occurs.services.answers import Peeked as Peeked
 from occurs.services.answers import Plan as Plan
 from occurs.services.answers import StatementKind as StatementKind
 from occurs.services.answers import Words as Words
+from occurs.studio.limits import LIMITS
 
 
 class Refusal(Struct):
@@ -81,6 +83,15 @@ class At(Struct, forbid_unknown_fields=True):
     texts: dict[str, str] = {}
 
 
+class Rename(Struct, forbid_unknown_fields=True):
+    """A position in one text of the program, and a name; null: only say what can be renamed."""
+
+    path: str
+    offset: int
+    to: str | None = None
+    texts: dict[str, str] = {}
+
+
 class Format(Struct, forbid_unknown_fields=True):
     """A text to be written in its canonical form."""
 
@@ -88,14 +99,14 @@ class Format(Struct, forbid_unknown_fields=True):
     text: str
 
 
-class Tag(Struct, frozen=True):
+class CanvasTag(Struct, frozen=True):
     """An annotation `@Tag(name='..', value='..')`."""
 
     name: str
     value: str
 
 
-class Head(Struct, frozen=True):
+class CanvasHead(Struct, frozen=True):
     """The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
 
     ``where``: the condition on detections.
@@ -103,7 +114,7 @@ class Head(Struct, frozen=True):
 
     name: str | None = None
     description: str | None = None
-    tags: list[Tag] = []
+    tags: list[CanvasTag] = []
     priority: int | float | str | None = None
     into: str | None = None
     where: str | None = None
@@ -111,7 +122,7 @@ class Head(Struct, frozen=True):
     discard: bool = False
 
 
-class Node(Struct, frozen=True):
+class CanvasNode(Struct, frozen=True):
     """A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out."""
 
     id: str
@@ -121,7 +132,7 @@ class Node(Struct, frozen=True):
     y: float | None = None
 
 
-class Link(Struct, frozen=True):
+class CanvasLink(Struct, frozen=True):
     """From an operand to its operator, where it has the place ``order`` (from 1)."""
 
     source: str = msgspec.field(name="from")
@@ -132,9 +143,9 @@ class Link(Struct, frozen=True):
 class Canvas(Struct, frozen=True):
     """The drawing of one EPL statement."""
 
-    head: Head = Head()
-    nodes: list[Node] = []
-    links: list[Link] = []
+    head: CanvasHead = CanvasHead()
+    nodes: list[CanvasNode] = []
+    links: list[CanvasLink] = []
 
 
 class Statement(Struct, frozen=True):
@@ -191,6 +202,44 @@ class CanvasOf(Struct, forbid_unknown_fields=True):
     canvas: Canvas
     path: str | None = None
     texts: dict[str, str] = {}
+
+
+class Change(Struct, forbid_unknown_fields=True):
+    """A change of a type of events or of its attribute; ``to``: the new name, or the type of the attribute.
+
+    ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
+    """
+
+    op: Operation
+    type: str | None = None
+    attribute: str | None = None
+    name: str | None = None
+    to: str | None = None
+
+
+class DomainOf(Struct, forbid_unknown_fields=True):
+    """A change of the types that an EPL text declares."""
+
+    text: str
+    change: Change
+    path: str | None = None
+    texts: dict[str, str] = {}
+
+
+class DomainChanged(Struct, frozen=True):
+    """A text after a change of its types; null if there are errors."""
+
+    text: str | None
+    edits: list[Edit]
+    problems: list[Problem]
+
+
+class ModelOf(Struct, forbid_unknown_fields=True):
+    """A statement of an EPL text to make a graphical model of, or the graphical model to make a text of."""
+
+    text: str | None = None
+    statement: str | None = None
+    model: dict[str, Any] | None = None
 
 
 class PlanOf(Struct, forbid_unknown_fields=True):
@@ -256,6 +305,19 @@ class Completions(Struct, frozen=True):
     items: list[Item]
 
 
+class Renamed(Struct, frozen=True):
+    """The name at a place with its span, all null if there is none, and the edits by path.
+
+    With problems there are no edits.
+    """
+
+    name: str | None
+    kind: Literal["type", "attribute", "tag"] | None
+    span: Span | None
+    edits: dict[str, list[Edit]]
+    problems: list[Problem]
+
+
 class Places(Struct, frozen=True):
     """Where a name is defined."""
 
@@ -273,13 +335,46 @@ class Opened(Struct, frozen=True):
     command: str | None
 
 
+class JobNet(Struct, forbid_unknown_fields=True):
+    """The net of a job that is not a run.
+
+    Attributes:
+        path: A file of rules, or for `space` of a net; null: the whole program.
+        black: Of `space` and `random`: whether to keep black transitions.
+        first: The number at which searches start.
+        sink_exits: Whether to keep the Exit places below `every` empty.
+        rows: The maximum number of rows: 1,000 for `space`, 20,000 for `verify`.
+        max_states: Of `space`: the number of markings at which the search stops.
+        stream: Of `random`: the file that describes the streams (`.toml`, `.json`), or the description itself.
+        runs: Of `random`: the number of runs.
+        seed: Of `random`: determines all streams.
+        steps: Of `random`: the maximum number of firings of a run.
+    """
+
+    path: str | None = None
+    black: bool = True
+    first: Literal[0, 1] = 0
+    sink_exits: bool = False
+    rows: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    max_states: Annotated[int, Meta(ge=1, le=10_000_000)] = 100_000
+    stream: str | dict[str, Any] | None = None
+    runs: Annotated[int, Meta(ge=1, le=100_000)] = 100
+    seed: int = 0
+    steps: Annotated[int, Meta(ge=1)] | None = None
+
+
 class JobRequest(Struct, forbid_unknown_fields=True):
-    """A job: unsaved texts, and events and options in the place of those of the project."""
+    """A job: unsaved texts, and events and options in the place of those of the project.
+
+    ``run`` the program, ``verify`` it with its nets, explore the state ``space`` of its net, or count over ``random``
+    streams.
+    """
 
     kind: Literal["run", "verify", "space", "random"]
     texts: dict[str, str] = {}
     events: list[str] | None = None
     options: dict[str, Any] | None = None
+    net: JobNet | None = None
 
 
 class JobStarted(Struct, frozen=True):
@@ -289,7 +384,11 @@ class JobStarted(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """How far a job is: rows that are processed, of how many, the time that is reached, detections so far."""
+    """How far a job is.
+
+    Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
+    are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
+    """
 
     done: int
     total: int
@@ -312,11 +411,42 @@ class Count(Struct, frozen=True):
     count: int
 
 
-class Result(Struct, frozen=True, kw_only=True):
-    """What a run found, or whether a verification found the engine ``equal`` to the meaning of the rules.
+class Detected(Struct, frozen=True):
+    """A type of detections: its attributes in their order, and whether it is of intervals."""
 
-    ``first``, ``last``: the clock of a run in ticks; ``counts``: rows read, bad, outside ..; ``report``: counts or
-    differences of a verification as text.
+    name: str
+    attributes: list[str]
+    lasting: bool
+
+
+class SideCounts(Struct, frozen=True):
+    """The numbers of detections of a type, in the order of the sides."""
+
+    type: str
+    counts: list[int]
+
+
+class Difference(Struct, frozen=True):
+    """The first instant at which a side differs from the reference in a type.
+
+    ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
+    """
+
+    type: str
+    side: str
+    time: str | int
+    ticks: int | str
+    text: str
+    why: list[str]
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What a job found; the members depend on its kind.
+
+    Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
+    ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
+    ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
+    the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.
     """
 
     milliseconds: int
@@ -325,10 +455,25 @@ class Result(Struct, frozen=True, kw_only=True):
     last: int | str | UnsetType | None = UNSET
     inputs: list[Count] | UnsetType = UNSET
     types: list[Count] | UnsetType = UNSET
+    schemas: list[Detected] | UnsetType = UNSET
     total: int | UnsetType = UNSET
     counts: dict[str, int] | UnsetType = UNSET
     equal: bool | UnsetType = UNSET
     report: str | UnsetType = UNSET
+    sides: list[str] | UnsetType = UNSET
+    table: list[SideCounts] | UnsetType = UNSET
+    differences: list[Difference] | UnsetType = UNSET
+    firings: dict[str, int] | UnsetType = UNSET
+    without: str | UnsetType | None = UNSET
+    complete: bool | UnsetType = UNSET
+    nodes: int | UnsetType = UNSET
+    arcs: int | UnsetType = UNSET
+    dead_markings: int | UnsetType = UNSET
+    home_markings: int | UnsetType | None = UNSET
+    dead_transitions: list[str] | UnsetType = UNSET
+    runs: int | UnsetType = UNSET
+    confidence: float | UnsetType = UNSET
+    counted: list[NetCounted] | UnsetType = UNSET
 
 
 class Job(Struct, frozen=True):
@@ -347,7 +492,7 @@ class TimelineQuery(Struct, frozen=True):
 
     begin: int | None = msgspec.field(default=None, name="from")
     stop: int | None = msgspec.field(default=None, name="to")
-    width: Annotated[int, Meta(ge=1, le=4000)] = 1000
+    width: Annotated[int, Meta(ge=1, le=LIMITS.timeline_width)] = 1000
     by: str | None = None
     types: str = ""
 
@@ -391,7 +536,7 @@ class RowsQuery(Struct, frozen=True):
     text: str = ""
     sort: str = "time"
     offset: Annotated[int, Meta(ge=0)] = 0
-    limit: Annotated[int, Meta(ge=0, le=1000)] = 200
+    limit: Annotated[int, Meta(ge=0, le=LIMITS.rows)] = 200
 
 
 class Column(Struct, frozen=True):
@@ -548,6 +693,26 @@ class FireRequest(Struct, forbid_unknown_fields=True):
     back: Annotated[int, Meta(ge=0)] | UnsetType = UNSET
     reset: Annotated[int, Meta(ge=0, le=2**53 - 1)] | UnsetType | None = UNSET
     breaks: NetBreaks | UnsetType | None = UNSET
+
+
+class NetChange(Struct, forbid_unknown_fields=True):
+    """A new text of an element, as CPN ML.
+
+    ``element``: a place for ``initial``, else a transition.  Of an ``arc`` also its ``place``, and whether it leads
+    ``into`` the transition; null: both directions, as a line with two heads is.
+    """
+
+    element: str
+    what: Literal["initial", "guard", "priority", "arc"]
+    text: str
+    place: str | None = None
+    into: bool | None = None
+
+
+class NetEdit(Struct, forbid_unknown_fields=True):
+    """Changes of a net, all of which are made, or none."""
+
+    changes: list[NetChange]
 
 
 class NetExportQuery(Struct, frozen=True):

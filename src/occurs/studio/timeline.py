@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from occurs.plot.order import natural
+from occurs.studio.limits import LIMITS
 from occurs.studio.results import OPEN, Results, Rows, UnknownNameError, exact
 
 if TYPE_CHECKING:
     import numpy as np
 
 #: marks that are told one by one; of more, only how many there are in every pixel
-MARKS = 2_000
+MARKS = LIMITS.timeline_marks
 #: lanes of one picture, and numbers in it where rows are counted
-LANES, NUMBERS = 200, 70_000
+LANES, NUMBERS = LIMITS.timeline_lanes, 70_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,19 +15,21 @@ from starlette.responses import StreamingResponse
 from occurs.studio.http import Refused
 from occurs.studio.limits import LIMITS
 
-#: events that are remembered for readers that come back
-REMEMBERED = 1_000
-#: seconds between two comments, which keep a connection open
+#: seconds between two comments
 BEAT = 15.0
 
 
 class Updates:
-    """Events with numbers, the newest remembered, and the readers that wait for more."""
+    """Events with numbers, the newest remembered, and the readers that wait for more.
 
-    def __init__(self) -> None:
+    ``beat``: seconds between two comments, which keep a connection open.
+    """
+
+    def __init__(self, beat: float = BEAT) -> None:
+        self._beat = beat
         #: of this start of the server: numbers of another one mean nothing
         self._start = secrets.token_hex(4)
-        self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
+        self._events: deque[tuple[int, bytes]] = deque(maxlen=LIMITS.updates)
         self._last = 0
         self._waiting: set[asyncio.Event] = set()
         self._closed = False
@@ -92,7 +94,7 @@ class Updates:
                 if at < self._last:
                     continue
                 try:
-                    async with asyncio.timeout(BEAT):
+                    async with asyncio.timeout(self._beat):
                         await signal.wait()
                 except TimeoutError:
                     yield b": beat\n\n"

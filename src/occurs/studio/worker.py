@@ -18,6 +18,7 @@ from typing import IO, Any
 import msgspec
 
 from occurs.services.answers import Outline, Problem
+from occurs.studio import shapes
 from occurs.studio.limits import LIMITS
 from occurs.studio.memory import limit_memory
 
@@ -84,6 +85,11 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def definition(texts: Texts, path: str, offset: int, **of: Any) -> Any:
         return {"places": services.definition(path, texts, offset, known(texts, **of))}
 
+    def rename(texts: Texts, path: str, offset: int, to: str | None, **of: Any) -> Any:
+        found = services.rename(path, texts, offset, to, known(texts, **of))
+        edits = {p: [shapes.Edit(e.start, e.to, e.insert) for e in made] for p, made in found.edits.items()}
+        return shapes.Renamed(found.name, found.kind, found.span, edits, list(found.problems))
+
     def known(texts: Texts, events: list[str], options: dict[str, Any], default: bool) -> Any:
         return services.known_types(chosen(texts, events, options, default), options)
 
@@ -100,26 +106,38 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return plain(services.peek(chosen(texts, events, options, default), options, rows))
 
     def plan(texts: Texts, events: list[str], options: dict[str, Any], default: bool, optional: bool) -> Any:
-        sources = None
+        run = RunOptions({**options, "bad_rows": "skip"}).to_verify()
         try:
             sources = heads(chosen(texts, events, options, default), {**options, "bad_rows": "skip"}) or None
-        except InputProblem:
+            return plain(services.plan(texts, sources, run))
+        except InputProblem:  # what is wrong with the events is told where they are run
             if not optional:
                 raise
-        return plain(services.plan(texts, sources, RunOptions({**options, "bad_rows": "skip"}).to_verify()))
+        return plain(services.plan(texts, None, run))
 
     def graph(text: str, texts: Texts, path: str, **of: Any) -> Any:
         return plain(services.graph(text, texts, path, known(texts, **of)))
 
     def draw(text: str, statement: str | None, canvas: dict[str, Any], texts: Texts, path: str, **of: Any) -> Any:
-        found = services.draw(text, statement, canvas, texts, path, known(texts, **of))
-        edits = [{"from": e.start, "to": e.stop, "insert": e.insert} for e in found.edits]
-        return {**plain(found), "edits": edits}
+        return edited(services.draw(text, statement, canvas, texts, path, known(texts, **of)))
+
+    def domain(text: str, change: dict[str, Any], texts: Texts, path: str, **of: Any) -> Any:
+        return edited(services.change_domain(text, change, texts, path, known(texts, **of)))
+
+    def edited(found: Any) -> Any:
+        return {**plain(found), "edits": [{"from": e.start, "to": e.to, "insert": e.insert} for e in found.edits]}
+
+    def model(text: str, statement: str) -> Any:
+        return services.model(text, statement)
+
+    def model_text(model: dict[str, Any]) -> Any:
+        return {"text": services.model_text(model)}
 
     services.words()
     services.check({})
     made: list[Callable[..., Any]] = [
-        check, complete, hover, definition, words, options, format, peek, plan, graph, draw,
+        check, complete, hover, definition, rename, words, options, format, peek, plan,
+        graph, draw, domain, model, model_text,
     ]  # fmt: skip
     return {one.__name__: one for one in made}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -101,6 +101,24 @@ def _surplus(rows: list[Row], others: Counter[Row]) -> list[Row]:
 def show(row: Row) -> str:
     """``Type@time(name=value, ...)``."""
     return f"{row[0]}@{row[1]}({', '.join(f'{n}={v!r}' for n, v in row[2])})"
+
+
+def by_instant(events: Iterable[Occurrence]) -> dict[tuple[str, int], list[Occurrence]]:
+    """Events by type and time."""
+    out: dict[tuple[str, int], list[Occurrence]] = {}
+    for e in events:
+        out.setdefault((e.type, e.time), []).append(e)
+    return out
+
+
+def first_difference(one: Sequence[Occurrence], other: Sequence[Occurrence], type_: str) -> tuple[int, str] | None:
+    """The first instant at which two sides derived otherwise of a type, and how; None if they agree."""
+    left, right = by_instant(one), by_instant(other)
+    for kind, time in sorted({k for k in (*left, *right) if k[0] == type_}, key=lambda k: k[1]):
+        text = difference(left.get((kind, time), []), right.get((kind, time), []))
+        if text:
+            return time, text
+    return None
 
 
 def difference(expected: Iterable[Occurrence], found: Iterable[Occurrence], limit: int = 20) -> str | None:

@@ -28,10 +28,19 @@ from occurs.nets.firing import Element, Run, run
 from occurs.nets.net import Net, Role
 from occurs.nets.simulate import Simulator
 from occurs.nets.transform import encoded, steps_encoded, to_priority_net
-from occurs.verify.compare import Row, difference, row_of, same_row, show, unmatched
-from occurs.verify.reference import Verification, detected, expected
+from occurs.verify.compare import Row, first_difference, row_of, same_row, show, unmatched
+from occurs.verify.reference import (
+    ENGINE,
+    REFERENCE,
+    Difference,
+    Progress,
+    Verification,
+    counted,
+    detected,
+    expected,
+)
 
-ENGINE, REFERENCE, BLACK, ENCODED = "engine", "reference", "BPCPN", "PCPN"
+BLACK, ENCODED = "BPCPN", "PCPN"
 #: so often a net without black transitions may fire: it counts every tick that a guard waits
 MOST_FIRINGS = 500_000
 
@@ -53,12 +62,18 @@ class Sides:
 
     def report(self) -> Verification:
         """The table of counts, and per type and side the first instant that differs from the reference."""
-        types = sorted({e.type for found in self.answers.values() for e in found})
-        lines = [*_table(types, self.answers), *self._nets()]
-        told = [text for t in types for text in self._differences(t)]
-        names = [*self.answers]
-        lines += told or [f"{', '.join(names[:-1])} and {names[-1]} agree"]
-        return Verification(not told, "\n".join(lines))
+        counts, names = counted(self.answers), (*self.answers,)
+        lines = [*_table(counts, names), *self._nets()]
+        differences = tuple(d for t in counts for d in self._differences(t))
+        for d in differences:
+            lines.append(f"{d.type} at {d.time}, {d.side} compared with the reference:")
+            lines += map(_indented, (d.text, *d.why))
+        if not differences:
+            lines.append(f"{', '.join(names[:-1])} and {names[-1]} agree")
+        firings = {side: ran.run.steps for side, ran in (self.nets or {}).items()}
+        return Verification(
+            not differences, "\n".join(lines), names, counts, differences, firings, self.without
+        )  # fmt: skip
 
     def _nets(self) -> Iterator[str]:
         if self.without is not None:
@@ -67,37 +82,37 @@ class Sides:
             runs = ", ".join(f"{side}: {ran.run.steps} firings" for side, ran in self.nets.items())
             yield f"{len(self.rows)} event{'s' * (len(self.rows) != 1)}; {runs}"
 
-    def _differences(self, type_: str) -> Iterator[str]:
+    def _differences(self, type_: str) -> Iterator[Difference]:
         wanted = self.answers[REFERENCE]
         for side, found in self.answers.items():
             other = None if side == REFERENCE else first_difference(wanted, found, type_)
             if other is None:
                 continue
             time, text = other
-            yield f"{type_} at {time}, {side} compared with the reference:"
-            yield _indented(text)
+            why: tuple[str, ...] = ()
             if self.nets and side in self.nets and self.translation is not None:
-                yield from self._explained(Witness(self.translation, self.nets[side], self.rows), type_, time, found)
+                witness = Witness(self.translation, self.nets[side], self.rows)
+                why = tuple(self._explained(witness, type_, time, found))
+            yield Difference(type_, side, time, text, why)
 
     def _explained(self, witness: Witness, type_: str, time: int, found: Sequence[Occurrence]) -> Iterator[str]:
         """One event that is missing, and one that is too much."""
         here = [e for e in self.matches if (e.type, e.time) == (type_, time)]
         missing, extra = unmatched(here, [e for e in found if (e.type, e.time) == (type_, time)])
         for row in extra[:1]:
-            yield from map(_indented, witness.why_derived(row))
+            yield from witness.why_derived(row)
         for row in missing[:1]:
             match = next(e for e in here if unmatched([e], [Occurrence(row[0], row[1], dict(row[2]))])[0] == [])
-            yield from map(_indented, witness.why_missing(match))
+            yield from witness.why_missing(match)
 
 
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _table(types: Sequence[str], answers: Mapping[str, Sequence[Occurrence]]) -> Iterator[str]:
+def _table(counts: Mapping[str, Sequence[int]], names: Sequence[str]) -> Iterator[str]:
     """Counts per type and side."""
-    rows = [["type", *answers]]
-    rows += [[t, *(str(sum(e.type == t for e in found)) for found in answers.values())] for t in types]
+    rows = [["type", *names], *([t, *map(str, numbers)] for t, numbers in counts.items())]
     widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
     for r in rows:
         cells = (c.rjust(w) for c, w in zip(r[1:], widths[1:], strict=True))
@@ -105,7 +120,13 @@ def _table(types: Sequence[str], answers: Mapping[str, Sequence[Occurrence]]) ->
 
 
 def verify(
-    program: CheckedProgram, events: Any, options: InputOptions, *, first: int = 0, max_events: int = 20_000
+    program: CheckedProgram,
+    events: Any,
+    options: InputOptions,
+    *,
+    first: int = 0,
+    max_events: int = 20_000,
+    progress: Progress | None = None,
 ) -> Verification:
     """Run engine, reference and nets over the same events and compare the detections as multisets.
 
@@ -118,6 +139,7 @@ def verify(
         options: How the events are read.
         first: The number at which searches start; see :func:`occurs.languages.epl.nets.translate`.
         max_events: The maximum number of events; the reference semantics and the nets are slow.
+        progress: A function that is called when a side is done.
 
     Returns:
         Whether all sides agree, and a report: the counts, and the first difference of each side and type.
@@ -130,15 +152,20 @@ def verify(
     if n > max_events:
         text = f"{n} events are more than the limit of {max_events} for the reference and the nets"
         raise LimitProblem.of("max-events", text, hint="raise the limit with --max-events N")
-    return sides_of(program, history, first).report()
+    return sides_of(program, history, first, progress).report()
 
 
-def sides_of(program: CheckedProgram, history: History, first: int = 0) -> Sides:
+def sides_of(
+    program: CheckedProgram, history: History, first: int = 0, progress: Progress | None = None
+) -> Sides:
     """What all sides derive from a history."""
+    done = progress or (lambda ready, of: None)
     stage = program.plan(history.schemas, history.kind)
     engine = detected(LocalDetections(stage, run_history(stage, history), history, None, False, False, None))
+    done(1, 4)
     bound = program.bind(history.schemas, history.kind)
     answers: dict[str, Sequence[Occurrence]] = {ENGINE: engine, REFERENCE: expected(program, history)}
+    done(2, 4)
     epl = bound.parts.get("epl")
     others = [name for name, part in bound.parts.items() if name != "epl" and part.nodes]
     if not isinstance(epl, Epl) or not epl.nodes or others:
@@ -154,11 +181,13 @@ def sides_of(program: CheckedProgram, history: History, first: int = 0) -> Sides
     except (DefinitionProblem, InputProblem) as refused:
         return Sides(answers, without=_reason(refused))
     runs = {BLACK: black_run(translation, fast)}
+    done(3, 4)
     steps, without = steps_encoded(translation.net, runs[BLACK].run.firings), None
     if steps <= MOST_FIRINGS:
         runs[ENCODED] = encoded_run(translation, fast)
     else:
         without = f"the net without black transitions would need {steps} firings, more than {MOST_FIRINGS}"
+    done(4, 4)
     answers |= {side: ran.derived for side, ran in runs.items()}
     return Sides(answers, matches_of(epl, rows, history.kind, start, until), translation, runs, rows, without)
 
@@ -417,24 +446,6 @@ def rows_in_order(events: Sequence[Occurrence]) -> list[Occurrence]:
     return sorted(events, key=place)
 
 
-def by_instant(events: Sequence[Occurrence]) -> dict[tuple[str, int], list[Occurrence]]:
-    """Events by type and time."""
-    out: dict[tuple[str, int], list[Occurrence]] = {}
-    for e in events:
-        out.setdefault((e.type, e.time), []).append(e)
-    return out
-
-
 def plain(events: Sequence[Occurrence]) -> list[Occurrence]:
     """Only type, time and values."""
     return [replace(e, sequence=None, label=(), constituents=()) for e in events]
-
-
-def first_difference(one: Sequence[Occurrence], other: Sequence[Occurrence], type_: str) -> tuple[int, str] | None:
-    """The first instant at which two sides derived otherwise of a type, and how; None if they agree."""
-    left, right = by_instant(one), by_instant(other)
-    for kind, time in sorted({k for k in (*left, *right) if k[0] == type_}, key=lambda k: k[1]):
-        text = difference(left.get((kind, time), []), right.get((kind, time), []))
-        if text:
-            return time, text
-    return None

@@ -1,5 +1,6 @@
 /** Typed calls of `/api/v1`; errors are `ApiError`, a lost connection is `ConnectionLost`. */
 import { texts } from "../texts";
+import type { NetOpened, NetState } from "./schema";
 import type {
   About,
   Canvas,
@@ -11,17 +12,21 @@ import type {
   DomainAnswer,
   DomainChange,
   ErrorBody,
+  ExampleAnswer,
   FileEntry,
   FormatAnswer,
   GraphAnswer,
   HoverAnswer,
   Job,
   JobKind,
+  NetAsked,
+  NetMove,
   Options,
   PeekAnswer,
   PlanAnswer,
   Problem,
   Project,
+  Renamed,
   RowsAnswer,
   Texts,
   TimelineAnswer,
@@ -185,6 +190,8 @@ export const api = {
     post<HoverAnswer>("hover", { path, texts, offset }, signal),
   definition: (path: string, texts: Texts, offset: number) =>
     post<DefinitionAnswer>("definition", { path, texts, offset }),
+  rename: (path: string, texts: Texts, offset: number, to: string | null) =>
+    post<Renamed>("rename", { path, texts, offset, to }),
   format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
   graph: (path: string, text: string, texts: Texts, signal?: AbortSignal) =>
     post<GraphAnswer>("epl/graph", { text, path, texts }, signal),
@@ -203,7 +210,7 @@ export const api = {
       ...(events && { events }),
       ...(options && { options }),
     }),
-  openExample: (name: string) => post<{ files: string[] }>("examples", { name }),
+  openExample: (name: string) => post<ExampleAnswer>("examples", { name }),
   job: (id: string) => get<Job>(`jobs/${id}`),
   async cancel(id: string): Promise<void> {
     await ask("DELETE", url(`jobs/${id}`));
@@ -216,6 +223,14 @@ export const api = {
     get<WhyAnswer>(`jobs/${id}/why/${encodeURIComponent(label)}`, { depth }, signal),
   changes: (id: string, other: string, signal?: AbortSignal) =>
     get<ChangesAnswer>(`jobs/${id}/changes/${other}`, {}, signal),
+  openNet: (asked: NetAsked, signal?: AbortSignal) => post<NetOpened>("nets", asked, signal),
+  fire: (id: string, move: NetMove) => post<NetState>(`nets/${id}/fire`, move),
+  async exportNet(id: string, format: "cpn" | "net.json" | "svg", theme?: "light" | "dark"): Promise<Blob> {
+    return (await ask("GET", url(`nets/${id}/export`, { format, theme }))).blob();
+  },
+  async closeNet(id: string): Promise<void> {
+    await ask("DELETE", url(`nets/${id}`));
+  },
   async export(id: string, query: ExportQuery): Promise<Blob> {
     return (await ask("GET", url(`jobs/${id}/export`, { ...query }))).blob();
   },

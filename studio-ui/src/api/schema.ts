@@ -3,8 +3,14 @@
 export interface Schemas {
   About: About;
   At: At;
+  Bar: Bar;
   Canvas: Canvas;
+  CanvasHead: CanvasHead1;
+  CanvasLink: CanvasLink;
+  CanvasNode: CanvasNode;
   CanvasOf: CanvasOf;
+  CanvasTag: CanvasTag;
+  Change: Change;
   Changed: Changed;
   Changes: Changes;
   Checked: Checked;
@@ -12,7 +18,11 @@ export interface Schemas {
   Completions: Completions;
   Constituent: Constituent;
   Count: Count;
+  Detected: Detected;
   Detection: Detection;
+  Difference: Difference;
+  DomainChanged: DomainChanged;
+  DomainOf: DomainOf;
   Draft: Draft;
   Edit: Edit;
   Edited: Edited;
@@ -27,22 +37,25 @@ export interface Schemas {
   Formatted: Formatted;
   Graph: Graph;
   GraphOf: GraphOf;
-  Head: Head1;
   Hover: Hover;
   Icon: Icon;
   InFile: InFile;
   Item: Item;
   Job: Job;
+  JobNet: JobNet;
   JobRequest: JobRequest;
   JobStarted: JobStarted;
   Lane: Lane;
   Language: Language;
-  Link: Link;
+  ModelOf: ModelOf;
   NetArc: NetArc;
   NetBreaks: NetBreaks;
+  NetChange: NetChange;
   NetChoice: NetChoice;
+  NetCounted: NetCounted;
   NetDerived: NetDerived;
   NetDrawing: NetDrawing;
+  NetEdit: NetEdit;
   NetExportQuery: NetExportQuery;
   NetFiring: NetFiring;
   NetOpened: NetOpened;
@@ -55,7 +68,6 @@ export interface Schemas {
   NetTaken: NetTaken;
   NetText: NetText;
   NetTransition: NetTransition;
-  Node: Node;
   Opened: Opened;
   Option: Option;
   Options: Options;
@@ -73,14 +85,16 @@ export interface Schemas {
   Progress: Progress;
   Refusal: Refusal;
   Related: Related;
+  Rename: Rename;
+  Renamed: Renamed;
   Result: Result;
   Rows: Rows;
   RowsQuery: RowsQuery;
+  SideCounts: SideCounts;
   Sidecar: Sidecar;
   Snippet: Snippet;
   Span: Span;
   Statement: Statement;
-  Tag: Tag;
   Texts: Texts;
   TimeKind: TimeKind;
   Timeline: Timeline;
@@ -202,39 +216,47 @@ export interface At {
   };
 }
 /**
+ * The number of runs in which something was there ``low`` to ``high`` times.
+ */
+export interface Bar {
+  high: number;
+  low: number;
+  runs: number;
+}
+/**
  * The drawing of one EPL statement.
  */
 export interface Canvas {
-  head: Head;
-  links: Link[];
-  nodes: Node[];
+  head: CanvasHead;
+  links: CanvasLink[];
+  nodes: CanvasNode[];
 }
 /**
  * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
  *
  *     ``where``: the condition on detections.
  */
-export interface Head {
+export interface CanvasHead {
   description: string | null;
   discard: boolean;
   into: string | null;
   name: string | null;
   priority: number | string | null;
   suppress: boolean;
-  tags: Tag[];
+  tags: CanvasTag[];
   where: string | null;
 }
 /**
  * An annotation `@Tag(name='..', value='..')`.
  */
-export interface Tag {
+export interface CanvasTag {
   name: string;
   value: string;
 }
 /**
  * From an operand to its operator, where it has the place ``order`` (from 1).
  */
-export interface Link {
+export interface CanvasLink {
   from: string;
   order: number;
   to: string;
@@ -242,7 +264,7 @@ export interface Link {
 /**
  * A node of a drawing; ``fields``: those of its kind.  It has no place (null) where it is to be laid out.
  */
-export interface Node {
+export interface CanvasNode {
   fields: {
     [k: string]: unknown;
   };
@@ -250,6 +272,21 @@ export interface Node {
   kind: string;
   x: number | null;
   y: number | null;
+}
+/**
+ * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
+ *
+ *     ``where``: the condition on detections.
+ */
+export interface CanvasHead1 {
+  description: string | null;
+  discard: boolean;
+  into: string | null;
+  name: string | null;
+  priority: number | string | null;
+  suppress: boolean;
+  tags: CanvasTag[];
+  where: string | null;
 }
 /**
  * A drawing to put in the place of a statement of an EPL text; ``statement``: its id, null for a new one.
@@ -262,6 +299,25 @@ export interface CanvasOf {
   texts: {
     [k: string]: string;
   };
+}
+/**
+ * A change of a type of events or of its attribute; ``to``: the new name, or the type of the attribute.
+ *
+ *     ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
+ */
+export interface Change {
+  attribute: string | null;
+  name: string | null;
+  op:
+    | "add-attribute"
+    | "add-type"
+    | "remove-attribute"
+    | "remove-type"
+    | "rename-attribute"
+    | "rename-type"
+    | "retype-attribute";
+  to: string | null;
+  type: string | null;
 }
 /**
  * How many detections of a type two runs have each alone and both.
@@ -418,12 +474,33 @@ export interface Count {
   name: string;
 }
 /**
- * A drawing that is not yet a text.
+ * A type of detections: its attributes in their order, and whether it is of intervals.
  */
-export interface Draft {
-  canvas: {
-    [k: string]: unknown;
-  };
+export interface Detected {
+  attributes: string[];
+  lasting: boolean;
+  name: string;
+}
+/**
+ * The first instant at which a side differs from the reference in a type.
+ *
+ *     ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
+ */
+export interface Difference {
+  side: string;
+  text: string;
+  ticks: number | string;
+  time: string | number;
+  type: string;
+  why: string[];
+}
+/**
+ * A text after a change of its types; null if there are errors.
+ */
+export interface DomainChanged {
+  edits: Edit[];
+  problems: Problem[];
+  text: string | null;
 }
 /**
  * The characters from ``from`` up to ``to`` become ``insert``; offsets count code points.
@@ -432,6 +509,25 @@ export interface Edit {
   from: number;
   insert: string;
   to: number;
+}
+/**
+ * A change of the types that an EPL text declares.
+ */
+export interface DomainOf {
+  change: Change;
+  path: string | null;
+  text: string;
+  texts: {
+    [k: string]: string;
+  };
+}
+/**
+ * A drawing that is not yet a text.
+ */
+export interface Draft {
+  canvas: {
+    [k: string]: unknown;
+  };
 }
 /**
  * A text after an edit of a drawing; null if the drawing has errors.  ``renamed``: ids of nodes that have other
@@ -579,21 +675,6 @@ export interface GraphOf {
   };
 }
 /**
- * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
- *
- *     ``where``: the condition on detections.
- */
-export interface Head1 {
-  description: string | null;
-  discard: boolean;
-  into: string | null;
-  name: string | null;
-  priority: number | string | null;
-  suppress: boolean;
-  tags: Tag[];
-  where: string | null;
-}
-/**
  * What is to be said of a place; ``text`` has lines, the first of which is code.
  */
 export interface Hover {
@@ -622,7 +703,10 @@ export interface Job {
   state: "cancelled" | "done" | "failed" | "queued" | "running";
 }
 /**
- * How far a job is: rows that are processed, of how many, the time that is reached, detections so far.
+ * How far a job is.
+ *
+ *     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
+ *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
  */
 export interface Progress {
   at: string | number | null;
@@ -632,24 +716,74 @@ export interface Progress {
   total: number;
 }
 /**
- * What a run found, or whether a verification found the engine ``equal`` to the meaning of the rules.
+ * What a job found; the members depend on its kind.
  *
- *     ``first``, ``last``: the clock of a run in ticks; ``counts``: rows read, bad, outside ..; ``report``: counts or
- *     differences of a verification as text.
+ *     Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
+ *     ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
+ *     ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
+ *     the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.
  */
 export interface Result {
+  arcs: number;
+  complete: boolean;
+  confidence: number;
+  counted: NetCounted[];
   counts: {
     [k: string]: number;
   };
+  dead_markings: number;
+  dead_transitions: string[];
+  differences: Difference[];
   equal: boolean;
+  firings: {
+    [k: string]: number;
+  };
   first: number | string | null;
+  home_markings: number | null;
   inputs: Count[];
   last: number | string | null;
   milliseconds: number;
+  nodes: number;
   report: string;
+  runs: number;
+  schemas: Detected[];
+  sides: string[];
+  table: SideCounts[];
   time: TimeKind;
   total: number;
   types: Count[];
+  without: string | null;
+}
+/**
+ * How often something was there in each of many random runs.
+ *
+ *     Attributes:
+ *         of: Rows of the input, events that statements derive, or firings.
+ *         interval: Of the mean; None for a single run.
+ *         share: The share of runs in which it was there at all.
+ *         histogram: At most 20 bars.
+ */
+export interface NetCounted {
+  histogram: Bar[];
+  interval: [number, number] | null;
+  least: number;
+  mean: number;
+  most: number;
+  name: string;
+  of: "firings" | "input" | "output";
+  share: number;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  share_interval: [number, number];
+}
+/**
+ * The numbers of detections of a type, in the order of the sides.
+ */
+export interface SideCounts {
+  counts: number[];
+  type: string;
 }
 /**
  * What ticks count: microseconds since 1970 UTC if they are timestamps, else the unit, if there is one.
@@ -659,11 +793,47 @@ export interface TimeKind {
   unit: string | null;
 }
 /**
+ * The net of a job that is not a run.
+ *
+ *     Attributes:
+ *         path: A file of rules, or for `space` of a net; null: the whole program.
+ *         black: Of `space` and `random`: whether to keep black transitions.
+ *         first: The number at which searches start.
+ *         sink_exits: Whether to keep the Exit places below `every` empty.
+ *         rows: The maximum number of rows: 1,000 for `space`, 20,000 for `verify`.
+ *         max_states: Of `space`: the number of markings at which the search stops.
+ *         stream: Of `random`: the file that describes the streams (`.toml`, `.json`), or the description itself.
+ *         runs: Of `random`: the number of runs.
+ *         seed: Of `random`: determines all streams.
+ *         steps: Of `random`: the maximum number of firings of a run.
+ */
+export interface JobNet {
+  black: boolean;
+  first: 0 | 1;
+  max_states: number;
+  path: string | null;
+  rows: number | null;
+  runs: number;
+  seed: number;
+  sink_exits: boolean;
+  steps: number | null;
+  stream:
+    | string
+    | {
+        [k: string]: unknown;
+      }
+    | null;
+}
+/**
  * A job: unsaved texts, and events and options in the place of those of the project.
+ *
+ *     ``run`` the program, ``verify`` it with its nets, explore the state ``space`` of its net, or count over ``random``
+ *     streams.
  */
 export interface JobRequest {
   events: string[] | null;
   kind: "random" | "run" | "space" | "verify";
+  net: JobNet | null;
   options: {
     [k: string]: unknown;
   } | null;
@@ -691,6 +861,16 @@ export interface Lane {
   type: string;
 }
 /**
+ * A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+ */
+export interface ModelOf {
+  model: {
+    [k: string]: unknown;
+  } | null;
+  statement: string | null;
+  text: string | null;
+}
+/**
  * A line between a place and a transition, for one arc or for two with the same inscription.
  *
  *     Attributes:
@@ -716,6 +896,19 @@ export interface NetText {
   lines: string[];
   x: number;
   y: number;
+}
+/**
+ * A new text of an element, as CPN ML.
+ *
+ *     ``element``: a place for ``initial``, else a transition.  Of an ``arc`` also its ``place``, and whether it leads
+ *     ``into`` the transition; null: both directions, as a line with two heads is.
+ */
+export interface NetChange {
+  element: string;
+  into: boolean | null;
+  place: string | null;
+  text: string;
+  what: "arc" | "guard" | "initial" | "priority";
 }
 /**
  * A transition that can fire, with the first of its bindings; ``count``: of all of them.
@@ -861,6 +1054,12 @@ export interface NetTransition {
   y: number;
 }
 /**
+ * Changes of a net, all of which are made, or none.
+ */
+export interface NetEdit {
+  changes: NetChange[];
+}
+/**
  * A file: for CPN Tools, with black transitions, or a picture with the tokens of now.
  */
 export interface NetExportQuery {
@@ -907,7 +1106,7 @@ export interface NetOpened {
  *         rows: The number of all rows.
  *         seed: Of the random choices; None if the first enabled transition fires.
  *         changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
- *             all places that have any.
+ *             all places that have any.  A run that is stopped by ``time`` only counts them; the next answer has them.
  *         enabled: The transitions that can fire, in the order of the net.
  *         fired: The last 200 firings of the call.
  *         more: The number of earlier firings of the call.
@@ -1027,8 +1226,8 @@ export interface PeekedRow {
   };
 }
 /**
- * A type in the head of some files.  ``schema``: attributes and their types.  ``rows`` and ``last``: None if there
- *     is more than was read.
+ * A type in the head of some files.  ``schema``: attributes and their types.  ``rows``: None if there is more than
+ *     was read.  ``last``: then the greatest time in the beginning and the end of the files, None if that is not known.
  */
 export interface PeekedType {
   first: string | number | null;
@@ -1057,10 +1256,10 @@ export interface Places {
  *
  *     Attributes:
  *         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
- *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, costs, notes, file,
+ *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, warnings, file,
  *             line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
- *             ticks, text, unbounded, hint}``; ``costs``: warnings of what its execution costs, ``{kind, message, hint}``;
- *             ``notes``: how hosts run it.
+ *             ticks, text, unbounded, hint}``; ``notes``: how hosts run it; ``warnings``: such as costs, ``{kind,
+ *             severity, message, hint}``.
  *         spark: How definitions are partitioned on Spark.
  *         stream: How their state is laid over buckets.
  *         text: The same as ``occurs explain`` prints it.
@@ -1096,6 +1295,31 @@ export interface Program {
   events: string[] | null;
   options: Options;
   rules: string[] | null;
+}
+/**
+ * A position in one text of the program, and a name; null: only say what can be renamed.
+ */
+export interface Rename {
+  offset: number;
+  path: string;
+  texts: {
+    [k: string]: string;
+  };
+  to: string | null;
+}
+/**
+ * The name at a place with its span, all null if there is none, and the edits by path.
+ *
+ *     With problems there are no edits.
+ */
+export interface Renamed {
+  edits: {
+    [k: string]: Edit[];
+  };
+  kind: ("attribute" | "tag" | "type") | null;
+  name: string | null;
+  problems: Problem[];
+  span: Span | null;
 }
 /**
  * A page of rows, each the list of its columns' values.  The columns ``row`` (its number in its type), ``type``,

@@ -1,4 +1,5 @@
 /** The shapes of the interface for programs (`/api/v1`). Offsets and columns count code points, lines from 1. */
+import type { FireRequest, NetRequest } from "./schema";
 
 export type Severity = "error" | "warning" | "notice";
 
@@ -122,9 +123,18 @@ export interface OutlineEntry {
   span: Span | null;
 }
 
+/** A file of events, or a directory of such files: how it is named in the program, and whether it is read by default. */
+export interface EventChoice {
+  path: string;
+  entry: string;
+  directory: boolean;
+  default: boolean;
+}
+
 export interface CheckAnswer {
   problems: Problem[];
   outline: OutlineEntry[];
+  events?: EventChoice[];
 }
 
 export type Texts = Record<string, string>;
@@ -150,6 +160,28 @@ export interface DefinitionAnswer {
   places: { file: string; span: Span }[];
 }
 
+/** The name at a place, and the edits that rename it, by path; offsets count code points. Without `to` only the name. */
+export interface Renamed {
+  name: string | null;
+  kind: "type" | "attribute" | "tag" | null;
+  span: Span | null;
+  edits: Record<string, { from: number; to: number; insert: string }[]>;
+  problems: Problem[];
+}
+
+/** `problems` say why the text stays as it is. */
+export interface FormatAnswer {
+  text: string;
+  problems: Problem[];
+}
+
+/** `added`: the project had no rules, so the example is its program; if not, `command` opens the example. */
+export interface ExampleAnswer {
+  files: string[];
+  added?: boolean;
+  command?: string | null;
+}
+
 export interface Retention {
   type: string | null;
   ticks: Ticks | null;
@@ -169,8 +201,8 @@ export interface Definition {
   why_no_key: string | null;
   retention: Retention[];
   state: string;
-  /** warnings of what its execution costs */
-  costs: { kind: string; message: string; hint: string | null }[];
+  /** warnings of the definition, such as of what its execution costs */
+  warnings: { kind: string; severity: Problem["severity"]; message: string; hint: string | null }[];
   /** how hosts run it */
   notes: string[];
   file: string | null;
@@ -206,6 +238,8 @@ export interface RunResult {
   counts: Record<string, number>;
   inputs: { name: string; count: number }[];
   types: { name: string; count: number }[];
+  /** of the same types: attributes in their order, and whether they are intervals */
+  schemas: { name: string; attributes: string[]; lasting: boolean }[];
   total: number;
   milliseconds: number;
 }
@@ -310,11 +344,17 @@ export interface PeekAnswer {
   problems: Problem[];
 }
 
+/** A net to open; what is left out has its default. */
+export type NetAsked = Partial<NetRequest>;
+
+/** One of `steps`, `end`, `row`, `transition`, `back`, `reset`. */
+export type NetMove = Partial<Omit<FireRequest, "reset">> & { reset?: number | null };
+
 /** An event of `GET updates`. */
 export type Update =
   | { event: "job"; data: Job }
   | { event: "file"; data: { path: string; etag: string | null } }
-  | { event: "worker"; data: { state?: string; message?: string } }
+  | { event: "worker"; data: { worker?: string; state?: string; message?: string } }
   | { event: "reload"; data: unknown }
   | { event: "bye"; data: unknown };
 

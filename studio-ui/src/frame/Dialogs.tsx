@@ -5,8 +5,10 @@ import { ApiError } from "../api/client";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
 import { Skeleton } from "../parts/Empty";
-import { create, remove, settle, tell } from "../state/actions";
+import { messageOf, settle, tell } from "../state/actions";
+import { create, remove } from "../state/files";
 import { set, useStudio } from "../state/store";
+import { finishRename } from "../text/rename";
 import { texts } from "../texts";
 import { numberOf, VIEWS } from "../views";
 import { GoTo } from "./GoTo";
@@ -14,6 +16,9 @@ import { GoTo } from "./GoTo";
 const Compare = lazy(() => import("../text/Compare"));
 
 const close = () => set({ dialog: null });
+
+/** What can be written beside rules: events, nets, models. */
+const OTHERS = [".csv", ".jsonl", ".net.json", ".cpn", ".pattern.json"];
 
 function NewFile() {
   const languages = useStudio((state) => state.about?.languages) ?? [];
@@ -27,11 +32,18 @@ function NewFile() {
     const path = name.trim().replace(/^\.?\//, "");
     if (!path) return;
     if (files.some((file) => file.path === path)) return setWrong(t.exists);
+    const known = [...suffixes, ...OTHERS];
+    if (
+      suffixes.length &&
+      !known.some((suffix) => path.toLowerCase().endsWith(suffix)) &&
+      path !== "studio.json"
+    )
+      return setWrong(t.suffix(known.join("  ")));
     try {
       await create(path);
       close();
     } catch (error) {
-      if (error instanceof ApiError) setWrong([error.message, error.hint].filter(Boolean).join(" "));
+      if (error instanceof ApiError) setWrong(messageOf(error));
       else tell(error);
     }
   }
@@ -44,7 +56,7 @@ function NewFile() {
       buttons={
         <>
           <Button onPress={close}>{t.cancel}</Button>
-          <Button kind="main" isDisabled={!name.trim()} onPress={() => void submit()}>
+          <Button kind="main" why={name.trim() ? undefined : t.needsName} onPress={() => void submit()}>
             {t.create}
           </Button>
         </>
@@ -67,7 +79,11 @@ function NewFile() {
         <Label>{t.name}</Label>
         <Input className="input mono" placeholder="rules.epl" spellCheck="false" autoComplete="off" />
         <Text slot="description" className="dim">
-          {suffixes.length ? suffixes.join("  ") : t.hint}
+          {languages.length
+            ? languages
+                .map((one) => `${texts.languages[one.name] ?? one.name} ${one.suffixes.join(" ")}`)
+                .join(", ")
+            : t.hint}
         </Text>
         <FieldError className="field-error">{wrong}</FieldError>
       </TextField>
@@ -106,15 +122,80 @@ function DeleteFile() {
   );
 }
 
+function Rename() {
+  const renaming = useStudio((state) => state.renaming);
+  const [name, setName] = useState(renaming?.name ?? "");
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const t = texts.rename;
+  if (!renaming) return null;
+  const of = renaming;
+  const same = name.trim() === "" || name.trim() === of.name;
+
+  async function submit() {
+    if (same || busy) return;
+    setBusy(true);
+    try {
+      const reason = await finishRename(of, name.trim());
+      if (reason) setWrong(reason);
+      else close();
+    } catch (error) {
+      if (error instanceof ApiError) setWrong(messageOf(error));
+      else tell(error, t.failed);
+    }
+    setBusy(false);
+  }
+
+  return (
+    <Dialog
+      title={t.title(of.name)}
+      open
+      onClose={close}
+      buttons={
+        <>
+          <Button onPress={close}>{t.cancel}</Button>
+          <Button kind="main" why={same ? t.same : undefined} isDisabled={busy} onPress={() => void submit()}>
+            {t.rename}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        className="text-field"
+        autoFocus
+        value={name}
+        isInvalid={wrong !== null}
+        onFocus={(event) => (event.target as HTMLInputElement).select()}
+        onChange={(now) => {
+          setName(now);
+          setWrong(null);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void submit();
+          else event.continuePropagation();
+        }}
+      >
+        <Label>{t.name}</Label>
+        <Input className="input mono" spellCheck="false" autoComplete="off" />
+        <Text slot="description" className="dim">
+          {t.text(t.kinds[of.kind] ?? of.kind)}
+        </Text>
+        <FieldError className="field-error">{wrong}</FieldError>
+      </TextField>
+    </Dialog>
+  );
+}
+
 function Keys() {
   const views: [string, string] = [
-    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(", "),
+    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(" or "),
     VIEWS.map(({ id }) => texts.views[id]).join(", "),
   ];
   return (
     <Dialog
       title={texts.keys.title}
       open
+      size="wide"
       onClose={close}
       buttons={
         <Button onPress={close} autoFocus>
@@ -124,10 +205,10 @@ function Keys() {
     >
       <table className="keys">
         <tbody>
-          {[...texts.keys.rows, views].map(([keys, what]) => (
+          {[...texts.keys.rows.slice(0, 2), views, ...texts.keys.rows.slice(2)].map(([keys, what]) => (
             <tr key={keys}>
               <th scope="row">
-                {keys.split(", ").map((one) => (
+                {keys.split(" or ").map((one) => (
                   <kbd key={one}>{one}</kbd>
                 ))}
               </th>
@@ -157,9 +238,7 @@ function Changed() {
       onClose={() => {}}
       buttons={
         <>
-          <Button isDisabled={compare} onPress={() => setCompare(true)}>
-            {t.compare}
-          </Button>
+          <Button onPress={() => setCompare(!compare)}>{compare ? t.back : t.compare}</Button>
           <span className="spring" />
           <Button onPress={() => void settle("theirs").catch(tell)}>{t.theirs}</Button>
           <Button kind="main" onPress={() => void settle("mine").catch(tell)}>
@@ -186,6 +265,7 @@ export default function Dialogs() {
     <>
       {dialog === "new-file" ? <NewFile /> : null}
       {dialog === "delete-file" ? <DeleteFile /> : null}
+      {dialog === "rename" ? <Rename /> : null}
       {dialog === "keys" ? <Keys /> : null}
       {dialog === "go-to" || dialog === "places" ? <GoTo /> : null}
       {conflict ? <Changed /> : null}

@@ -6,7 +6,7 @@ import { Empty } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { Tree, type TreeNode } from "../parts/Tree";
 import { openFile } from "../state/actions";
-import { set, useStudio } from "../state/store";
+import { set, usePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const ICONS = { rules: FileCode2, event: Table2, net: Network, model: Shapes, other: FileText };
@@ -65,6 +65,7 @@ export function Files() {
       .map((buffer) => buffer.path)
       .join("\n"),
   );
+  const [open, toggle] = usePanel("filesOpen");
   const dirty = new Set(dirtyList.split("\n"));
   const entry = files.find((file) => file.path === active);
   // a file that was deleted elsewhere and has unsaved texts here is still listed
@@ -84,6 +85,8 @@ export function Files() {
   return (
     <Panel
       title={texts.files.title}
+      open={open}
+      onToggle={toggle}
       className="panel-files"
       actions={
         <>
@@ -92,7 +95,7 @@ export function Files() {
           </IconButton>
           <IconButton
             name={texts.files.remove}
-            isDisabled={!entry?.writable}
+            why={entry?.writable ? undefined : texts.files.cannotRemove}
             onPress={() => set({ dialog: "delete-file" })}
           >
             <Trash2 size={14} />
@@ -100,24 +103,23 @@ export function Files() {
         </>
       }
     >
+      <Tree
+        name={texts.files.title}
+        nodes={nodesOf(all, dirty)}
+        current={active}
+        onAct={(path) => void openFile(path)}
+        onDelete={(path) => {
+          if (files.some((file) => file.path === path && file.writable))
+            set({ active: path, dialog: "delete-file" });
+        }}
+      />
       {ready && all.length === 0 ? (
         <Empty title={texts.files.none} text={texts.files.noneText}>
           <Button kind="main" onPress={() => set({ dialog: "new-file" })}>
             {texts.files.newFile}
           </Button>
         </Empty>
-      ) : (
-        <Tree
-          name={texts.files.title}
-          nodes={nodesOf(all, dirty)}
-          current={active}
-          onAct={(path) => void openFile(path)}
-          onDelete={(path) => {
-            if (files.some((file) => file.path === path && file.writable))
-              set({ active: path, dialog: "delete-file" });
-          }}
-        />
-      )}
+      ) : null}
     </Panel>
   );
 }

@@ -12,9 +12,10 @@ import {
 } from "lucide-react";
 import { Button, IconButton } from "../parts/Button";
 import { MenuButton } from "../parts/MenuButton";
-import { openExample, redo, save, saveAll, undo } from "../state/actions";
+import { redo, save, saveAll, undo } from "../state/actions";
 import { exportAs, exportItems } from "../state/exports";
-import { get, type Panels, type Studio, set, useStudio } from "../state/store";
+import { openExample } from "../state/files";
+import { get, type Studio, set, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const t = texts.header;
@@ -26,7 +27,7 @@ function toggle(panel: "leftOpen" | "rightOpen" | "bottomOpen") {
     set({ drawer: drawer === side ? null : side });
     return;
   }
-  set((state) => ({ panels: { ...state.panels, [panel]: !state.panels[panel] } as Panels }));
+  togglePanel(panel);
 }
 
 /** Saves the file that is shown; if it is saved already, all others. */
@@ -56,19 +57,20 @@ export function Header() {
       {about?.examples.length ? (
         <MenuButton
           name={t.example}
+          placement="bottom start"
           items={about.examples.map((name) => ({ id: name, label: name }))}
           onAct={(name) => void openExample(name)}
         />
       ) : null}
       <span className="spring" />
-      <Button kind="quiet" aria-label={t.save} data-dirty={dirty} onPress={saveNow}>
+      <Button kind="quiet" aria-label={t.save} why={dirty ? undefined : t.saved} onPress={saveNow}>
         <Save size={14} aria-hidden />
         <span className="button-text">{t.save}</span>
       </Button>
-      <IconButton name={t.undo} keys="Ctrl+Z" isDisabled={!canUndo} onPress={undo}>
+      <IconButton name={t.undo} keys="Ctrl+Z" why={canUndo ? undefined : t.noUndo} onPress={undo}>
         <Undo2 size={14} />
       </IconButton>
-      <IconButton name={t.redo} keys="Ctrl+Shift+Z" isDisabled={!canRedo} onPress={redo}>
+      <IconButton name={t.redo} keys="Ctrl+Shift+Z" why={canRedo ? undefined : t.noRedo} onPress={redo}>
         <Redo2 size={14} />
       </IconButton>
       <span className="header-line" />

@@ -1,11 +1,13 @@
 /** The definitions of the program as a tree, by file if there are several. */
 import { FileCode2 } from "lucide-react";
+import { useMemo } from "react";
+import type { OutlineEntry } from "../api/types";
 import { typeColour } from "../parts/colours";
-import { Empty } from "../parts/Empty";
+import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { Tree, type TreeNode } from "../parts/Tree";
 import { goTo } from "../state/actions";
-import { set, typeOrder, useStudio } from "../state/store";
+import { set, typeOrder, usePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 export function Swatch({ colour }: { colour: string }) {
@@ -16,8 +18,23 @@ export function Swatch({ colour }: { colour: string }) {
   );
 }
 
+/** The definitions of each file by their lines, with those of a file that cannot be read just now. */
+function merged(current: OutlineEntry[], stale: OutlineEntry[]): OutlineEntry[] {
+  if (!stale.length) return current;
+  const all = [...current, ...stale];
+  const files = [...new Set(all.map((entry) => entry.file))].sort();
+  const line = (entry: OutlineEntry) => entry.span?.line ?? 0;
+  return files.flatMap((file) =>
+    all.filter((entry) => entry.file === file).sort((a, b) => line(a) - line(b)),
+  );
+}
+
 export function Outline() {
-  const outline = useStudio((state) => state.check.outline);
+  const current = useStudio((state) => state.check.outline);
+  const stale = useStudio((state) => state.check.stale);
+  const checked = useStudio((state) => state.check.checked);
+  const [open, toggle] = usePanel("outlineOpen");
+  const outline = useMemo(() => merged(current, stale), [current, stale]);
   const problems = useStudio((state) => state.check.problems);
   const statement = useStudio((state) => state.statement);
   const active = useStudio((state) => state.active);
@@ -32,7 +49,7 @@ export function Outline() {
       label: entry.name,
       icon: entry.output ? <Swatch colour={typeColour(entry.output, order)} /> : <span className="swatch" />,
       description: entry.kind,
-      className: worst ? `tree-${worst.severity}` : "",
+      className: stale.includes(entry) ? "tree-dim" : worst ? `tree-${worst.severity}` : "",
       end: <span className="tree-end" data-text={entry.kind} />,
     };
   });
@@ -50,22 +67,23 @@ export function Outline() {
           }),
         );
   return (
-    <Panel title={texts.outline.title} className="panel-outline">
-      {outline.length === 0 ? (
+    <Panel title={texts.outline.title} className="panel-outline" open={open} onToggle={toggle}>
+      <Tree
+        name={texts.outline.title}
+        nodes={tree}
+        current={at < 0 ? null : (ids[at] ?? null)}
+        onAct={(id) => {
+          const entry = outline[ids.indexOf(id)];
+          if (!entry?.span) return;
+          void goTo({ path: entry.file, line: entry.span.line, column: entry.span.column }).then(() =>
+            set({ statement: entry.name }),
+          );
+        }}
+      />
+      {outline.length ? null : checked ? (
         <Empty title={texts.outline.none} text={texts.outline.noneText} />
       ) : (
-        <Tree
-          name={texts.outline.title}
-          nodes={tree}
-          current={at < 0 ? null : (ids[at] ?? null)}
-          onAct={(id) => {
-            const entry = outline[ids.indexOf(id)];
-            if (!entry?.span) return;
-            void goTo({ path: entry.file, line: entry.span.line, column: entry.span.column }).then(() =>
-              set({ statement: entry.name }),
-            );
-          }}
-        />
+        <Skeleton rows={4} />
       )}
     </Panel>
   );

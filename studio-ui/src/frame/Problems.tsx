@@ -1,13 +1,15 @@
 /** What is wrong, in all files; a click goes there. */
-import { CircleAlert, Info, TriangleAlert } from "lucide-react";
-import { useMemo } from "react";
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
 import type { Problem } from "../api/types";
-import { Empty, ErrorBox } from "../parts/Empty";
+import { ErrorBox } from "../parts/Empty";
 import { Linked } from "../parts/Linked";
+import { linksOf } from "../parts/links";
 import { Panel } from "../parts/Panel";
-import { goTo } from "../state/actions";
+import { goTo, goToDefinition } from "../state/actions";
 import { sorted } from "../state/checking";
-import { get, set, useStudio } from "../state/store";
+import { merged } from "../state/problems";
+import { get, type Place, set, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const SHOWN = 500;
@@ -15,9 +17,8 @@ const SHOWN = 500;
 export const SEVERITY_ICON = { error: CircleAlert, warning: TriangleAlert, notice: Info };
 
 export function goToProblem(problem: Problem) {
-  if (!problem.file) return;
   const { view } = get();
-  if (problem.definition && problem.node && (view === "Graph" || !problem.span)) {
+  if (problem.file && problem.definition && problem.node && (view === "Graph" || !problem.span)) {
     set({
       active: problem.file,
       view: "Graph",
@@ -27,28 +28,52 @@ export function goToProblem(problem: Problem) {
     });
     return;
   }
+  if (!problem.file) {
+    if (problem.definition) void goToDefinition(problem.definition);
+    return;
+  }
   void goTo({ path: problem.file, line: problem.span?.line ?? 1, column: problem.span?.column ?? 1 });
 }
 
-/** Problems of the program and of drawings; what both have is listed once, with its node. */
-function merged(program: readonly Problem[], drawn: readonly Problem[]): Problem[] {
-  const keyOf = ({ kind, file, span }: Problem) =>
-    span ? `${kind}\n${file}\n${span.line}:${span.column}` : "";
-  const nodes = new Map(drawn.filter((one) => one.span && one.node).map((one) => [keyOf(one), one]));
-  const known = new Set(program.map(keyOf));
-  return [
-    ...program.map((one) => {
-      const at = one.span ? nodes.get(keyOf(one)) : undefined;
-      return at ? { ...one, node: at.node, definition: at.definition } : one;
-    }),
-    ...drawn.filter((one) => !one.span || !known.has(keyOf(one))),
-  ];
+/** How long the list stays when its last problem is gone: it does not flicker while one types. */
+const LINGER = 2000;
+
+/** Whether the list is shown: it is open, and has or had something to show. Without problems it is a line. */
+export function useProblemsOpen(): boolean {
+  const open = useStudio((state) => state.panels.bottomOpen);
+  const any = useStudio(
+    (state) => state.check.problems.length > 0 || state.drawn.length > 0 || state.check.error !== null,
+  );
+  const [late, setLate] = useState(any);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(any), any ? 0 : LINGER);
+    return () => clearTimeout(timer);
+  }, [any]);
+  return open && (any || late);
+}
+
+/** Is the cursor where this problem begins? */
+function isAt({ file, span }: Problem, cursor: Place | null): boolean {
+  return cursor?.path === file && cursor.line === span?.line && cursor.column === span.column;
+}
+
+/** In the line of the title: that there are none, or that it is not known yet. */
+function None() {
+  const checked = useStudio((state) => state.check.checked);
+  const t = texts.problems;
+  if (!checked) return texts.status.checking;
+  return (
+    <>
+      <CircleCheck size={13} aria-hidden className="is-good" /> {t.none}
+    </>
+  );
 }
 
 export function Problems() {
   const check = useStudio((state) => state.check);
+  const open = useProblemsOpen();
+  const cursor = useStudio((state) => state.cursor);
   const drawn = useStudio((state) => state.drawn);
-  const open = useStudio((state) => state.panels.bottomOpen);
   const problems = useMemo(() => sorted(merged(check.problems, drawn)), [check.problems, drawn]);
   return (
     <Panel
@@ -56,12 +81,11 @@ export function Problems() {
       role="region"
       open={open}
       count={problems.length || undefined}
-      onToggle={() => set((state) => ({ panels: { ...state.panels, bottomOpen: !state.panels.bottomOpen } }))}
+      note={problems.length || check.error ? null : <None />}
+      onToggle={problems.length || check.error ? () => togglePanel("bottomOpen") : undefined}
     >
       {check.error ? <ErrorBox text={check.error} /> : null}
-      {problems.length === 0 && !check.error ? (
-        <Empty title={texts.problems.none} text={texts.problems.noneText} />
-      ) : (
+      {problems.length === 0 ? null : (
         <ul className="problems">
           {problems.slice(0, SHOWN).map((problem, i) => {
             const Icon = SEVERITY_ICON[problem.severity];
@@ -79,23 +103,24 @@ export function Problems() {
                   data-file={problem.file ?? ""}
                   data-line={problem.span?.line ?? ""}
                   data-node={problem.node ?? ""}
+                  aria-current={isAt(problem, cursor) || undefined}
                   onClick={() => goToProblem(problem)}
                 >
                   <Icon size={14} aria-label={problem.severity} className="problem-icon" />
                   <span className="problem-text">
-                    <Linked text={problem.message} />
+                    <Linked text={problem.message} plain />
                   </span>
                   <span className="problem-kind">{problem.kind}</span>
                   <span className="problem-place">
-                    {problem.file}
+                    {problem.file ?? problem.definition}
                     {problem.span ? `:${problem.span.line}:${problem.span.column}` : ""}
                   </span>
                 </button>
-                {problem.hint ? (
-                  <p className="problem-hint">
-                    <Linked text={problem.hint} />
+                {[problem.hint, ...linksOf(problem.message)].filter(Boolean).map((text) => (
+                  <p key={text} className="problem-hint">
+                    <Linked text={text ?? ""} />
                   </p>
-                ) : null}
+                ))}
               </li>
             );
           })}

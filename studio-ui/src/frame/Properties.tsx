@@ -1,14 +1,38 @@
+/** Whether a file is part of the program: of rules, to be chosen here. */
+function InProgram({ file }: { file: FileEntry }) {
+  const inside = useStudio(({ project, files }) => rulesOf(project, files).includes(file.path));
+  const wrong = useStudio((state) => state.projectWrong !== null);
+  if (file.kind !== "rules") return <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>;
+  return (
+    <Row name={t.inProgram}>
+      <label className="check-field" title={wrong ? texts.errors.projectWrong : undefined}>
+        <input
+          type="checkbox"
+          aria-label={t.inProgram}
+          checked={inside}
+          disabled={wrong}
+          onChange={(event) => void setInProgram(file.path, event.target.checked)}
+        />
+        {inside ? t.yes : t.no}
+      </label>
+    </Row>
+  );
+}
+
 /** What is known of the definition at the cursor, or of the file. */
 import { ArrowRight } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
+import type { FileEntry } from "../api/types";
 import { Button } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
-import { keyText } from "../plan/model";
+import { keyText, plannedOf } from "../plan/model";
 import { goToDefinition } from "../state/actions";
+import { setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
-import { typeOrder, useStudio } from "../state/store";
+import { rulesOf } from "../state/program";
+import { typeOrder, usePanel, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { VIEWS } from "../views";
 import { Guard } from "./Guard";
@@ -39,8 +63,9 @@ function Type({ name }: { name: string }) {
 export function Properties() {
   const view = useStudio((state) => state.view);
   const Own = VIEWS.find((entry) => entry.id === view)?.properties;
+  const [open, toggle] = usePanel("propertiesOpen");
   return (
-    <Panel title={t.properties} role="region">
+    <Panel title={t.properties} role="region" open={open} onToggle={toggle}>
       {Own ? (
         <Guard>
           <Suspense fallback={<Skeleton />}>
@@ -67,7 +92,7 @@ export function Definition() {
     outline.find((one) => one.name === statement && one.file === active) ??
     outline.find((one) => one.name === statement);
   const file = files.find((one) => one.path === active);
-  const planned = plan?.definitions.find((one) => one.name === statement);
+  const planned = plannedOf(plan, entry);
   const found = entry ? foundOf(job, entry.output ?? entry.name) : null;
   return (
     <>
@@ -93,6 +118,7 @@ export function Definition() {
               {entry.span ? `:${entry.span.line}` : ""}
             </span>
           </Row>
+          {file && file.path === entry.file ? <InProgram file={file} /> : null}
           {planned ? <Row name={t.key}>{keyText(planned) || (planned.why_no_key ?? t.no)}</Row> : null}
           {planned?.retention?.length ? (
             <Row name={t.retention}>
@@ -104,11 +130,6 @@ export function Definition() {
             </Row>
           ) : null}
           {found !== null ? <Row name={t.detections}>{grouped(found)}</Row> : null}
-          {view === "Text" ? null : (
-            <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
-              {t.go} <ArrowRight size={13} aria-hidden />
-            </Button>
-          )}
         </dl>
       ) : file ? (
         <dl className="fields">
@@ -123,11 +144,16 @@ export function Definition() {
             <span className="number">{grouped(file.size)} bytes</span>
           </Row>
           {file.note ? <Row name={t.readOnly}>{file.note}</Row> : null}
-          <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>
+          <InProgram file={file} />
         </dl>
       ) : (
         <Empty title={t.nothing} text={t.nothingText} />
       )}
+      {entry && view !== "Text" ? (
+        <Button kind="plain" onPress={() => void goToDefinition(entry.name)}>
+          {t.go} <ArrowRight size={13} aria-hidden />
+        </Button>
+      ) : null}
     </>
   );
 }

@@ -4,13 +4,21 @@ import {
   CircleCheck,
   CircleDashed,
   LoaderCircle,
+  type LucideIcon,
   TriangleAlert,
   Wifi,
   WifiOff,
 } from "lucide-react";
 import { useEffect, useState } from "react";
-import { get, set, useStudio } from "../state/store";
+import { togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
+
+function lookOf(stale: boolean, busy: boolean, errors: number, warnings: number): [LucideIcon, string] {
+  if (stale) return [CircleDashed, ""];
+  if (busy) return [LoaderCircle, "spin"];
+  if (errors) return [CircleAlert, "is-error"];
+  return warnings ? [TriangleAlert, "is-warning"] : [CircleCheck, "is-good"];
+}
 
 function CheckStatus() {
   const check = useStudio((state) => state.check);
@@ -28,17 +36,9 @@ function CheckStatus() {
   }, [check.state]);
   const lost = useStudio((state) => state.connection === "lost" || state.connection === "token");
   // without a server the counts are those of an older text
-  const stale = lost && check.state !== "done";
-  const Icon = stale
-    ? CircleDashed
-    : slow
-      ? LoaderCircle
-      : errors
-        ? CircleAlert
-        : warnings
-          ? TriangleAlert
-          : CircleCheck;
-  const look = stale ? "" : slow ? "spin" : errors ? "is-error" : warnings ? "is-warning" : "is-good";
+  const stale = (lost && check.state !== "done") || check.error !== null;
+  const first = !check.checked && !stale;
+  const [Icon, look] = lookOf(stale, slow || first, errors, warnings);
   return (
     <button
       type="button"
@@ -47,10 +47,14 @@ function CheckStatus() {
       data-state={check.state === "done" ? "done" : "checking"}
       data-errors={errors}
       data-warnings={warnings}
-      onClick={() => set((state) => ({ panels: { ...state.panels, bottomOpen: !get().panels.bottomOpen } }))}
+      onClick={() => togglePanel("bottomOpen")}
     >
       <Icon size={13} aria-hidden className={look} />
-      {stale ? texts.status.notChecked : texts.status.counts(errors, warnings)}
+      {stale
+        ? texts.status.notChecked
+        : first
+          ? texts.status.checking
+          : texts.status.counts(errors, warnings)}
     </button>
   );
 }
@@ -84,7 +88,7 @@ function ConnectionStatus() {
               ? t.connected
               : t.connecting}
       </span>
-      {lost && left !== null ? <span aria-hidden="true"> · {left} s</span> : null}
+      {lost && left !== null ? <span aria-hidden="true">{t.retry(left)}</span> : null}
     </span>
   );
 }
@@ -95,22 +99,28 @@ export function StatusBar() {
   const view = useStudio((state) => state.view);
   const files = useStudio((state) => state.files);
   const active = useStudio((state) => state.active);
+  const counted = useStudio((state) => state.eventCounts);
   const entry = files.find((file) => file.path === active);
   const buffer = useStudio((state) => (active ? state.buffers[active] : undefined));
   return (
     <footer className="status">
       <CheckStatus />
-      <span className="spring" />
+      {entry?.language ? (
+        <span className="status-item">{texts.languages[entry.language] ?? entry.language}</span>
+      ) : null}
       {view === "Text" && cursor ? (
         <span className="status-item number">
           {texts.text.line(cursor.line, cursor.column)}
           {selected ? ` (${texts.text.selected(selected)})` : ""}
         </span>
       ) : null}
-      {entry?.language ? (
-        <span className="status-item">{texts.languages[entry.language] ?? entry.language}</span>
-      ) : null}
       {buffer && !buffer.writable ? <span className="status-item">{texts.files.readOnly}</span> : null}
+      <span className="spring" />
+      {counted ? (
+        <span className="status-item number" title={texts.status.eventsHint}>
+          {texts.status.events(counted.rows, counted.types)}
+        </span>
+      ) : null}
       <ConnectionStatus />
     </footer>
   );

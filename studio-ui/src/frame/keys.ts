@@ -40,7 +40,15 @@ export function onKey(event: KeyboardEvent) {
   const control = event.ctrlKey || event.metaKey;
   const key = event.key.toLowerCase();
   const view = control && !event.altKey && !event.shiftKey ? viewNumbered(Number(key)) : null;
-  if (get().conflicts.length) return;
+  // a question is open: nothing is saved, run or left before it is answered
+  if (get().conflicts.length) {
+    if (control && ["s", "p", "enter"].includes(key)) event.preventDefault();
+    return;
+  }
+  if (event.key === "Escape" && get().drawer !== null && get().dialog === null) {
+    set({ drawer: null });
+    return;
+  }
   if (control && !event.altKey && key === "s") saveNow();
   else if (control && key === "enter") void runNow();
   else if (control && !event.altKey && key === "p") set({ dialog: "go-to" });

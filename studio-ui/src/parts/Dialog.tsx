@@ -13,7 +13,7 @@ export function Dialog({
   title: string;
   open: boolean;
   onClose: () => void;
-  size?: "small" | "big" | "top";
+  size?: "small" | "wide" | "big" | "top";
   buttons?: ReactNode;
   children: ReactNode;
 }) {

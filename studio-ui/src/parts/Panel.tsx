@@ -8,6 +8,7 @@ export function Panel({
   onToggle,
   actions,
   count,
+  note,
   role,
   className = "",
   children,
@@ -17,6 +18,8 @@ export function Panel({
   onToggle?: () => void;
   actions?: ReactNode;
   count?: ReactNode;
+  /** what there is to say in the line of the title */
+  note?: ReactNode;
   role?: "region";
   className?: string;
   children: ReactNode;
@@ -49,6 +52,7 @@ export function Panel({
           <span className="panel-title">{label}</span>
         )}
         {count !== undefined ? <span className="panel-count">{count}</span> : null}
+        {note ? <span className="panel-note">{note}</span> : null}
         {open && actions ? <span className="panel-actions">{actions}</span> : null}
       </h2>
       {open ? <div className="panel-body">{children}</div> : null}

@@ -125,7 +125,9 @@ export function Tree({
         >
           {row.children ? closed.has(row.id) ? <ChevronRight size={14} /> : <ChevronDown size={14} /> : null}
           {row.icon}
-          <span className="tree-label">{row.label}</span>
+          <span className="tree-label" title={row.name}>
+            {row.label}
+          </span>
           {row.end}
         </div>
       ))}

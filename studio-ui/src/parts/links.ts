@@ -21,3 +21,8 @@ export function pieces(text: string): Piece[] {
   plain(text.length);
   return out;
 }
+
+/** The addresses in a text. */
+export function linksOf(text: string): string[] {
+  return pieces(text).flatMap((piece) => (piece.kind === "link" ? [piece.text] : []));
+}

@@ -1,10 +1,18 @@
 /** How the program runs: its definitions as a graph in levels, and as a table with keys, retention, state and hosts. */
-import { Clock, Infinity as InfinityIcon, KeyRound, TriangleAlert } from "lucide-react";
+import {
+  Clock,
+  Infinity as InfinityIcon,
+  KeyRound,
+  Maximize,
+  Minus,
+  Plus,
+  TriangleAlert,
+} from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Definition, PlanAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
-import { Button } from "../parts/Button";
+import { Button, IconButton } from "../parts/Button";
 import { INPUT, typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { Splitter } from "../parts/Splitter";
@@ -13,7 +21,7 @@ import { goTo, unsavedTexts } from "../state/actions";
 import { set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { curve, layout } from "./layout";
-import { addresses, boxesOf, isUnbounded, keyOf, keyText, type PlanBox, related } from "./model";
+import { addresses, boxesOf, costsOf, isUnbounded, keyOf, keyText, type PlanBox, related } from "./model";
 import "./plan.css";
 
 const t = texts.plan;
@@ -135,6 +143,20 @@ function show(definition: Definition) {
   if (file) void goTo({ path: file, line: span?.line ?? line ?? 1, column: span?.column ?? 1 });
 }
 
+const ZOOM = { least: 0.3, most: 2, readable: 0.6, pleasant: 0.75 };
+
+function clamped(zoom: number): number {
+  return Math.min(ZOOM.most, Math.max(ZOOM.least, zoom));
+}
+
+/** All of a drawing in the room that there is: not larger than it is, and not so small that nobody can read it. */
+function fitting(whole: { width: number; height: number }, room: { width: number; height: number }): number {
+  if (!room.width || !room.height) return 1;
+  // scrolling down is easier than reading small letters, scrolling sideways is not
+  const high = Math.max(ZOOM.pleasant, room.height / whole.height);
+  return Math.max(ZOOM.readable, Math.min(1, room.width / whole.width, high));
+}
+
 function Graph({
   boxes,
   drawn,
@@ -144,95 +166,130 @@ function Graph({
   const order = useOrder();
   const near = useMemo(() => (pointed ? related(boxes, pointed) : null), [boxes, pointed]);
   const names = addresses(boxes.flatMap((box) => box.definition ?? []));
+  const scroller = useRef<HTMLElement>(null);
+  const [room, setRoom] = useState({ width: 0, height: 0 });
+  /** null: as much as fits, but readable */
+  const [wanted, setWanted] = useState<number | null>(null);
+  const whole = { width: drawn.width + 2 * ROOM, height: drawn.height + 2 * ROOM };
+  const zoom = wanted ?? fitting(whole, room);
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const measure = () => setRoom({ width: element.clientWidth, height: element.clientHeight });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    const wheel = (event: WheelEvent) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      setWanted((before) => clamped((before ?? zoomNow.current) * 1.0015 ** -event.deltaY));
+    };
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("wheel", wheel);
+    };
+  }, []);
+  const zoomNow = useRef(zoom);
+  zoomNow.current = zoom;
   let at = 0;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
-    <section className="plan-scroll" tabIndex={0} aria-label={t.graph}>
-      <div
-        className={near ? "plan-canvas is-pointed" : "plan-canvas"}
-        style={{ width: drawn.width + 2 * ROOM, height: drawn.height + 2 * ROOM }}
-      >
-        <svg width={drawn.width + 2 * ROOM} height={drawn.height + 2 * ROOM} aria-hidden="true">
-          <g transform={`translate(${ROOM} ${ROOM})`}>
-            {drawn.links.map((link) => (
-              <path
-                key={`${link.from}>${link.to}`}
-                d={curve(link.points)}
-                className={near?.has(link.from) && near.has(link.to) ? "plan-link is-near" : "plan-link"}
-              />
-            ))}
-          </g>
-        </svg>
-        {boxes.map((box) => {
-          const place = drawn.places.get(box.id) ?? { x: 0, y: 0 };
-          const style = {
-            left: place.x + ROOM,
-            top: place.y + ROOM,
-            width: SIZES.width,
-            height: SIZES.height,
-          };
-          const className = near?.has(box.id) ? "plan-box is-near" : "plan-box";
-          if (!box.definition) return <Input key={box.id} box={box} className={className} style={style} />;
-          const { definition } = box;
-          const name = names[at++] ?? box.name;
-          const key = keyOf(definition);
-          const unbounded = isUnbounded(definition);
-          return (
-            <button
-              key={box.id}
-              type="button"
-              className={`${className} plan-definition`}
-              style={style}
-              data-testid={`plan-${name}`}
-              data-key={key.join(",")}
-              data-unbounded={unbounded}
-              data-level={definition.level}
-              title={[
-                t.go(definition.name),
-                ...definition.costs.map((cost) => cost.message),
-                ...hintsOf(definition),
-              ].join("\n")}
-              onClick={() => show(definition)}
-              onMouseEnter={() => onPoint(box.id)}
-              onMouseLeave={() => onPoint(null)}
-              onFocus={() => onPoint(box.id)}
-              onBlur={() => onPoint(null)}
-            >
-              <i className="plan-edge" style={{ background: typeColour(definition.output, order) }} />
-              <span className="plan-name">
-                {definition.name}
-                {definition.name === definition.output ? null : (
-                  <span className="dim"> → {definition.output}</span>
-                )}
-              </span>
-              <span className="plan-facts">
-                <span>{texts.languages[definition.language] ?? definition.language}</span>
-                {definition.costs.length ? (
-                  <span className="is-warning plan-key">
-                    <TriangleAlert size={11} aria-hidden />
-                    {t.costs}
-                  </span>
-                ) : null}
-                {key.length ? (
-                  <span className="plan-key">
-                    <KeyRound size={11} aria-hidden />
-                    {key.join(", ")}
-                  </span>
-                ) : null}
-                {unbounded ? (
-                  <span className="is-warning plan-key">
-                    <InfinityIcon size={12} aria-hidden />
-                    {t.unbounded}
-                  </span>
-                ) : (
-                  <span className="plan-key">{kept(definition)}</span>
-                )}
-              </span>
-            </button>
-          );
-        })}
+    <>
+      <div className="plan-zoom">
+        <IconButton name={texts.run.zoomOut} onPress={() => setWanted(clamped(zoom / 1.25))}>
+          <Minus size={14} />
+        </IconButton>
+        <IconButton name={texts.run.zoomIn} onPress={() => setWanted(clamped(zoom * 1.25))}>
+          <Plus size={14} />
+        </IconButton>
+        <IconButton name={t.fit} pressed={wanted === null} onPress={() => setWanted(null)}>
+          <Maximize size={14} />
+        </IconButton>
       </div>
-    </section>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <section className="plan-scroll" tabIndex={0} aria-label={t.graph} ref={scroller}>
+        <div className={near ? "plan-canvas is-pointed" : "plan-canvas"} style={{ ...whole, zoom }}>
+          <svg width={drawn.width + 2 * ROOM} height={drawn.height + 2 * ROOM} aria-hidden="true">
+            <g transform={`translate(${ROOM} ${ROOM})`}>
+              {drawn.links.map((link) => (
+                <path
+                  key={`${link.from}>${link.to}`}
+                  d={curve(link.points)}
+                  className={near?.has(link.from) && near.has(link.to) ? "plan-link is-near" : "plan-link"}
+                />
+              ))}
+            </g>
+          </svg>
+          {boxes.map((box) => {
+            const place = drawn.places.get(box.id) ?? { x: 0, y: 0 };
+            const style = {
+              left: place.x + ROOM,
+              top: place.y + ROOM,
+              width: SIZES.width,
+              height: SIZES.height,
+            };
+            const className = near?.has(box.id) ? "plan-box is-near" : "plan-box";
+            if (!box.definition) return <Input key={box.id} box={box} className={className} style={style} />;
+            const { definition } = box;
+            const name = names[at++] ?? box.name;
+            const key = keyOf(definition);
+            const unbounded = isUnbounded(definition);
+            return (
+              <button
+                key={box.id}
+                type="button"
+                className={`${className} plan-definition`}
+                style={style}
+                data-testid={`plan-${name}`}
+                data-key={key.join(",")}
+                data-unbounded={unbounded}
+                data-level={definition.level}
+                title={[
+                  t.go(definition.name),
+                  ...costsOf(definition).map((cost) => cost.message),
+                  ...hintsOf(definition),
+                ].join("\n")}
+                onClick={() => show(definition)}
+                onMouseEnter={() => onPoint(box.id)}
+                onMouseLeave={() => onPoint(null)}
+                onFocus={() => onPoint(box.id)}
+                onBlur={() => onPoint(null)}
+              >
+                <i className="plan-edge" style={{ background: typeColour(definition.output, order) }} />
+                <span className="plan-name">
+                  {definition.name}
+                  {definition.name === definition.output ? null : (
+                    <span className="dim"> → {definition.output}</span>
+                  )}
+                </span>
+                <span className="plan-facts">
+                  <span>{texts.languages[definition.language] ?? definition.language}</span>
+                  {costsOf(definition).length ? (
+                    <span className="is-warning plan-key">
+                      <TriangleAlert size={11} aria-hidden />
+                      {t.costs}
+                    </span>
+                  ) : null}
+                  {key.length ? (
+                    <span className="plan-key">
+                      <KeyRound size={11} aria-hidden />
+                      {key.join(", ")}
+                    </span>
+                  ) : null}
+                  {unbounded ? (
+                    <span className="is-warning plan-key">
+                      <InfinityIcon size={12} aria-hidden />
+                      {t.unbounded}
+                    </span>
+                  ) : (
+                    <span className="plan-key">{kept(definition)}</span>
+                  )}
+                </span>
+              </button>
+            );
+          })}
+        </div>
+      </section>
+    </>
   );
 }
 
@@ -373,8 +430,8 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                 </td>
                 <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
                 <td>
-                  {definition.costs.length === 0 ? <span className="dim">{t.noCosts}</span> : null}
-                  {definition.costs.map(({ kind, message, hint }) => (
+                  {costsOf(definition).length === 0 ? <span className="dim">{t.noCosts}</span> : null}
+                  {costsOf(definition).map(({ kind, message, hint }) => (
                     <p
                       key={kind + message}
                       className="is-warning"
@@ -383,7 +440,7 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                       <TriangleAlert size={12} aria-hidden /> {message}
                     </p>
                   ))}
-                  {[...new Set(definition.costs.map(({ hint }) => hint))].map((hint) =>
+                  {[...new Set(costsOf(definition).map(({ hint }) => hint))].map((hint) =>
                     hint ? (
                       <p key={hint} className="dim" title={hint}>
                         {hint}

@@ -1,5 +1,5 @@
 /** The plan as boxes: definitions and the types that come in, and who reads whom. */
-import type { Definition, PlanAnswer } from "../api/types";
+import type { Definition, OutlineEntry, PlanAnswer } from "../api/types";
 import type { Box } from "./layout";
 
 export interface PlanBox extends Box {
@@ -26,6 +26,11 @@ export function keyText({ key }: Definition): string {
 
 export function isUnbounded({ retention, state }: Definition): boolean {
   return state === "grows" || retention.some((one) => one.unbounded);
+}
+
+/** What the execution of a definition costs; unbounded state is shown with the retention. */
+export function costsOf({ warnings }: Definition): Definition["warnings"] {
+  return warnings.filter(({ kind }) => kind !== "unbounded-state");
 }
 
 /** Names of definitions as they are addressed: a second equal one has `_2`. */
@@ -76,4 +81,17 @@ export function related(boxes: readonly PlanBox[], id: string): Set<string> {
         }
   }
   return out;
+}
+
+/** The plan of a statement: two definitions of one name are told apart by their place. */
+export function plannedOf(plan: PlanAnswer | null, entry: OutlineEntry | undefined): Definition | undefined {
+  const named = plan?.definitions.filter((one) => one.name === entry?.name) ?? [];
+  const { file, span } = entry ?? {};
+  return (
+    named.find(
+      (one) => one.file === file && one.span?.line === span?.line && one.span?.column === span?.column,
+    ) ??
+    named.find((one) => one.file === file) ??
+    named[0]
+  );
 }

@@ -8,9 +8,10 @@ import { IconButton } from "../parts/Button";
 import { typeColour } from "../parts/colours";
 import { ErrorBox, Skeleton } from "../parts/Empty";
 import { select } from "../state/actions";
-import { typeOrder, useStudio } from "../state/store";
+import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { choose } from "./actions";
+import { useRunOrder } from "./order";
 import { valueText } from "./rows";
 import { markedOf, setRun, useRun } from "./state";
 import { exact } from "./time";
@@ -20,8 +21,10 @@ export function Compare({ before }: { before: string }) {
   const job = useRun((state) => state.shown);
   const [found, setFound] = useState<ChangesAnswer | null>(null);
   const [error, setError] = useState<{ text: string; hint: string | null } | null>(null);
+  const connected = useStudio((state) => state.connection === "connected");
   useEffect(() => {
-    if (!job) return;
+    // asked again when the server is back
+    if (!job || !connected) return;
     const control = new AbortController();
     setFound(null);
     setError(null);
@@ -35,7 +38,7 @@ export function Compare({ before }: { before: string }) {
         setError({ text: gone ? t.gone : text, hint: null });
       });
     return () => control.abort();
-  }, [before, job]);
+  }, [before, job, connected]);
   return (
     <section className="compare-runs" aria-label={t.title}>
       <div className="view-bar">
@@ -76,13 +79,22 @@ function earlier(a: Ticks, b: Ticks): number {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
+type Which = "gained" | "lost";
+
 function Found({ found, before }: { found: ChangesAnswer; before: string }) {
-  const outline = useStudio((state) => state.check.outline);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
-  const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+  const order = useRunOrder();
+  /** only the changes of a type, of one kind */
+  const [only, setOnly] = useState<{ type: string; which: Which } | null>(null);
   const { types } = found;
   const changes = useMemo(() => changesOf(found), [found]);
+  const shown = only
+    ? changes.filter(({ row, gained }) => row.type === only.type && gained === (only.which === "gained"))
+    : changes;
   const all = types.reduce((sum, { gained, lost }) => sum + gained + lost, 0);
+  // changed types first
+  const rows = [...types].sort((a, b) => Number(a.gained + a.lost === 0) - Number(b.gained + b.lost === 0));
+  const pick = (type: string, which: Which) =>
+    setOnly(only?.type === type && only.which === which ? null : { type, which });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <section className="peek-rows" tabIndex={0} aria-label={t.title}>
@@ -98,13 +110,33 @@ function Found({ found, before }: { found: ChangesAnswer; before: string }) {
           </tr>
         </thead>
         <tbody>
-          {types.map(({ type, gained, lost, same }) => (
+          {rows.map(({ type, gained, lost, same }) => (
             <tr key={type}>
               <th scope="row">
                 <Swatch colour={typeColour(type, order)} /> {type}
               </th>
-              <td className={gained ? "is-number is-good" : "is-number dim"}>{grouped(gained)}</td>
-              <td className={lost ? "is-number is-error" : "is-number dim"}>{grouped(lost)}</td>
+              {(
+                [
+                  ["gained", gained],
+                  ["lost", lost],
+                ] as const
+              ).map(([which, n]) => (
+                <td key={which} className="is-number">
+                  {n ? (
+                    <button
+                      type="button"
+                      className={which === "gained" ? "is-good" : "is-error"}
+                      aria-pressed={only?.type === type && only.which === which}
+                      title={t.only(`${grouped(n)} ${type}`, t[which].toLowerCase())}
+                      onClick={() => pick(type, which)}
+                    >
+                      {grouped(n)}
+                    </button>
+                  ) : (
+                    <span className="dim">0</span>
+                  )}
+                </td>
+              ))}
               <td className="is-number">{grouped(same)}</td>
             </tr>
           ))}
@@ -114,8 +146,13 @@ function Found({ found, before }: { found: ChangesAnswer; before: string }) {
         <p className="dim why-none">{t.equal}</p>
       ) : (
         <ul className="changes">
-          {changes.map((change) => (
-            <Line key={`${change.gained}${change.row.label}`} change={change} before={before} order={order} />
+          {shown.map((change) => (
+            <Line
+              key={`${change.gained}${change.row.type}${change.row.row}`}
+              change={change}
+              before={before}
+              order={order}
+            />
           ))}
         </ul>
       )}
@@ -126,24 +163,38 @@ function Found({ found, before }: { found: ChangesAnswer; before: string }) {
 
 function Line({ change, before, order }: { change: Change; before: string; order: readonly string[] }) {
   const clock = useRun((state) => state.clock);
+  const chosen = useStudio((state) => state.selection?.label === change.row.label);
   const { row, gained } = change;
   const show = () => {
     if (gained) choose(markedOf(row));
     else if (row.label) select({ job: before, label: row.label, type: row.type });
   };
+  const values = Object.entries(row.values);
   return (
     <li>
-      <button type="button" onClick={show} title={gained ? t.gained : t.lost}>
+      <button
+        type="button"
+        onClick={show}
+        aria-current={chosen || undefined}
+        title={gained ? t.gained : t.lost}
+      >
         <b className={gained ? "is-good" : "is-error"}>{gained ? "+" : "\u2212"}</b>
-        <span className="hidden">{gained ? t.gained : t.lost}</span>
-        <Swatch colour={typeColour(row.type, order)} />
-        <span>{row.type}</span>
+        <span className="change-type">
+          <Swatch colour={typeColour(row.type, order)} />
+          {row.type}
+          <span className="hidden">{gained ? t.gained : t.lost}</span>
+        </span>
         <span className="mono dim">{clock?.text(row.ticks)}</span>
-        {Object.entries(row.values).map(([name, value]) => (
-          <span key={name}>
-            <span className="dim">{name}</span> <span className="mono">{valueText(value, name)}</span>
-          </span>
-        ))}
+        <span
+          className="change-values"
+          title={values.map(([name, value]) => `${name} ${valueText(value, name, 200)}`).join("\n")}
+        >
+          {values.map(([name, value]) => (
+            <span key={name} className="pair">
+              <span className="dim">{name}</span> <span className="mono">{valueText(value, name, 200)}</span>
+            </span>
+          ))}
+        </span>
       </button>
     </li>
   );

@@ -20,10 +20,10 @@ import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { MenuButton } from "../parts/MenuButton";
 import { exportRows } from "../state/exports";
-import { typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { choose, showTime } from "./actions";
-import { attributesOf, rowsOf, valueText } from "./rows";
+import { useRunOrder } from "./order";
+import { attributesOf, inOrder, rowsOf, valueText } from "./rows";
 import { markedOf, setRun, useRun } from "./state";
 import type { Clock, Range } from "./time";
 import { same } from "./view";
@@ -144,7 +144,7 @@ export function DetectionsTable() {
     <section className="detections" aria-label={t.detections}>
       <div className="view-bar">
         <h2 className="view-title">{t.detections}</h2>
-        <span className="count mono">{data ? t.ofAll(data.total, result.total) : ""}</span>
+        <span className="count number">{data ? t.ofAll(data.total, result.total) : ""}</span>
         <input
           className="run-field filter"
           type="text"
@@ -176,8 +176,8 @@ export function DetectionsTable() {
             { id: "parquet", label: t.parquet },
           ]}
           onAct={(format) => {
-            if (!query) return;
-            const { job: id, sort: _, ...rows } = query;
+            if (!data) return; // what the table shows, not what it is about to show
+            const { job: id, sort: _, ...rows } = data.query;
             void exportRows(id, single ?? "detections", { ...rows, format: format as "csv" });
           }}
         />
@@ -216,11 +216,10 @@ interface Column {
 const NUMBERS = new Set(["int", "float"]);
 
 /** One type's attributes have columns of their own, those of several types one for all. */
-function columnsOf({ attributes, pages }: Data, single: boolean): Column[] {
-  const out: Column[] = [{ name: "type", title: t.type, sort: "type", numeric: false }];
+function columnsOf({ attributes }: Data, single: boolean, lasting: boolean): Column[] {
+  const out: Column[] = single ? [] : [{ name: "type", title: t.type, sort: "type", numeric: false }];
   out.push({ name: "time", title: t.time, sort: "time", numeric: true });
-  const lasts = [...pages.values()].some((rows) => rows.some((row) => row.open || row.end_ticks !== null));
-  if (lasts) out.push({ name: "end", title: t.end, sort: "end", numeric: true });
+  if (lasting) out.push({ name: "end", title: t.end, sort: "end", numeric: true });
   if (!single) return [...out, { name: "values", title: t.values, sort: null, numeric: false }];
   for (const { name, type } of attributes)
     out.push({ name: `.${name}`, title: name, sort: name, numeric: NUMBERS.has(type) });
@@ -228,11 +227,19 @@ function columnsOf({ attributes, pages }: Data, single: boolean): Column[] {
 }
 
 const WIDTHS: Record<string, string> = {
-  type: "minmax(120px, 0.8fr)",
-  time: "minmax(150px, 0.8fr)",
-  end: "minmax(150px, 0.8fr)",
-  values: "minmax(240px, 3fr)",
+  type: "minmax(96px, 168px)",
+  time: "minmax(149px, 176px)",
+  end: "minmax(96px, 176px)",
+  values: "minmax(240px, 1fr)",
 };
+
+/** Numbers take little room, texts share it; what is left is behind the last column. */
+function templateOf(columns: readonly Column[]): string {
+  const own = columns.map(
+    ({ name, numeric }) => WIDTHS[name] ?? (numeric ? "minmax(72px, 120px)" : "minmax(88px, 240px)"),
+  );
+  return columns.some(({ name }) => name === "values") ? own.join(" ") : `${own.join(" ")} minmax(0, 1fr)`;
+}
 
 function Rows({
   data,
@@ -250,9 +257,7 @@ function Rows({
   children: React.ReactNode;
 }) {
   const chosen = useRun((state) => state.chosen);
-  const outline = useStudio((state) => state.check.outline);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
-  const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+  const order = useRunOrder();
   const box = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
   const [room, setRoom] = useState(300);
@@ -260,8 +265,13 @@ function Rows({
   const wantsFocus = useRef(false);
   const seen = windowOf(data.total, HEIGHT, scroll, room, 8);
   const rowAt = (i: number): Row | undefined => data.pages.get(Math.floor(i / PAGE))?.[i % PAGE];
-  const columns = useMemo(() => columnsOf(data, single !== undefined), [data, single]);
-  const template = columns.map((column) => WIDTHS[column.name] ?? "minmax(96px, 1fr)").join(" ");
+  const found = useRun((state) => state.result?.found);
+  const shownTypes = useRun((state) => state.types);
+  const lasting = (found ?? []).some(
+    (one) => one.lasting && (!shownTypes.length || shownTypes.includes(one.type)),
+  );
+  const columns = useMemo(() => columnsOf(data, single !== undefined, lasting), [data, single, lasting]);
+  const template = templateOf(columns);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -447,6 +457,23 @@ const TableRow = memo(function TableRow({
   );
 });
 
+/** The values of a row in the order in which its type has them, all of them on hover. */
+function Values({ row }: { row: Row }) {
+  const found = useRun((state) => state.result?.found);
+  const order = found?.find((one) => one.type === row.type)?.attributes;
+  const values = inOrder(row.values, order);
+  const title = values.map(([key, value]) => `${key} ${valueText(value, key, 200)}`).join("\n");
+  return (
+    <span title={title}>
+      {values.map(([key, value]) => (
+        <span key={key} className="pair">
+          <span className="dim">{key}</span> <span className="mono">{valueText(value, key, 200)}</span>
+        </span>
+      ))}
+    </span>
+  );
+}
+
 function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clock; colour: string }) {
   if (name === "type")
     return (
@@ -458,14 +485,11 @@ function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clo
   if (name === "time") return <span title={clock.full(row.ticks)}>{clock.text(row.ticks)}</span>;
   if (name === "end") {
     if (row.end_ticks === null) return <span className="dim">{row.open ? t.open : ""}</span>;
-    return <span title={clock.full(row.end_ticks)}>{clock.text(row.end_ticks)}</span>;
+    const length = clock.roughly(clock.offset(row.end_ticks) - clock.offset(row.ticks));
+    const [, end] = clock.between(row.ticks, row.end_ticks);
+    return <span title={`${clock.full(row.end_ticks)}, +${length}`}>{end}</span>;
   }
-  if (name === "values")
-    return Object.entries(row.values).map(([key, value]) => (
-      <span key={key} className="pair">
-        <span className="dim">{key}</span> <span className="mono">{valueText(value, key)}</span>
-      </span>
-    ));
+  if (name === "values") return <Values row={row} />;
   const value = row.values[name.slice(1)];
   const text = valueText(value, name.slice(1));
   return (

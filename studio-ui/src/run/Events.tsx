@@ -7,7 +7,7 @@ import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { chooseEvents } from "./actions";
 import { AddFiles } from "./CopyFiles";
-import { entriesOf, eventPaths, typeByName } from "./events";
+import { entriesOf, entryFor, eventPaths } from "./events";
 import { setRun, useRun } from "./state";
 
 const t = texts.run;
@@ -16,10 +16,12 @@ export function Events() {
   const files = useStudio((state) => state.files);
   const project = useStudio((state) => state.project);
   const check = useStudio((state) => state.check);
+  const offered = useStudio((state) => state.events);
   const peek = useRun((state) => state.peek);
   const [open, setOpen] = useState(true);
-  const paths = eventPaths({ project, files, check });
-  const entries = entriesOf({ project, files, check });
+  const given = { project, files, events: offered, check };
+  const paths = eventPaths(given);
+  const entries = entriesOf(given);
   return (
     <Panel
       title={t.events}
@@ -36,7 +38,8 @@ export function Events() {
           {paths.map((path) => {
             const entry = entries.find((one) => one.path === path);
             const there = files.some((file) => file.path === path || file.path.startsWith(`${path}/`));
-            const type = entry?.type ?? typeByName(path, check.outline);
+            const { type } = entry ?? entryFor(path, given);
+            const directory = offered?.some((one) => one.path === path && one.directory) ?? false;
             return (
               <div key={path} className="event-file">
                 <label className="check" title={there ? path : `${path}: ${t.missing}`}>
@@ -48,7 +51,10 @@ export function Events() {
                       void chooseEvents({ type, path }, checked);
                     }}
                   />
-                  <span className={there ? "event-path" : "event-path is-missing"}>{path}</span>
+                  <span className={there ? "event-path" : "event-path is-missing"}>
+                    {path}
+                    {directory ? <span className="dim">/ {t.directory}</span> : null}
+                  </span>
                 </label>
                 {type && !path.split("/").at(-1)?.startsWith(`${type}.`) ? (
                   <span className="dim">{type}</span>

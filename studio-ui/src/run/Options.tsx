@@ -128,7 +128,7 @@ function TextField(props: {
   const done = () => {
     if (text === null) return;
     const found = fieldValue(info, text);
-    if (!found) return; // what was typed stays, and says what is wrong
+    if (!found || wrong) return; // what was typed stays, and says what is wrong
     if (fieldText(found.value) !== (value ?? "")) onValue(found.value);
     setText(null);
   };

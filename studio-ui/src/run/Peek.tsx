@@ -5,10 +5,13 @@ import { ApiError, api } from "../api/client";
 import type { PeekAnswer, PeekedRow, Problem } from "../api/types";
 import { IconButton } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { Linked } from "../parts/Linked";
+import { goTo } from "../state/actions";
 import { useStudio } from "../state/store";
-import { texts } from "../texts";
+import { grouped, texts } from "../texts";
 import { chooseEvents } from "./actions";
-import { entriesOf, formatEntry, typeByName } from "./events";
+import { entriesOf, entryFor, formatEntry } from "./events";
+import { lineOf, plainHint, plainMessage } from "./messages";
 import { valueText } from "./rows";
 import { setRun } from "./state";
 import { zoned, zoneOf } from "./time";
@@ -18,17 +21,17 @@ const ROWS = 100;
 
 type Answer = { path: string; answer: PeekAnswer } | { path: string; error: ApiError | Error };
 
-export function Peek({ path, closable }: { path: string; closable: boolean }) {
+/** `told`: what is wrong with the file is said elsewhere. */
+export function Peek({ path, closable, told = false }: { path: string; closable: boolean; told?: boolean }) {
   const project = useStudio((state) => state.project);
   const files = useStudio((state) => state.files);
   const check = useStudio((state) => state.check);
   const etag = useStudio((state) => state.files.find((file) => file.path === path)?.etag);
   const [got, setGot] = useState<Answer | null>(null);
-  const chosen = entriesOf({ project, files, check }).find((one) => one.path === path);
-  const entry = chosen ?? {
-    path,
-    type: typeByName(path, check.outline),
-  };
+  const offered = useStudio((state) => state.events);
+  const given = { project, files, events: offered, check };
+  const chosen = entriesOf(given).find((one) => one.path === path);
+  const entry = chosen ?? entryFor(path, given);
   const asked = formatEntry(entry);
   const options = JSON.stringify(project.program?.options ?? {});
   useEffect(() => {
@@ -67,7 +70,7 @@ export function Peek({ path, closable }: { path: string; closable: boolean }) {
       ) : "error" in got ? (
         <ErrorBox text={got.error.message} hint={got.error instanceof ApiError ? got.error.hint : null} />
       ) : (
-        <Content answer={got.answer} zone={zoneOf(project)} />
+        <Content answer={got.answer} zone={zoneOf(project)} told={told} />
       )}
     </section>
   );
@@ -81,49 +84,74 @@ function TypeField({ path, type, onType }: { path: string; type: string; onType:
     else setText(type);
   };
   return (
-    <input
-      className="run-field event-type"
-      aria-label={t.typeOf(path)}
-      title={t.typeHint}
-      placeholder={t.typeColumn}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      onBlur={done}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") done();
-      }}
-    />
+    <label className="event-type-field dim" title={t.typeHint}>
+      {t.typeOfAll}
+      <input
+        className="run-field event-type"
+        aria-label={t.typeOf(path)}
+        placeholder={t.typeColumn}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={done}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") done();
+        }}
+      />
+    </label>
   );
 }
 
-function Content({ answer, zone }: { answer: PeekAnswer; zone: string }) {
+function Content({ answer, zone, told }: { answer: PeekAnswer; zone: string; told: boolean }) {
   const { rows } = answer;
   const columns = new Set<string>();
   for (const row of rows)
     for (const [name, value] of Object.entries(flat(row))) if (value !== null) columns.add(name);
-  const names = [...columns].filter((name) => !HIDDEN.has(name));
+  // a type that all rows have is said above
+  const one = new Set(rows.map((row) => row.type)).size < 2;
+  const names = [...columns].filter((name) => !HIDDEN.has(name) && !(one && name === "type"));
   const numeric = new Set(names.filter((name) => rows.every((row) => isNumeric(flat(row)[name]))));
   return (
     <div className="peek-body">
-      {answer.problems.length ? <Bad problems={answer.problems} /> : null}
-      <dl className="peek-types">
-        {answer.types.map((type) => (
-          <div key={type.name}>
-            <dt>{type.name}</dt>
-            <dd>
-              {type.rows !== null ? <span>{texts.why.count(type.rows)}</span> : null}
-              {type.first !== null && type.last !== null ? (
-                <span className="mono">{t.range(zoned(type.first, zone), zoned(type.last, zone))}</span>
-              ) : null}
-              {Object.entries(type.schema).map(([name, kind]) => (
-                <span key={name}>
-                  {name} <span className="dim">{kind}</span>
-                </span>
+      {answer.problems.length && !told ? <Bad problems={answer.problems} /> : null}
+      {answer.types.length ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+        <section className="peek-types" tabIndex={0} aria-label={t.peekTypes}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{t.type}</th>
+                <th scope="col" className="is-number">
+                  {t.peekRows}
+                </th>
+                <th scope="col">{t.peekFirst}</th>
+                <th scope="col">{t.peekLast}</th>
+                <th scope="col">{t.peekAttributes}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {answer.types.map((type) => (
+                <tr key={type.name}>
+                  <th scope="row">{type.name}</th>
+                  <td className="is-number">{type.rows === null ? t.noValue : grouped(type.rows)}</td>
+                  {[type.first, type.last].map((at, i) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the first and the last
+                    <td key={i} className="mono" title={at === null ? undefined : String(at)}>
+                      {at === null ? t.noValue : zoned(at, zone)}
+                    </td>
+                  ))}
+                  <td>
+                    {Object.entries(type.schema).map(([name, kind]) => (
+                      <span key={name} className="pair">
+                        {name} <span className="dim">{kind}</span>
+                      </span>
+                    ))}
+                  </td>
+                </tr>
               ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
+            </tbody>
+          </table>
+        </section>
+      ) : null}
       {rows.length === 0 ? (
         <Empty title={t.peekNone} />
       ) : (
@@ -144,7 +172,11 @@ function Content({ answer, zone }: { answer: PeekAnswer; zone: string }) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
                 <tr key={i}>
                   {names.map((name) => (
-                    <td key={name} className={numeric.has(name) ? "is-number mono" : "mono"}>
+                    <td
+                      key={name}
+                      className={numeric.has(name) ? "is-number mono" : "mono"}
+                      title={cellTitle(flat(row)[name])}
+                    >
                       {TIMES.has(name)
                         ? timeText(row[name as "time"], zone)
                         : valueText(flat(row)[name], "id")}
@@ -158,6 +190,11 @@ function Content({ answer, zone }: { answer: PeekAnswer; zone: string }) {
       )}
     </div>
   );
+}
+
+/** The value as it is in the file, if it is a text. */
+function cellTitle(value: unknown): string | undefined {
+  return typeof value === "string" ? valueText(value) : undefined;
 }
 
 const TIMES = new Set(["time", "end"]);
@@ -178,18 +215,44 @@ function isNumeric(value: unknown): boolean {
   return value === null || value === undefined || typeof value === "number";
 }
 
+/** Problems of events: each leads to its row, if the file is text. */
 export function Bad({ problems }: { problems: readonly Problem[] }) {
   return (
     <ul className="bad-rows">
-      {problems.slice(0, 20).map((one, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: problems have no other name
-        <li key={i} className={`is-${one.severity}`}>
-          {[one.file, one.row === null ? null : t.row(one.row)].filter(Boolean).join(", ")}
-          {one.file ? ": " : ""}
-          {one.message}
-          {one.hint ? <span className="dim"> {one.hint}</span> : null}
-        </li>
-      ))}
+      {problems.slice(0, 20).map((one, i) => {
+        const line = one.file && one.row !== null ? lineOf(one.file, one.row) : null;
+        const place = line === null ? one.file : `${one.file}:${line}`;
+        const { file, row } = one;
+        const hint = plainHint(one.hint);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: problems have no other name
+          <li key={i} className={`is-${one.severity}`}>
+            {file && line !== null ? (
+              <button
+                type="button"
+                className="bad-place mono"
+                title={t.goTo(place ?? file)}
+                onClick={() => void goTo({ path: file, line, column: 1 })}
+              >
+                {place}
+              </button>
+            ) : place ? (
+              <span className="mono">
+                {place}
+                {row === null ? "" : `, ${t.row(row)}`}
+              </span>
+            ) : null}
+            <span>
+              <Linked text={plainMessage(one.message)} />
+              {hint ? (
+                <span className="bad-hint dim">
+                  <Linked text={hint} />
+                </span>
+              ) : null}
+            </span>
+          </li>
+        );
+      })}
       {problems.length > 20 ? <li className="dim">{texts.problems.more(problems.length - 20)}</li> : null}
     </ul>
   );

@@ -5,6 +5,7 @@ import {
   CircleSlash,
   GitCompare,
   History,
+  Info,
   PanelLeftClose,
   PanelLeftOpen,
   Play,
@@ -14,7 +15,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { Job, Problem } from "../api/types";
 import { Button, IconButton } from "../parts/Button";
 import { Empty } from "../parts/Empty";
+import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
+import { changeProject } from "../state/project";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
@@ -23,7 +26,7 @@ import { CopyDialog, DropArea } from "./CopyFiles";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
 import { Events } from "./Events";
-import { entriesOf } from "./events";
+import { entriesOf, withOption } from "./events";
 import { Options } from "./Options";
 import { Bad, Peek } from "./Peek";
 import { setRun, useRun } from "./state";
@@ -81,9 +84,9 @@ export default function RunView() {
 
 type Shown = "idle" | "running" | "done" | "failed" | "cancelled";
 
-function shownState(job: Job | null, starting: boolean): Shown {
+function shownState(job: Job | null, starting: boolean, dismissed: string | null, gone: boolean): Shown {
   if (starting) return "running";
-  if (job?.kind !== "run") return "idle";
+  if (job?.kind !== "run" || job.id === dismissed || (gone && job.state === "done")) return "idle";
   return job.state === "queued" ? "running" : job.state;
 }
 
@@ -93,26 +96,31 @@ function Toolbar({ side }: { side: boolean }) {
   const result = useRun((state) => state.result);
   const before = useRun((state) => state.before);
   const comparing = useRun((state) => state.comparing);
-  const state = shownState(job, starting);
+  const dismissed = useRun((one) => one.dismissed);
+  const gone = useRun((one) => one.gone);
+  const lost = useStudio((one) => one.connection === "lost" || one.connection === "token");
+  const state = shownState(job, starting, dismissed, gone);
   const running = state === "running";
+  const why = running ? t.runsAlready : lost ? texts.connection.lost : null;
   const found = state === "done" ? (result?.total ?? 0) : (job?.progress?.found ?? 0);
   return (
     <div className="view-bar run-bar">
       <IconButton name={t.side} pressed={side} onPress={() => setRun({ side: !side })}>
         {side ? <PanelLeftClose size={14} /> : <PanelLeftOpen size={14} />}
       </IconButton>
-      <span className="why-not" title={running ? t.runsAlready : t.keys}>
-        <Button kind="main" isDisabled={running} onPress={() => void startRun()}>
-          <Play size={13} aria-hidden />
-          {t.run}
-        </Button>
-      </span>
-      <span className="why-not" title={running ? undefined : t.nothingToCancel}>
-        <Button kind="plain" isDisabled={!running || starting} onPress={() => void cancelRun()}>
-          <Square size={11} aria-hidden />
-          {t.cancel}
-        </Button>
-      </span>
+      <Button kind="main" {...(why !== null && { why })} onPress={() => void startRun()}>
+        <Play size={13} aria-hidden />
+        {t.run}
+      </Button>
+      <Button
+        kind="plain"
+        isDisabled={!running || starting}
+        {...(!running && { why: t.nothingToCancel })}
+        onPress={() => void cancelRun()}
+      >
+        <Square size={11} aria-hidden />
+        {t.cancel}
+      </Button>
       {running ? <Progress job={starting ? null : job} /> : null}
       <div className={`run-state run-${state}`} data-testid="run-state" data-state={state} data-found={found}>
         <StateText state={state} job={starting ? null : job} />
@@ -136,7 +144,8 @@ function Toolbar({ side }: { side: boolean }) {
 function Progress({ job }: { job: Job | null }) {
   const done = job?.progress?.done ?? 0;
   const total = job?.progress?.total ?? null;
-  const share = total ? Math.min(100, (100 * done) / total) : null;
+  // before the first rows are done nobody knows how long it takes
+  const share = total && done ? Math.min(100, (100 * done) / total) : null;
   return (
     <div
       className={share === null ? "progress is-open" : "progress"}
@@ -178,8 +187,9 @@ function StateText({ state, job }: { state: Shown; job: Job | null }) {
     if (job.state === "queued") return <span className="dim">{t.queued}</span>;
     return (
       <>
-        <span className="mono">{elapsed}</span>
-        {progress ? (
+        {progress?.done ? null : <span>{t.reading}</span>}
+        <span className="dim">{elapsed}</span>
+        {progress?.done ? (
           <>
             <span>{t.rows(progress.done, progress.total)}</span>
             {progress.found ? <b>{t.found(progress.found)}</b> : null}
@@ -256,13 +266,18 @@ function Main() {
   const peek = useRun((state) => state.peek);
   const before = useRun((state) => state.before);
   const comparing = useRun((state) => state.comparing);
-  const state = shownState(job, starting);
+  const dismissed = useRun((one) => one.dismissed);
+  const gone = useRun((one) => one.gone);
+  const state = shownState(job, starting, dismissed, gone);
+  const bad =
+    state === "failed" ? job?.problems.find((one) => one.file && one.row !== null)?.file : undefined;
   const trouble = refused ? (
     <Trouble
       title={refused.title}
       text={refused.text}
       hint={refused.hint}
       problems={refused.problems}
+      quiet={refused.quiet ?? false}
       older={result !== null}
     />
   ) : state === "failed" && job ? (
@@ -273,6 +288,14 @@ function Main() {
       {trouble}
       {peek ? (
         <Peek path={peek} closable />
+      ) : bad ? (
+        <Peek path={bad} closable={false} told />
+      ) : gone && state === "idle" ? (
+        <Empty title={t.gone} text={t.goneText}>
+          <Button kind="main" onPress={() => void startRun()}>
+            {t.run}
+          </Button>
+        </Empty>
       ) : comparing && before && state === "done" ? (
         <Compare before={before} />
       ) : result && (state === "done" || refused) ? (
@@ -346,22 +369,28 @@ function Trouble(props: {
   text: string;
   hint: string | null;
   problems: boolean;
+  quiet: boolean;
   older: boolean;
 }) {
-  const { title, text, hint, problems, older } = props;
+  const { title, text, hint, problems, quiet, older } = props;
   return (
-    <div className="run-trouble" role="alert">
-      <CircleAlert size={16} aria-hidden />
+    <div className={quiet ? "run-trouble is-quiet" : "run-trouble"} role="alert">
+      {quiet ? <Info size={16} aria-hidden /> : <CircleAlert size={16} aria-hidden />}
       <div>
         <b>{title}</b>
         <p>
-          {text} {older ? t.older : null}
+          <Linked text={text} /> {older ? t.older : null}
         </p>
         {hint ? <p className="dim">{hint}</p> : null}
       </div>
       {problems ? <Button onPress={showProblems}>{t.problems}</Button> : null}
     </div>
   );
+}
+
+function skipAndRun() {
+  void changeProject((project) => withOption(project, "bad_rows", "skip"));
+  void startRun();
 }
 
 /** Why a run ended without a result: the file, the row, and what to do. */
@@ -371,11 +400,8 @@ function Failed({ problems }: { problems: Problem[] }) {
   return (
     <div className="run-trouble" role="alert">
       <CircleAlert size={16} aria-hidden />
-      <div>
-        <b>{t.failed}</b>
-        {errors.length ? <Bad problems={errors} /> : <p>{t.failedText}</p>}
-        {skip ? <p className="dim">{t.skipHint}</p> : null}
-      </div>
+      <div>{errors.length ? <Bad problems={errors} /> : <p>{t.failedText}</p>}</div>
+      {skip ? <Button onPress={skipAndRun}>{t.skip}</Button> : null}
     </div>
   );
 }

@@ -14,13 +14,14 @@ import {
 } from "react";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { INPUT, typeColour } from "../parts/colours";
+import { INPUT, strokeColour, typeColour } from "../parts/colours";
 import { say } from "../state/actions";
-import { typeOrder, useStudio } from "../state/store";
+import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { chooseMark, setBy, setRange, setWidth, showAll, showBrush } from "./actions";
 import { draw, type Spot, type Theme } from "./draw";
 import {
+  asStrokes,
   emptyPicture,
   type Hit,
   hit,
@@ -34,13 +35,24 @@ import {
   type Strip,
   strips,
 } from "./lanes";
+import { useRunOrder } from "./order";
 import { getRun, type Marked, setRun, useRun } from "./state";
 import { FORCED, themeOf } from "./theme";
 import type { Clock, Range } from "./time";
 import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
 
 const t = texts.run;
-const LABELS = 168;
+/** The column of lane names: as wide as its longest name, between these; a character is about so wide. */
+const LABELS = { least: 128, most: 280, character: 7.2, beside: 78 };
+/** Half of a digit of the axis. */
+const DIGIT = 3.3;
+
+function labelsWidth(picture: Picture): number {
+  const longest = picture.lanes.reduce((most, { name, type }) => {
+    return Math.max(most, name.length + (name === type ? 0 : type.length + 1));
+  }, 0);
+  return Math.min(LABELS.most, Math.max(LABELS.least, Math.ceil(longest * LABELS.character + LABELS.beside)));
+}
 
 /** The width and height of an element, as they change. */
 function useSize(ref: React.RefObject<HTMLElement | null>): { width: number; height: number } {
@@ -117,7 +129,7 @@ function Bar({ clock }: { clock: Clock }) {
   const inputs = useRun((state) => state.inputs);
   return (
     <div className="view-bar timeline-bar">
-      <span className="dim mono timeline-day">{clock.day(Math.max(0, range.from))}</span>
+      <span className="dim mono timeline-day">{clock.span(range, limits)}</span>
       {attributes.length ? (
         <select
           className="run-field timeline-by"
@@ -144,7 +156,7 @@ function Bar({ clock }: { clock: Clock }) {
       <span className="spring" />
       {brush ? (
         <>
-          <span className="dim">{t.selection(clock.duration(Math.round(length(brush))))}</span>
+          <span className="dim">{t.selection(clock.roughly(length(brush)))}</span>
           <IconButton name={t.showSelection} onPress={showBrush}>
             <ZoomIn size={14} />
           </IconButton>
@@ -184,16 +196,22 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const pointed = useRun((state) => state.pointed);
   const dark = useStudio((state) => state.dark);
   const forced = useForced();
-  const outline = useStudio((state) => state.check.outline);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
-  const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+  const order = useRunOrder();
+  const shownRun = useRun((state) => state.shown);
+  const by = useRun((state) => state.by);
+  const inputs = useRun((state) => state.inputs);
 
   const scroller = useRef<HTMLDivElement>(null);
   const stage = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const behaviour = useRef<ZoomBehavior<HTMLDivElement, unknown> | null>(null);
   const size = useSize(scroller);
-  const width = Math.max(0, size.width - LABELS);
+  // in a narrow view names give way
+  const labels = Math.min(
+    useMemo(() => labelsWidth(picture), [picture]),
+    Math.max(LABELS.least, size.width * 0.3),
+  );
+  const width = Math.max(0, Math.floor(size.width - labels));
   const height = size.height;
   const [scroll, setScroll] = useState(0);
   const [over, setOver] = useState<{ x: number; y: number; hit: Hit | null; lane: number } | null>(null);
@@ -223,12 +241,30 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const spots = useMemo(
     () =>
       picture
-        ? spotsOf(picture, places, clock, { chosen, constituents, pointed, focus, over: over?.hit ?? null })
+        ? spotsOf(picture, places, clock, range, width, {
+            chosen,
+            constituents,
+            pointed,
+            focus,
+            over: over?.hit ?? null,
+          })
         : [],
-    [picture, places, clock, chosen, constituents, pointed, focus, over],
+    [picture, places, clock, range, width, chosen, constituents, pointed, focus, over],
   );
 
   useEffect(() => setWidth(width), [width]);
+
+  // other lanes: what was at a number of a lane is elsewhere, or not there
+  useEffect(() => {
+    void [shownRun, by, inputs];
+    setFocus(null);
+    setOver(null);
+  }, [shownRun, by, inputs]);
+  // another range: something else is under the pointer, which tells when it moves
+  useEffect(() => {
+    void [range, brush];
+    setOver(null);
+  }, [range, brush]);
 
   // the lane of what is chosen comes into view
   // biome-ignore lint/correctness/useExhaustiveDependencies: not again with every new picture
@@ -259,6 +295,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
         (lane) => types.length > 0 && !lane.input && !types.includes(lane.type),
       );
       const own = colours.map((colour) => colour || theme.input);
+      const strokes = own.map((colour) => (forced ? theme.ink : strokeColour(colour, dark)));
       draw(context, {
         width,
         height,
@@ -267,6 +304,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
         picture,
         strips: places,
         colours: own,
+        strokes,
         dimmed,
         ticks,
         spots,
@@ -340,6 +378,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
     onPointerMove(event: PointerEvent<HTMLDivElement>) {
       const { x, y } = at(event);
       if (brushFrom.current !== null) {
+        setOver(null);
         const to = offsetAt(range, width, Math.max(0, Math.min(width, x)));
         setRun({ brush: { from: Math.min(brushFrom.current, to), to: Math.max(brushFrom.current, to) } });
         return;
@@ -377,7 +416,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const act = ({ lane, mark }: { lane: number; mark: Mark | null }) => {
     const drawn = picture.lanes[lane];
     if (!drawn || !mark) return;
-    void chooseMark(drawn.type, mark, drawn.input);
+    void chooseMark(drawn.type, mark);
   };
 
   const keys = (event: KeyboardEvent) => {
@@ -473,15 +512,20 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   return (
     <>
       <div className="timeline-axis" aria-hidden="true">
-        {ticks.map((tick) => (
-          <span
-            key={tick.at}
-            className={tick.major ? "axis-label axis-major" : "axis-label"}
-            style={{ left: LABELS + Math.min(width - 24, pixel(range, width, tick.at)) }}
-          >
-            {tick.label}
-          </span>
-        ))}
+        {ticks.map((tick) => {
+          const at = pixel(range, width, tick.at);
+          // a label stands at its time or not at all
+          const fits = at + tick.label.length * DIGIT + 2 <= width;
+          return (
+            <span
+              key={tick.at}
+              className={tick.major ? "axis-label axis-major" : "axis-label"}
+              style={{ left: labels + at }}
+            >
+              {fits ? tick.label : ""}
+            </span>
+          );
+        })}
       </div>
       <div
         className="timeline-scroll"
@@ -501,14 +545,14 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
           aria-label={t.timeline(t.found(count), shown.from, shown.to)}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the focus
           tabIndex={0}
-          style={{ left: LABELS, width, height }}
+          style={{ left: labels, width, height }}
           onKeyDown={keys}
           {...pointer}
         >
           <canvas ref={canvas} style={{ width, height }} />
           {over ? <Tip over={over} picture={picture} clock={clock} range={range} width={width} /> : null}
         </div>
-        <ul className="lanes" style={{ height: Math.max(whole, 1) }} aria-label={t.type}>
+        <ul className="lanes" style={{ height: Math.max(whole, 1), width: labels }} aria-label={t.type}>
           {picture.lanes.map((lane, i) => (
             <li
               key={`${lane.type}/${lane.name}`}
@@ -521,7 +565,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
                 type="button"
                 disabled={lane.input}
                 aria-pressed={lane.input ? undefined : types.includes(lane.type)}
-                title={lane.input ? lane.name : t.onlyType(lane.type)}
+                title={lane.input ? lane.name : `${lane.name}\n${t.onlyType(lane.type)}`}
                 onClick={() => toggleType(lane.type)}
               >
                 <Swatch colour={colours[i] || INPUT} />
@@ -561,8 +605,16 @@ function laneOf({ lanes }: Picture, one: Marked): number {
   return holds >= 0 ? holds : lanes.findIndex((lane) => lane.type === one.type && lane.name === lane.type);
 }
 
-function spotsOf(picture: Picture, places: readonly Strip[], clock: Clock, marks: Marks): Spot[] {
+function spotsOf(
+  picture: Picture,
+  places: readonly Strip[],
+  clock: Clock,
+  range: Range,
+  width: number,
+  marks: Marks,
+): Spot[] {
   const out: Spot[] = [];
+  const strokes = picture.lanes.map((lane) => asStrokes(lane, range, width));
   const put = (one: Marked, kind: Spot["kind"]) => {
     const lane = laneOf(picture, one);
     if (lane < 0) return;
@@ -571,17 +623,18 @@ function spotsOf(picture: Picture, places: readonly Strip[], clock: Clock, marks
     const drawn = picture.lanes[lane];
     const mark = drawn?.marks.find((other) => other.row === one.row);
     const strip = places[lane];
-    const off = mark && strip ? offMiddle(mark, strip, drawn?.depths) : 0;
+    const off = mark && strip && (mark.lasting || !strokes[lane]) ? offMiddle(mark, strip, drawn?.depths) : 0;
     out.push({ lane, start, end: mark?.open ? Infinity : end, off, bar: mark?.lasting ?? false, kind });
   };
-  for (const one of marks.constituents) put(one, "constituent");
+  for (const one of marks.constituents) if (one.absent) put(one, "absent");
+  for (const one of marks.constituents) if (!one.absent) put(one, "constituent");
   if (marks.chosen) put(marks.chosen, "chosen");
   if (marks.pointed) put(marks.pointed, "pointed");
   const ring = ({ lane, mark }: { lane: number; mark: Mark }, kind: Spot["kind"]) => {
     const strip = places[lane];
     const { start, end, lasting } = mark;
     if (!strip) return;
-    const off = offMiddle(mark, strip, picture.lanes[lane]?.depths);
+    const off = strokes[lane] && !lasting ? 0 : offMiddle(mark, strip, picture.lanes[lane]?.depths);
     out.push({ lane, start, end: mark.open ? Infinity : lasting ? end : start, off, bar: lasting, kind });
   };
   const { focus, over } = marks;

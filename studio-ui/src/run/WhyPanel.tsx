@@ -9,13 +9,14 @@ import { typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
 import { goTo, goToDefinition, say, tell } from "../state/actions";
-import { typeOrder, useStudio } from "../state/store";
+import { set, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { showTime } from "./actions";
-import { FullValue, isLong, SHORT } from "./FullValue";
+import { FullValue, isLong } from "./FullValue";
+import { useRunOrder } from "./order";
 import { valueText } from "./rows";
 import { getRun, type Marked, markedOf, setRun, useRun } from "./state";
-import { Clock } from "./time";
+import { Clock, exact } from "./time";
 import "./run.css";
 
 const t = texts.why;
@@ -34,6 +35,7 @@ export default function WhyPanel() {
   const selection = useStudio((state) => state.selection);
   const outline = useStudio((state) => state.check.outline);
   const clock = useRun((state) => state.clock);
+  const order = useRunOrder();
   const [got, setGot] = useState<{ label: string; answer: WhyAnswer } | null>(null);
   const [error, setError] = useState<{
     label: string;
@@ -45,10 +47,10 @@ export default function WhyPanel() {
   const shared = useMemo(
     () => ({
       clock: clock ?? new Clock({ timestamp: true, unit: "us" }, 0n),
-      order: typeOrder(useStudio.getState()),
+      order,
       definitions: new Set(outline.filter(derives).map((entry) => entry.output ?? "")),
     }),
-    [clock, outline],
+    [clock, order, outline],
   );
   const job = selection?.job;
   const label = selection?.label;
@@ -63,6 +65,7 @@ export default function WhyPanel() {
         const answer = await api.why(job, label, undefined, control.signal);
         setGot({ label, answer });
         setError(null);
+        set({ why: answer });
         mark(label, answer);
       } catch (problem) {
         if (control.signal.aborted || problem instanceof ConnectionLost) return;
@@ -91,7 +94,7 @@ export default function WhyPanel() {
     <Context.Provider value={shared}>
       <div className="why" aria-busy={got.label !== label}>
         <Top row={detection} />
-        <h3 className="why-head">{t.constituents}</h3>
+        <h3 className="why-head">{t.constituents(constituents.length + more)}</h3>
         {constituents.length ? (
           <List of={constituents} more={more} />
         ) : (
@@ -100,6 +103,11 @@ export default function WhyPanel() {
       </div>
     </Context.Provider>
   );
+}
+
+/** Is it a time in which an event was looked for, and not an event? */
+function isAbsent({ role, row }: Constituent): boolean {
+  return row === null && (role?.startsWith("not ") ?? false);
 }
 
 /** The constituents of the chosen detection are marked on the timeline. */
@@ -113,7 +121,7 @@ function mark(label: string, answer: WhyAnswer) {
   const walk = (some: readonly Constituent[]) => {
     for (const one of some) {
       const marked = markedOf(one);
-      if (marked && out.length < 500) out.push(marked);
+      if (marked && out.length < 500) out.push({ ...marked, absent: isAbsent(one) });
       walk(one.constituents);
     }
   };
@@ -151,7 +159,8 @@ function Top({ row }: { row: Row & { source: Source | null } }) {
         <TypeSwatch type={row.type} />
         <b>{row.type}</b>
         <span className="spring" />
-        {definitions.has(row.type) ? (
+        {row.source?.file ? <SourceLink source={row.source} /> : null}
+        {definitions.has(row.type) && !row.source ? (
           <IconButton name={t.go(row.type)} onPress={() => void goToDefinition(definitionOf(row.type))}>
             <FileText size={14} />
           </IconButton>
@@ -177,7 +186,7 @@ function Top({ row }: { row: Row & { source: Source | null } }) {
           <>
             <dt>{t.label}</dt>
             <dd className="why-label">
-              <code title={label}>{label}</code>
+              <code title={label}>{label.slice(0, 12)}…</code>
               <IconButton name={t.copy} onPress={() => void copy()}>
                 <Copy size={13} />
               </IconButton>
@@ -206,15 +215,21 @@ function definitionOf(type: string): string {
   return outline.find((entry) => entry.output === type && derives(entry))?.name ?? type;
 }
 
+/** So many constituents show their values from the beginning. */
+const OPEN = 3;
+
 function List({ of, more }: { of: Constituent[]; more: number }) {
   const [all, setAll] = useState(false);
   const shown = all ? of : of.slice(0, FIRST);
+  const seen = new Set<string>();
   return (
     <ul className="constituents">
-      {shown.map((one, i) => (
+      {shown.map((one, i) => {
+        const again = one.label !== null && seen.has(one.label);
+        if (one.label !== null) seen.add(one.label);
         // biome-ignore lint/suspicious/noArrayIndexKey: one event may have several roles
-        <Item key={i} one={one} />
-      ))}
+        return <Item key={i} one={one} again={again} unfolded={of.length <= OPEN && !again} />;
+      })}
       {of.length > shown.length ? (
         <li>
           <Button kind="quiet" onPress={() => setAll(true)}>
@@ -227,29 +242,74 @@ function List({ of, more }: { of: Constituent[]; more: number }) {
   );
 }
 
-function Item({ one }: { one: Constituent }) {
+/** Where a row of the input stands. */
+function SourceLink({ source }: { source: Source }) {
+  const { file, line, row } = source;
+  if (!file) return null;
+  const place = line !== null ? `${file}:${line}` : file;
+  const name = t.source(place);
+  // only text has lines to show
+  if (line === null)
+    return (
+      <span className="constituent-place mono dim" title={place}>
+        {place}
+        {row === null ? "" : `, ${texts.run.row(row)}`}
+      </span>
+    );
+  return (
+    <button
+      type="button"
+      className="constituent-go"
+      title={name}
+      aria-label={name}
+      onClick={() => void goTo({ path: file, line, column: 1 })}
+    >
+      <span className="mono">{place}</span>
+    </button>
+  );
+}
+
+/** A time in which something was looked for: both ends belong to it, so an open one is a tick beside what was meant. */
+function absentText(clock: Clock, one: Constituent): string {
+  if (one.ticks === null) return "";
+  const from =
+    clock.kind.timestamp && exact(one.ticks) % 1_000_000n === 1n ? String(exact(one.ticks) - 1n) : one.ticks;
+  if (one.end_ticks === null) return clock.text(from);
+  const end = exact(one.end_ticks);
+  const to = clock.kind.timestamp && end % 1_000_000n === 999_999n ? String(end + 1n) : one.end_ticks;
+  return t.absentFrom(...clock.between(from, to));
+}
+
+function Item({ one, again, unfolded }: { one: Constituent; again: boolean; unfolded: boolean }) {
   const { clock, definitions } = useShared();
   const [open, setOpen] = useState(true);
+  const [wide, setWide] = useState(unfolded);
   const inner = one.constituents.length > 0 || one.more > 0;
-  const { source } = one;
-  const place = source?.file ? source.file + (source.line === null ? "" : `:${source.line}`) : null;
+  const absent = isAbsent(one);
+  const values = absent ? [] : Object.entries(one.values);
   const point = (on: boolean) => setRun({ pointed: on ? markedOf(one) : null });
   const show = () => {
+    setWide(!wide);
     const marked = markedOf(one);
-    if (!marked) return;
+    if (!marked || wide) return;
     setRun({ pointed: marked });
     showTime(marked);
   };
-  const goThere = () => {
-    if (source?.file) void goTo({ path: source.file, line: source.line ?? 1, column: 1 });
-    else void goToDefinition(definitionOf(one.type));
-  };
   // an atom, which says once more what its type and values say
-  const role = one.role?.startsWith(one.type) ? null : one.role;
-  const name = place ? t.source(place) : t.go(one.type);
+  const role = one.role?.startsWith(one.type) || absent ? null : one.role;
+  const time =
+    one.ticks === null
+      ? ""
+      : absent
+        ? absentText(clock, one)
+        : one.open
+          ? `${clock.text(one.ticks)} – ${texts.run.open}`
+          : one.end_ticks === null
+            ? clock.text(one.ticks)
+            : clock.between(one.ticks, one.end_ticks).join(" – ");
   return (
     <li
-      className="constituent"
+      className={absent ? "constituent is-absent" : "constituent"}
       data-testid="constituent"
       data-role={one.role ?? ""}
       data-type={one.type}
@@ -274,43 +334,50 @@ function Item({ one }: { one: Constituent }) {
           type="button"
           className="constituent-main"
           title={one.role ?? undefined}
+          aria-expanded={values.length ? wide : undefined}
           onClick={show}
-          disabled={one.ticks === null}
         >
           <span className="constituent-title">
             <TypeSwatch type={one.type} />
-            <b>{one.type}</b>
+            <b>{absent ? t.absent(one.type) : one.type}</b>
             {role ? <span className="dim">{role}</span> : null}
           </span>
           <span
-            className="constituent-time mono"
+            className={absent ? "constituent-time" : "constituent-time mono"}
             title={one.ticks === null ? undefined : clock.full(one.ticks)}
           >
-            {one.ticks === null ? "" : clock.text(one.ticks)}
-            {one.open
-              ? ` – ${texts.run.open}`
-              : one.end_ticks !== null
-                ? ` – ${clock.text(one.end_ticks)}`
-                : ""}
-          </span>
-          <span className="constituent-values">
-            {Object.entries(one.values).map(([key, value]) => (
-              <span key={key} className="pair">
-                <span className="dim">{key}</span>{" "}
-                <span className="mono">{valueText(value, key, SHORT)}</span>
-              </span>
-            ))}
+            {time}
+            {again ? <span className="dim"> {t.again}</span> : null}
           </span>
         </button>
-        {place || definitions.has(one.type) ? (
-          <button type="button" className="constituent-go" title={name} aria-label={name} onClick={goThere}>
-            {place ? <span className="mono">{place}</span> : <FileText size={14} aria-hidden />}
+        {one.source?.file ? (
+          <SourceLink source={one.source} />
+        ) : definitions.has(one.type) ? (
+          <button
+            type="button"
+            className="constituent-go"
+            title={t.go(one.type)}
+            aria-label={t.go(one.type)}
+            onClick={() => void goToDefinition(definitionOf(one.type))}
+          >
+            <FileText size={14} aria-hidden />
           </button>
         ) : null}
       </div>
-      {Object.entries(one.values).map(([key, value]) =>
-        isLong(value) ? <FullValue key={key} name={key} value={value} label /> : null,
-      )}
+      {wide && values.length ? (
+        <div className="constituent-values">
+          {values.map(([key, value]) =>
+            isLong(value) ? null : (
+              <span key={key} className="pair">
+                <span className="dim">{key}</span> <span className="mono">{valueText(value, key)}</span>
+              </span>
+            ),
+          )}
+          {values.map(([key, value]) =>
+            isLong(value) ? <FullValue key={key} name={key} value={value} label /> : null,
+          )}
+        </div>
+      ) : null}
       {inner && open ? <List of={one.constituents} more={one.more} /> : null}
     </li>
   );

@@ -6,9 +6,10 @@ import { changeProject } from "../state/project";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
-import { type EventEntry, entriesOf, formatEntry, withEntry, withEvents } from "./events";
+import { type EventEntry, entriesOf, entryFor, formatEntry, withEntry, withEvents } from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
+import { orderNow } from "./order";
 import { rowsOf } from "./rows";
 import { getRun, type Marked, markedOf, resultOf, setRun, viewOf } from "./state";
 import { Clock, type Range, zoneOf } from "./time";
@@ -42,8 +43,10 @@ export async function startRun(): Promise<void> {
   const { check, project } = get();
   const errors = check.state === "done" ? check.problems.filter((one) => one.severity === "error").length : 0;
   if (errors) return refuse(texts.run.errors(errors), texts.run.errorsText, null, true);
+  if (!Object.keys(snapshot()).length)
+    return refuse(texts.run.noRules, texts.run.noRulesText, null, false, true);
   const entries = entriesOf(get());
-  if (!entries.length) return refuse(texts.run.chooseTitle, texts.run.chooseText, null, false);
+  if (!entries.length) return refuse(texts.run.chooseTitle, texts.run.chooseText, null, false, true);
   setRun({ starting: true, refused: null, snapshot: snapshot(), began: Date.now(), ended: null, peek: null });
   try {
     const { id } = await api.start("run", unsaved, entries.map(formatEntry), project.program?.options ?? {});
@@ -58,13 +61,13 @@ export async function startRun(): Promise<void> {
     if (error instanceof ApiError) {
       const wrong = error.problems.some((one) => one.file !== null && one.row === null);
       refuse(texts.run.refused, error.message, error.hint, wrong);
-    } else if (error instanceof ConnectionLost) refuse(texts.run.refused, texts.connection.lost, null, false);
-    else tell(error);
+    } else tell(error); // of a lost connection the banner tells
   }
 }
 
-function refuse(title: string, text: string, hint: string | null, problems: boolean) {
-  setRun({ refused: { title, text, hint, problems }, began: null });
+/** `quiet`: it is nobody's fault, something is only still to be done. */
+function refuse(title: string, text: string, hint: string | null, problems: boolean, quiet = false) {
+  setRun({ refused: { title, text, hint, problems, quiet }, began: null });
   if (problems) showProblems();
   say(title);
 }
@@ -130,6 +133,8 @@ function show(job: Job) {
     shown: job.id,
     comparing: false,
     result,
+    order: orderNow(result.found),
+    gone: false,
     ...viewOf(result, zoneOf(get().project)),
     picture: null,
     pictureError: null,
@@ -151,8 +156,9 @@ const KEPT = "occurs-run";
 
 /** Keeps which run is shown, for this page alone. */
 function keepRun() {
-  const { snapshot, began, ended } = getRun();
-  const kept = { job: own, snapshot, began, ended, selection: get().selection };
+  const { snapshot, began, ended, filter, types, range, by } = getRun();
+  const view = getRun().shown === own ? { filter, types, range, by } : {};
+  const kept = { job: own, snapshot, began, ended, selection: get().selection, view };
   try {
     sessionStorage.setItem(`${KEPT}:${get().mark}`, JSON.stringify(kept));
   } catch {
@@ -165,14 +171,15 @@ async function restoreRun() {
   if (get().job) return;
   const text = sessionStorage.getItem(`${KEPT}:${get().mark}`);
   if (!text) return;
-  const { job: id, snapshot, began, ended, selection } = JSON.parse(text);
+  const { job: id, snapshot, began, ended, selection, view } = JSON.parse(text);
   try {
     const job = await api.job(id);
     if (get().job) return;
     own = id;
     setRun({ snapshot, began });
     set({ job });
-    setRun({ ended });
+    setRun({ ended, ...(getRun().shown === id && view) });
+    askTimeline();
     if (selection?.job === id && job.state === "done") select(selection);
   } catch (error) {
     // the server was started anew, or has newer results
@@ -263,9 +270,9 @@ export function choose(marked: Marked | null) {
 }
 
 /** A mark of the timeline is chosen: its row has the label that Why asks for. */
-export async function chooseMark(type: string, mark: Mark, input: boolean): Promise<void> {
+export async function chooseMark(type: string, mark: Mark): Promise<void> {
   const { shown: job, clock } = getRun();
-  if (!job || !clock || input) return;
+  if (!job || !clock) return;
   try {
     const [row] = rowsOf(await api.rows(job, { type, sort: "time", offset: mark.row, limit: 1 }));
     if (row) choose(markedOf(row));
@@ -286,9 +293,45 @@ export async function copyIn(name: string, file: Blob): Promise<void> {
   await api.write(name, file, null);
   await loadFiles();
   // where the project names its events it has to name this one, too
-  if (get().project.program?.events) await chooseEvents({ type: "", path: name }, true);
+  if (get().project.program?.events) await chooseEvents(entryFor(name, get()), true);
   setRun({ peek: name, comparing: false });
 }
+
+// a run that was shown before the rules were read gets its colours as soon as they are
+useStudio.subscribe(
+  (state) => state.check,
+  ({ state }) => {
+    const { order, result } = getRun();
+    if (state === "done" && result && !order) setRun({ order: orderNow(result.found) });
+  },
+);
+// another server has no runs of the one before
+useStudio.subscribe(
+  (state) => state.connection,
+  (connection) => {
+    if (connection === "connected") void askWhetherKept();
+  },
+);
+
+async function askWhetherKept(): Promise<void> {
+  const { shown } = getRun();
+  if (!shown) return;
+  try {
+    await api.job(shown);
+    askTimeline();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404 && getRun().shown === shown) setRun({ gone: true });
+  }
+}
+
+// a run that has failed may have done so for what is changed now
+useStudio.subscribe(
+  (state) => JSON.stringify([state.project.program?.events, state.project.program?.options]),
+  () => {
+    const { job } = get();
+    if (job?.state === "failed") setRun({ dismissed: job.id });
+  },
+);
 
 // what kept a run from starting may have been mended
 useStudio.subscribe(
@@ -306,6 +349,9 @@ useStudio.subscribe(
     if (clock) setRun({ clock: new Clock(clock.kind, clock.origin, zone) });
   },
 );
+addEventListener("pagehide", () => {
+  if (own) keepRun();
+});
 useStudio.subscribe((state) => state.job, follow);
 follow(get().job, null);
 if (!get().job) void restoreRun();

@@ -1,5 +1,14 @@
 /** Draws the lanes of a timeline on a canvas. */
-import { barPlace, type DrawnLane, type Mark, offMiddle, type Picture, pixel, type Strip } from "./lanes";
+import {
+  asStrokes,
+  barPlace,
+  type DrawnLane,
+  type Mark,
+  offMiddle,
+  type Picture,
+  pixel,
+  type Strip,
+} from "./lanes";
 import type { AxisTick, Range } from "./time";
 
 const RADIUS = 4.5;
@@ -25,8 +34,12 @@ export interface Spot {
   off: number;
   /** around a bar the ring is narrow */
   bar: boolean;
-  kind: "chosen" | "constituent" | "pointed" | "focused";
+  /** `absent`: a time in which something was looked for and not found */
+  kind: "chosen" | "constituent" | "absent" | "pointed" | "focused";
 }
+
+/** From so many constituents in a lane on they are marked by colour: rings would hide each other. */
+const CROWD = 8;
 
 export interface Scene {
   width: number;
@@ -36,6 +49,8 @@ export interface Scene {
   picture: Picture;
   strips: readonly Strip[];
   colours: readonly string[];
+  /** the colours of thin strokes, which need more contrast than areas */
+  strokes: readonly string[];
   dimmed: readonly boolean[];
   ticks: readonly AxisTick[];
   spots: readonly Spot[];
@@ -64,7 +79,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
     context.globalAlpha = scene.dimmed[i] ? 0.25 : 1;
     const colour = scene.colours[i] ?? theme.input;
     if (lane.counts) drawCounts(context, scene, lane, lane.counts, strip, colour);
-    else drawMarks(context, scene, lane, strip, colour);
+    else drawMarks(context, scene, lane, strip, colour, scene.strokes[i] ?? colour);
     context.globalAlpha = 1;
   });
   drawSpots(context, scene);
@@ -89,7 +104,10 @@ function line(context: CanvasRenderingContext2D, x1: number, y1: number, x2: num
   context.stroke();
 }
 
-/** Bars from the lane's bottom; heights by the square root, so that single events are seen beside thousands. */
+/**
+ * Bars from the lane's bottom; heights by the square root, so that single events are seen beside thousands.
+ * Each is a rectangle of whole pixels: a browser fills thousands of these in the time that one path of them takes it.
+ */
 function drawCounts(
   context: CanvasRenderingContext2D,
   { width, range, picture }: Scene,
@@ -105,14 +123,20 @@ function drawCounts(
   const first = Math.max(0, Math.floor(-from / each));
   const last = Math.min(counts.length, Math.ceil((width - from) / each));
   context.fillStyle = colour;
-  context.beginPath();
-  for (let i = first; i < last; i++) {
-    const count = counts[i] ?? 0;
-    if (!count) continue;
-    const high = Math.max(3, Math.sqrt(count / lane.most) * room);
-    context.rect(from + i * each, bottom - high, Math.max(each, 1), high);
+  for (let i = first; i < last; ) {
+    const left = Math.round(from + i * each);
+    let count = counts[i] ?? 0;
+    let next = i + 1;
+    // bars that begin at one pixel are one bar: where the picture is of a longer range than what is shown of it
+    while (next < last && Math.round(from + next * each) === left)
+      count = Math.max(count, counts[next++] ?? 0);
+    if (count) {
+      const high = Math.max(3, Math.round(Math.sqrt(count / lane.most) * room));
+      const right = Math.round(from + next * each);
+      context.fillRect(left, bottom - high, Math.max(1, right - left), high);
+    }
+    i = next;
   }
-  context.fill();
 }
 
 function drawMarks(
@@ -121,50 +145,63 @@ function drawMarks(
   lane: DrawnLane,
   strip: Strip,
   colour: string,
+  stroke: string,
 ) {
   const middle = strip.top + strip.height / 2;
   context.fillStyle = colour;
   context.strokeStyle = theme.edge;
   context.lineWidth = 1;
-  context.globalAlpha *= 0.9;
-  context.beginPath();
-  for (const mark of lane.marks)
-    if (mark.lasting) bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths));
-  context.fill();
+  const faint = context.globalAlpha;
   // bars that touch are told apart, where there is room for a line
-  context.globalAlpha /= 1.8;
-  if (barPlace(strip, 0, lane.depths).height > 7) context.stroke();
-  context.globalAlpha *= 2;
+  const edged = barPlace(strip, 0, lane.depths).height > 7;
+  for (const mark of lane.marks) {
+    if (!mark.lasting || !bar(context, mark, range, width, barPlace(strip, mark.depth, lane.depths)))
+      continue;
+    context.globalAlpha = faint * 0.9;
+    context.fill();
+    context.globalAlpha = faint / 2;
+    if (edged) context.stroke();
+  }
+  context.globalAlpha = faint;
   // where points would cover each other they are strokes, whose density is seen
   const shown = lane.marks.filter(
     (mark) => !mark.lasting && mark.start >= range.from && mark.start <= range.to,
   );
-  if (lane.input || shown.length > width / 14) {
+  if (asStrokes(lane, range, width)) {
+    context.fillStyle = stroke;
     const high = strip.height * (lane.input ? 0.5 : 0.6);
-    context.globalAlpha *= lane.input ? 1 : 0.75;
+    context.globalAlpha *= lane.input ? 1 : 0.85;
     for (const mark of shown) {
       const x = pixel(range, width, mark.start);
       context.fillRect(x - 0.75, middle - high / 2, 1.5, high);
     }
     return;
   }
-  context.beginPath();
   for (const mark of shown) {
-    const x = pixel(range, width, mark.start);
-    const y = middle + offMiddle(mark, strip);
-    context.moveTo(x + RADIUS, y);
-    context.arc(x, y, RADIUS, 0, 2 * Math.PI);
+    context.beginPath();
+    context.arc(pixel(range, width, mark.start), middle + offMiddle(mark, strip), RADIUS, 0, 2 * Math.PI);
+    context.globalAlpha = faint * 0.9;
+    context.fill();
+    context.globalAlpha = faint * 0.7;
+    context.stroke();
   }
-  context.fill();
-  context.globalAlpha *= 0.7;
-  context.stroke();
+  context.globalAlpha = faint;
 }
 
-function bar(context: CanvasRenderingContext2D, mark: Mark, range: Range, width: number, place: Strip) {
+/** Begins the path of a bar, if it is in view: each bar has a path of its own, which is faster than one of many. */
+function bar(
+  context: CanvasRenderingContext2D,
+  mark: Mark,
+  range: Range,
+  width: number,
+  place: Strip,
+): boolean {
   const from = Math.max(-4, pixel(range, width, mark.start));
   const to = mark.open ? width + 4 : Math.min(width + 4, pixel(range, width, mark.end));
-  if (to < 0 || from > width) return;
+  if (to < 0 || from > width) return false;
+  context.beginPath();
   context.roundRect(from, place.top, Math.max(2, to - from), place.height, 2);
+  return true;
 }
 
 /** What stands out, and lines from the constituents to the chosen detection. */
@@ -185,26 +222,57 @@ function drawSpots(context: CanvasRenderingContext2D, scene: Scene) {
     context.setLineDash([3, 3]);
     line(context, Math.round(target.x) + 0.5, 0, Math.round(target.x) + 0.5, scene.scroll + scene.height);
     context.setLineDash([]);
-    for (const spot of scene.spots) {
-      const from = spot.kind === "constituent" ? place(spot) : null;
-      if (!from || from.y === target.y) continue;
-      const bend = (from.y + target.y) / 2;
-      context.beginPath();
-      context.moveTo(from.x, from.y);
-      context.bezierCurveTo(from.x, bend, target.x, bend, target.x, target.y);
-      context.stroke();
+    for (const group of byLane(scene.spots)) {
+      // of a crowd one line from its middle
+      const some = group.length < CROWD ? group : [group[group.length >> 1] as Spot];
+      for (const spot of some) {
+        const from = place(spot);
+        if (!from || from.y === target.y) continue;
+        const bend = (from.y + target.y) / 2;
+        context.beginPath();
+        context.moveTo(from.x, from.y);
+        context.bezierCurveTo(from.x, bend, target.x, bend, target.x, target.y);
+        context.stroke();
+      }
     }
     context.globalAlpha = 1;
   }
+  const crowded = new Set(byLane(scene.spots).flatMap((group) => (group.length < CROWD ? [] : group)));
   for (const spot of scene.spots) {
     const at = place(spot);
     if (!at) continue;
-    context.strokeStyle = spot.kind === "pointed" ? theme.ink : theme.accent;
-    context.lineWidth = spot.kind === "constituent" ? 1.5 : 2;
-    const radius = spot.bar ? 5 : spot.kind === "constituent" ? 6 : 7.5;
-    const half = Math.min(radius, at.strip.height / 2 - 1);
+    context.save();
+    // a ring stays in its lane
     context.beginPath();
-    context.roundRect(at.x - radius, at.y - half, at.end - at.x + 2 * radius, 2 * half, half);
-    context.stroke();
+    context.rect(0, at.strip.top, width, at.strip.height);
+    context.clip();
+    context.strokeStyle = spot.kind === "pointed" ? theme.ink : theme.accent;
+    context.lineWidth = spot.kind === "constituent" || spot.kind === "absent" ? 1.5 : 2;
+    if (crowded.has(spot)) {
+      context.fillStyle = theme.accent;
+      context.globalAlpha = 0.8;
+      context.fillRect(
+        Math.round(at.x) - 1,
+        at.strip.top + 2,
+        Math.max(2, at.end - at.x),
+        at.strip.height - 5,
+      );
+    } else {
+      if (spot.kind === "absent") context.setLineDash([4, 3]);
+      const radius = spot.kind === "absent" ? 0 : spot.bar ? 5 : spot.kind === "constituent" ? 6 : 7.5;
+      const half = Math.min(spot.kind === "absent" ? 7 : radius, at.strip.height / 2 - 1);
+      context.beginPath();
+      context.roundRect(at.x - radius, at.y - half, at.end - at.x + 2 * radius, 2 * half, half);
+      context.stroke();
+    }
+    context.restore();
   }
+}
+
+/** The constituents, lane by lane. */
+function byLane(spots: readonly Spot[]): Spot[][] {
+  const out = new Map<number, Spot[]>();
+  for (const spot of spots)
+    if (spot.kind === "constituent") out.set(spot.lane, [...(out.get(spot.lane) ?? []), spot]);
+  return [...out.values()];
 }

@@ -1,5 +1,5 @@
 /** The project's choice of events: entries are paths or `TYPE=PATH`, as on the command line. */
-import type { FileEntry, Options, OptionValue, OutlineEntry, Project } from "../api/types";
+import type { EventChoice, FileEntry, Options, OptionValue, OutlineEntry, Project } from "../api/types";
 import { withProgram } from "../state/program";
 
 export interface EventEntry {
@@ -21,27 +21,42 @@ export function formatEntry({ type, path }: EventEntry): string {
 export interface Given {
   project: Project;
   files: readonly FileEntry[];
+  /** what the server offers; null: it has not said so yet */
+  events: readonly EventChoice[] | null;
   check: { outline: readonly OutlineEntry[] };
 }
 
-/** The events that are chosen; without a choice all files of events beside the rules, none below. */
-export function entriesOf({ project, files, check }: Given): EventEntry[] {
+/** The events that are chosen; without a choice those that the server reads by default. */
+export function entriesOf(given: Given): EventEntry[] {
+  const { project, events, files } = given;
   const chosen = project.program?.events;
   if (chosen) return chosen.map(parseEntry);
+  if (events) return events.filter((one) => one.default).map(({ entry }) => parseEntry(entry));
   return files
     .filter((file) => file.kind === "event" && !file.path.includes("/"))
-    .map(({ path }) => ({ path, type: typeByName(path, check.outline) }));
+    .map(({ path }) => entryFor(path, given));
 }
 
-/** The files of events of the directory, and those that the project names but are not there. */
+/** How a file or directory is named in the program when it is chosen. */
+export function entryFor(path: string, given: Given): EventEntry {
+  const offered = given.events?.find((one) => one.path === path);
+  return offered ? parseEntry(offered.entry) : { path, type: typeByName(path, given.check.outline) };
+}
+
+/** The files of events, directories of such files, and what the project names but is not there. */
 export function eventPaths(given: Given): string[] {
+  const offered = given.events?.map((one) => one.path) ?? [];
   const known = given.files.filter((file) => file.kind === "event").map((file) => file.path);
   const named = entriesOf(given).map((entry) => entry.path);
-  return [...new Set([...known, ...named])];
+  return [...new Set([...known, ...offered, ...named])].sort(byName);
+}
+
+function byName(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The type whose rows a file holds, if its name says so: `Departure.csv` for an input type `Departure`. */
-export function typeByName(path: string, outline: readonly OutlineEntry[]): string {
+function typeByName(path: string, outline: readonly OutlineEntry[]): string {
   const stem = (path.split("/").at(-1) ?? "").replace(/\.[^.]*$/, "");
   const known = new Set(outline.flatMap((entry) => [...entry.reads, entry.output ?? ""]));
   return known.has(stem) ? stem : "";

@@ -100,6 +100,16 @@ export function pile(marks: Mark[]): void {
   }
 }
 
+/** Are the marks of a lane strokes? Where points would cover each other only their density is seen. */
+export function asStrokes(lane: DrawnLane, range: Range, width: number): boolean {
+  if (lane.input) return true;
+  const most = width / 14;
+  let shown = 0;
+  for (const mark of lane.marks)
+    if (!mark.lasting && mark.start >= range.from && mark.start <= range.to && ++shown > most) return true;
+  return false;
+}
+
 /** How far a mark stands from the middle of its strip, down if positive; `depths`: the rows of bars of its lane. */
 export function offMiddle(mark: Mark, strip: Strip, depths = 1): number {
   if (mark.lasting) {
@@ -178,12 +188,13 @@ export function hit(
   const drawn = picture.lanes[lane];
   const strip = at[lane];
   if (!drawn || !strip) return null;
+  const strokes = asStrokes(drawn, range, width);
   let best: Mark | null = null;
   let least = 8;
   for (const mark of drawn.marks) {
     const start = pixel(range, width, mark.start);
     if (!mark.lasting) {
-      const middle = strip.top + strip.height / 2 + offMiddle(mark, strip);
+      const middle = strip.top + strip.height / 2 + (strokes ? 0 : offMiddle(mark, strip));
       const across = Math.abs(start - x);
       // of points above one another the one under the pointer, else the lane is enough
       const away = across + Math.abs(middle - y) / strip.height;

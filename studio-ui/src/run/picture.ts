@@ -1,11 +1,12 @@
 /** The timeline as a picture of its own: drawn from data for the range that is shown, with its lanes' names and counts. */
 import { api } from "../api/client";
-import { typeColour } from "../parts/colours";
-import { get, typeOrder } from "../state/store";
+import { strokeColour, typeColour } from "../parts/colours";
+import { get } from "../state/store";
 import { grouped, texts } from "../texts";
 import "./actions";
 import { draw, type Theme } from "./draw";
 import { type Picture, pictureOf, pixel, type Strip, strips } from "./lanes";
+import { runOrder } from "./order";
 import { getRun } from "./state";
 import { themeOf } from "./theme";
 import type { AxisTick, Clock, Range } from "./time";
@@ -42,8 +43,10 @@ function drawn(picture: Picture, clock: Clock, range: Range, width: number, titl
   const context = canvas.getContext("2d");
   if (!context) throw new Error(texts.export.notDrawn);
   const theme = themeOf(document.documentElement);
-  const order = typeOrder(get());
+  const order = runOrder();
+  const { dark } = get();
   const colours = picture.lanes.map((lane) => (lane.input ? theme.input : typeColour(lane.type, order)));
+  const strokes = colours.map((colour) => strokeColour(colour, dark));
   const ticks = clock.axis(range, width);
   context.scale(SCALE, SCALE);
   context.fillStyle = theme.back;
@@ -58,7 +61,18 @@ function drawn(picture: Picture, clock: Clock, range: Range, width: number, titl
   context.beginPath();
   context.rect(0, 0, width, rows);
   context.clip();
-  const scene = { width, height: rows, scroll: 0, range, picture, strips: places, colours, ticks, theme };
+  const scene = {
+    width,
+    height: rows,
+    scroll: 0,
+    range,
+    picture,
+    strips: places,
+    colours,
+    strokes,
+    ticks,
+    theme,
+  };
   draw(context, { ...scene, dimmed: [], spots: [], brush: null });
   context.restore();
   return new Promise((resolve, reject) => {

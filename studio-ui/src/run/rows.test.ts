@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { differs } from "./changed";
-import { entriesOf, parseEntry, typeByName, withEntry, withEvents, withOption } from "./events";
-import { attributesOf, rowsOf, valueText } from "./rows";
+import { entriesOf, entryFor, eventPaths, parseEntry, withEntry, withEvents, withOption } from "./events";
+import { attributesOf, inOrder, rowsOf, valueText } from "./rows";
 
 test("rows have what every row has, and attributes, which may be called the same", () => {
   const names = ["row", "type", "time", "ticks", "end", "end_ticks", "open", "label", "Origin", "row"];
@@ -33,7 +33,7 @@ const file = (path: string, kind: "event" | "rules" = "event") => {
 test("events are chosen as on the command line", () => {
   expect(parseEntry("A=x/y.csv")).toEqual({ type: "A", path: "x/y.csv" });
   const project = { version: 1, program: { events: ["A=a.csv", "b.csv"] }, icons: {} };
-  const entries = entriesOf({ project, files: [file("c.csv")], check: { outline: [] } });
+  const entries = entriesOf({ project, files: [file("c.csv")], events: null, check: { outline: [] } });
   const changed = (path: string, type: string, chosen: boolean) =>
     withEvents(project, withEntry(entries, { type, path }, chosen)).program?.events;
   expect(changed("c.csv", "", true)).toEqual(["A=a.csv", "b.csv", "c.csv"]);
@@ -45,7 +45,7 @@ test("events are chosen as on the command line", () => {
 test("without a choice all events beside the rules are chosen, with an empty one none", () => {
   const outline = [{ file: "r", name: "X", kind: "rule", output: "X", reads: ["B"], span: null }];
   const files = [file("a.csv"), file("B.csv"), file("below/c.csv"), file("r.epl", "rules")];
-  const given = { project: {}, files, check: { outline } };
+  const given = { project: {}, files, events: null, check: { outline } };
   expect(entriesOf(given)).toEqual([
     { path: "a.csv", type: "" },
     { path: "B.csv", type: "B" },
@@ -53,12 +53,20 @@ test("without a choice all events beside the rules are chosen, with an empty one
   expect(entriesOf({ ...given, project: { program: { events: [] } } })).toEqual([]);
 });
 
-test("a file named as an input type holds its rows", () => {
-  const outline = [
-    { file: "r", name: "Late", kind: "rule", output: "Late", reads: ["Departure"], span: null },
+test("the server says what is read by default, and how a file is named", () => {
+  const events = [
+    { path: "Late.csv", entry: "Late=Late.csv", directory: false, default: true },
+    { path: "more", entry: "more", directory: true, default: false },
+    { path: "more/x.csv", entry: "more/x.csv", directory: false, default: false },
   ];
-  expect(typeByName("data/Departure.csv", outline)).toBe("Departure");
-  expect(typeByName("rows.csv", outline)).toBe("");
+  const given = { project: {}, files: [], events, check: { outline: [] } };
+  expect(entriesOf(given)).toEqual([{ type: "Late", path: "Late.csv" }]);
+  expect(eventPaths(given)).toEqual(["Late.csv", "more", "more/x.csv"]);
+  expect(entryFor("more", given)).toEqual({ type: "", path: "more" });
+  expect(entryFor("new.csv", given)).toEqual({ type: "", path: "new.csv" });
+  expect(entriesOf({ ...given, project: { program: { events: ["more"] } } })).toEqual([
+    { type: "", path: "more" },
+  ]);
 });
 
 test("an option is set, and left out where it is the default", () => {
@@ -87,4 +95,13 @@ test("a long value is cut where it has little room, between characters, and whol
   expect(valueText(long, "", Infinity)).toBe(long);
   expect(valueText("aa😀bb", "", 3)).toBe("aa…");
   expect(valueText("aa😀bb", "", 4)).toBe("aa😀…");
+});
+
+test("values stand in the order of their type", () => {
+  const values = { Tail: "N1", Flight: "EV1", Delay: 3 };
+  expect(inOrder(values, ["Flight", "Tail", "Origin"])).toEqual([
+    ["Flight", "EV1"],
+    ["Tail", "N1"],
+    ["Delay", 3],
+  ]);
 });

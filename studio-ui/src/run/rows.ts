@@ -31,6 +31,13 @@ export function rowsOf(answer: RowsAnswer): Row[] {
   });
 }
 
+/** The values of a row in the order of its type's attributes, others behind them. */
+export function inOrder(values: Row["values"], attributes: readonly string[] = []): [string, unknown][] {
+  const known = attributes.filter((name) => name in values);
+  const more = Object.keys(values).filter((name) => !attributes.includes(name));
+  return [...known, ...more].map((name) => [name, values[name]]);
+}
+
 const CUT = 2000;
 /** Whole numbers whose name ends so are identities, which are not read in thousands; so are very large ones. */
 const IDENTITY = /(^|_)(id|number|code|year|label)$|(?<=[a-z])(Id|ID)$/i;

@@ -13,7 +13,7 @@ export interface Result {
   kind: TimeKind;
   first: Ticks;
   last: Ticks;
-  found: { type: string; count: number }[];
+  found: { type: string; count: number; attributes: string[]; lasting: boolean }[];
   inputs: string[];
   total: number;
   /** rows that were read, and those that did not count */
@@ -28,6 +28,8 @@ export interface Marked {
   end: Ticks | null;
   label: string | null;
   row: number | null;
+  /** it is a time in which something was looked for and not found */
+  absent?: boolean;
 }
 
 export interface RunState {
@@ -35,13 +37,19 @@ export interface RunState {
   began: number | null;
   ended: number | null;
   /** why no run was started: errors in the rules, or the server's answer */
-  refused: { title: string; text: string; hint: string | null; problems: boolean } | null;
+  refused: { title: string; text: string; hint: string | null; problems: boolean; quiet?: boolean } | null;
+  /** a run that has failed, but whose events or options were changed since: its trouble is not shown any more */
+  dismissed: string | null;
   snapshot: Snapshot | null;
   starting: boolean;
   job: string | null;
   result: Result | null;
   /** whose result that is */
   shown: string | null;
+  /** the types in the order of their colours, as it was when the run ended */
+  order: string[] | null;
+  /** the server has no longer the run that is shown */
+  gone: boolean;
   clock: Clock | null;
   limits: Range;
   range: Range;
@@ -85,11 +93,14 @@ export const useRun = create<RunState>()(() => ({
   began: null,
   ended: null,
   refused: null,
+  dismissed: null,
   snapshot: null,
   starting: false,
   job: null,
   result: null,
   shown: null,
+  order: null,
+  gone: false,
   clock: null,
   limits: nowhere,
   range: nowhere,
@@ -129,7 +140,10 @@ export function resultOf(job: Job): Result | null {
     kind: given.time,
     first,
     last: given.last ?? first,
-    found: given.types.map(({ name, count }) => ({ type: name, count })),
+    found: given.types.map(({ name, count }) => {
+      const schema = given.schemas.find((one) => one.name === name);
+      return { type: name, count, attributes: schema?.attributes ?? [], lasting: schema?.lasting ?? false };
+    }),
     inputs: given.inputs.map(({ name }) => name),
     total: given.total,
     counts: given.counts,

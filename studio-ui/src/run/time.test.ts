@@ -85,3 +85,14 @@ test("times that the server wrote are shown in the zone, other texts as they are
   expect(zoned(12345, "Asia/Tokyo")).toBe("12\u202f345");
   expect(zoned("soon", "Asia/Tokyo")).toBe("soon");
 });
+
+test("a zoomed view says where it is, lengths are in two units", () => {
+  const clock = new Clock(stamp, BigInt(us("2013-03-08T14:58:19Z")));
+  const limits = { from: 0, to: 86400e6 };
+  expect(clock.span(limits, limits)).toBe("2013-03-08 UTC");
+  expect(clock.span({ from: 0, to: 3600e6 }, limits)).toBe("2013-03-08 14:58:19 – 15:58:19 UTC");
+  expect(clock.span({ from: 869e3, to: 875e3 }, limits)).toBe("2013-03-08 14:58:19.869 – 14:58:19.875 UTC");
+  expect(clock.span({ from: 36000e6, to: 39600e6 }, limits)).toBe("2013-03-09 00:58:19 – 01:58:19 UTC");
+  expect(clock.roughly(26_825_470_852)).toBe("7 h 27 min");
+  expect(new Clock({ timestamp: false, unit: null }, 0n).roughly(1234)).toBe("1\u202f234 ticks");
+});

@@ -76,6 +76,12 @@ export class Clock {
     return iso.slice(0, -5).replace("T", " ") + (shown && `.${shown}`);
   }
 
+  /** Two times as texts, the second one without its date where that is the same. */
+  between(from: Ticks, to: Ticks): [string, string] {
+    const [first, last] = [this.text(from), this.text(to)];
+    return [first, this.kind.timestamp && first.slice(0, 11) === last.slice(0, 11) ? last.slice(11) : last];
+  }
+
   /** The whole of a time, for those who hover over it. */
   full(ticks: Ticks): string {
     if (this.kind.timestamp) return `${this.text(ticks)} ${this.zone} (${exact(ticks)} us since 1970)`;
@@ -87,6 +93,25 @@ export class Clock {
     if (!this.kind.timestamp) return this.kind.unit ?? "ticks";
     const local = this.local(split(exact(this.ticks(offset)))[0]);
     return local === null ? "" : `${new Date(local).toISOString().slice(0, 10)} ${this.zone}`;
+  }
+
+  /** Where a view is: its day, or, when zoomed in, its first and last time as exactly as they differ. */
+  span(range: Range, limits: Range): string {
+    const zone = this.scale;
+    const day = this.day(Math.max(0, range.from));
+    const part = range.to - range.from;
+    if (!this.kind.timestamp || part > 0.5 * (limits.to - limits.from)) return day;
+    const step = part > 6e7 ? 1e6 : part > 1e6 ? 1e3 : 1;
+    const [from, to] = [range.from, range.to].map((at) =>
+      this.text(this.ticks(Math.floor(at / step) * step)),
+    );
+    const same = from?.slice(0, 10) === to?.slice(0, 10);
+    return `${from} – ${same ? to?.slice(11) : to} ${zone}`;
+  }
+
+  /** A length of time in its two largest units. */
+  roughly(ticks: number): string {
+    return this.duration(ticks).split(" ").slice(0, 4).join(" ");
   }
 
   /** A length of time in the largest units that divide it: `1 h 30 min`. */

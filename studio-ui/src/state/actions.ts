@@ -1,10 +1,13 @@
 /** What changes the state: opening, editing, saving, going places; used by the frame and by all views. */
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Edit, Texts } from "../api/types";
-import { texts } from "../texts";
+import { sentences, texts } from "../texts";
 import { existing, type View, viewFor } from "../views";
 import { type Buffer, type Conflict, get, type Notice, type Place, type Selection, set } from "./store";
 import { forget, keep } from "./unsaved";
+
+/** What can be asked of the name at the cursor. */
+export type Asked = "definition" | "uses" | "rename" | "explain";
 
 /** What the text editor offers to the frame once it is loaded. */
 export interface EditorHandle {
@@ -14,6 +17,10 @@ export interface EditorHandle {
   /** Edits of the file that is shown and a step of another view, as one change of its history; false: not shown. */
   change(path: string, edits: readonly Edit[], step: Step | null): boolean;
   format(): void;
+  /** something about the name at the cursor */
+  ask(what: Asked): void;
+  /** a text that was not shown yet is about to be replaced: it can be undone */
+  prepare(path: string): void;
   search(): void;
 }
 
@@ -108,11 +115,20 @@ export function textOf(path: string): string {
   return pending.get(path)?.() ?? get().buffers[path]?.text ?? "";
 }
 
-/** The texts that are not as they lie on disk. */
+/** Is this a file of rules, as it is listed or by its suffix? */
+export function isRules(path: string): boolean {
+  const { files, about } = get();
+  const entry = files.find((file) => file.path === path);
+  if (entry) return entry.kind === "rules";
+  return about?.languages.some((one) => one.suffixes.some((suffix) => path.endsWith(suffix))) ?? true;
+}
+
+/** The rules that are not as they lie on disk. Half of a surrogate pair, which no file can hold, is replaced. */
 export function unsavedTexts(): Texts {
   flush();
   const out: Texts = {};
-  for (const buffer of Object.values(get().buffers)) if (buffer.dirty) out[buffer.path] = buffer.text;
+  for (const { path, text, dirty } of Object.values(get().buffers))
+    if (dirty && isRules(path)) out[path] = text.toWellFormed();
   return out;
 }
 
@@ -156,8 +172,13 @@ export function say(text: string) {
 
 /** The message of an error with its hint. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return [error.message, error.hint].filter(Boolean).join(". ");
+  if (error instanceof ApiError) return sentences(error.message, error.hint);
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The message of a problem with its hint. */
+export function messageOfProblem({ message, hint }: { message: string; hint: string | null }): string {
+  return sentences(message, hint);
 }
 
 export function tell(error: unknown, title: string = texts.errors.title) {
@@ -301,7 +322,10 @@ export async function save(path: string | null = get().active): Promise<void> {
       const same = now?.dirty && now.etag !== buffer.etag;
       if (same && !get().conflicts.some((one) => one.path === path)) await save(path);
     } else {
-      if (error instanceof ApiError) patch(path, { trouble: texts.errors.unsaved(messageOf(error)) });
+      const lost = error instanceof ConnectionLost;
+      const trouble = lost ? texts.errors.later : texts.errors.unsaved(messageOf(error));
+      if (lost || error instanceof ApiError) patch(path, { trouble });
+      if (lost) say(`${texts.errors.notSaved(path)}. ${texts.connection.lost}`);
       tell(error, texts.errors.notSaved(path));
     }
   }
@@ -311,31 +335,6 @@ export async function saveAll(): Promise<void> {
   await edits();
   flush();
   for (const buffer of Object.values(get().buffers)) if (buffer.dirty) await save(buffer.path);
-}
-
-export async function create(path: string, text = ""): Promise<void> {
-  await api.write(path, text, null);
-  await loadFiles();
-  await goTo({ path, line: 1, column: 1 });
-}
-
-/** Copies an example into the directory and shows its first rules. */
-export async function openExample(name: string): Promise<void> {
-  try {
-    const { files } = await api.openExample(name);
-    await loadFiles();
-    const rules = get().files.filter((file) => file.kind === "rules" && files.includes(file.path));
-    if (rules[0]) await openFile(rules[0].path);
-  } catch (error) {
-    tell(error);
-  }
-}
-
-export async function remove(path: string): Promise<void> {
-  const etag = get().files.find((file) => file.path === path)?.etag ?? "";
-  await api.remove(path, etag);
-  close(path);
-  await loadFiles();
 }
 
 /** The answer to "Changed elsewhere". */
@@ -405,7 +404,12 @@ export async function goToDefinition(name: string): Promise<void> {
 export function select(selection: Selection | null) {
   set((state) => ({
     selection,
-    ...(selection && { panels: { ...state.panels, rightOpen: true } }),
+    // the one before stays marked until the new one is there
+    why: selection ? state.why : null,
+    ...(selection && {
+      panels: { ...state.panels, rightOpen: true, whyOpen: true },
+      drawer: state.narrow ? ("right" as const) : state.drawer,
+    }),
   }));
 }
 

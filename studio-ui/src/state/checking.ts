@@ -1,9 +1,10 @@
 /** The program is checked 250 ms after the last change, with all unsaved texts; an answer to older texts is dropped. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { OutlineEntry, Problem } from "../api/types";
+import type { EventChoice, OutlineEntry, Problem } from "../api/types";
+import { evaluationOrder } from "../parts/order";
 import { texts } from "../texts";
 import { flush, keepUnsaved, edited as markEdited, say, unsavedTexts } from "./actions";
-import { get, set } from "./store";
+import { type Check, get, set } from "./store";
 
 const DELAY = 250;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,11 +36,12 @@ async function check() {
   running.abort();
   running = new AbortController();
   try {
-    const { problems, outline } = await api.check(unsavedTexts(), running.signal);
+    const { problems, outline, events } = await api.check(unsavedTexts(), running.signal);
     if (now !== latest) return;
     failures = 0;
     tellCounts(problems);
-    set({ check: { state: "done", problems, outline: outline.filter(says), error: null } });
+    if (events) keepEvents(events);
+    set(({ check }) => ({ check: next(check, problems, outline.filter(says)) }));
   } catch (error) {
     if (now !== latest) return;
     if (error instanceof ApiError && error.kind === "cancelled") return checkSoon();
@@ -53,6 +55,23 @@ async function check() {
       },
     }));
   }
+}
+
+/** The same list stays the same object: what shows it need not be drawn again with every key. */
+function keepEvents(events: EventChoice[]) {
+  if (JSON.stringify(events) !== JSON.stringify(get().events)) set({ events });
+}
+
+/** The check after an answer. A file with a syntax error keeps its definitions, and all types their colours. */
+export function next(before: Check, problems: Problem[], outline: OutlineEntry[]): Check {
+  const torn = new Set(problems.flatMap(({ kind, file }) => (kind === "syntax" ? [file] : [])));
+  const there = new Set(outline.map(({ file, name }) => `${file}\n${name}`));
+  const known = [...before.outline, ...before.stale];
+  const stale = known.filter(({ file, name }) => torn.has(file) && !there.has(`${file}\n${name}`));
+  const now = evaluationOrder(outline);
+  const wrong = problems.some((one) => one.severity === "error");
+  const order = wrong ? [...before.order, ...now.filter((type) => !before.order.includes(type))] : now;
+  return { state: "done", checked: true, problems, outline, stale, order, error: null };
 }
 
 let told = "";

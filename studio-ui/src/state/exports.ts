@@ -3,6 +3,7 @@ import { ApiError, api, type ExportQuery } from "../api/client";
 import type { MenuEntry } from "../parts/MenuButton";
 import { texts } from "../texts";
 import { say, tell, textOf, unsavedTexts } from "./actions";
+import { rulesOf } from "./program";
 import { get, type Studio } from "./store";
 
 const t = texts.export;
@@ -34,7 +35,7 @@ export function exportItems(state: Studio): MenuEntry[] {
   return [
     { id: "text", label: t.text, why: active ? undefined : t.noFile },
     { id: "canonical", label: t.canonical, why: !active ? t.noFile : rules ? undefined : t.notRules },
-    { id: "plan", label: t.plan, why: files.some((file) => file.in_program) ? undefined : t.noRules },
+    { id: "plan", label: t.plan, why: rulesOf(state.project, files).length > 0 ? undefined : t.noRules },
     { id: "png", label: t.png, why: noRun },
     { id: "html", label: t.html, why: noRun },
     { id: "csv", label: t.csv, why: noRun },

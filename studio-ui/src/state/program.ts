@@ -22,3 +22,14 @@ export function withRule(
   if (rules.includes(path) === inside) return project;
   return withProgram(project, { rules: inside ? [...rules, path] : rules.filter((one) => one !== path) });
 }
+
+/** The project without a file that was removed: its rules and events that name it. */
+export function withoutFile(project: Project, path: string): Project {
+  const { rules, events } = project.program ?? {};
+  const named = (entry: string) => entry === path || entry.endsWith(`=${path}`);
+  if (!rules?.includes(path) && !events?.some(named)) return project;
+  return withProgram(project, {
+    ...(rules && { rules: rules.filter((one) => one !== path) }),
+    ...(events && { events: events.filter((one) => !named(one)) }),
+  });
+}

@@ -16,15 +16,26 @@ export async function loadProject(): Promise<void> {
   }
 }
 
+/** One change after the other, so that each has the ETag of the one before. */
+let queue: Promise<void> = Promise.resolve();
+
 /** Changes the project, at once here and then on disk. A wrong `studio.json` is not written over. */
-export async function changeProject(change: (project: Project) => Project): Promise<void> {
+export function changeProject(change: (project: Project) => Project): Promise<void> {
+  const { project, projectWrong } = get();
+  if (projectWrong === null) set({ project: change(project) });
+  queue = queue.then(() => writeChange(change));
+  return queue;
+}
+
+async function writeChange(change: (project: Project) => Project): Promise<void> {
   const { project, projectEtag, projectWrong } = get();
   if (projectWrong !== null) {
     notify("error", texts.errors.projectWrong, projectWrong);
     return;
   }
-  set({ project: change(project) });
   try {
+    // once more, as the project may have been read again meanwhile
+    set({ project: change(project) });
     set(await written(change(project), projectEtag, change));
   } catch (error) {
     tell(error, texts.run.notKept);

@@ -18,6 +18,7 @@ import {
 } from "./actions";
 import { formatAddress, parseAddress } from "./address";
 import { checkSoon } from "./checking";
+import { followEvents } from "./counting";
 import { followPlan } from "./planning";
 import { loadProject } from "./project";
 import { type Buffer, get, type Panels, type Studio, set, useStudio } from "./store";
@@ -230,7 +231,8 @@ function takeUpdate(update: Update) {
     if (update.data && (ended || job.id === update.data.id)) set({ job: update.data });
   } else if (update.event === "worker") {
     // the first one that is ready is none that was restarted
-    const { state, message } = update.data ?? {};
+    const { worker, state, message } = update.data ?? {};
+    if (worker === "nets") return set({ netsEnded: message ?? "" });
     if (state === "restarted") notify("notice", texts.said.worker, message ?? "");
     checkSoon();
   } else if (update.event === "reload") {
@@ -286,6 +288,7 @@ export function start() {
   followWidth();
   followAddress();
   followPlan();
+  followEvents();
   addEventListener("beforeunload", () => {
     flush();
     for (const buffer of Object.values(get().buffers)) if (buffer.dirty) void keepUnsaved(buffer.path);

@@ -1,9 +1,18 @@
 /** The state of the page: one store, read by `useStudio(selector)`; what changes it is in `actions.ts`. */
 import { create } from "zustand";
 import { subscribeWithSelector } from "zustand/middleware";
-import type { About, FileEntry, Job, OutlineEntry, PlanAnswer, Problem, Project } from "../api/types";
+import type {
+  About,
+  EventChoice,
+  FileEntry,
+  Job,
+  OutlineEntry,
+  PlanAnswer,
+  Problem,
+  Project,
+  WhyAnswer,
+} from "../api/types";
 import type { Connection } from "../api/updates";
-import { evaluationOrder } from "../parts/order";
 import type { View } from "../views";
 
 /** A file that is open. `saved` is its text on disk with `etag`, as far as the page knows; `text` what is edited. */
@@ -53,19 +62,33 @@ export interface Notice {
 
 export interface Check {
   state: "none" | "checking" | "done";
+  /** whether there was an answer yet */
+  checked: boolean;
   problems: Problem[];
   outline: OutlineEntry[];
+  /** definitions of files that cannot be read just now, as they were before */
+  stale: OutlineEntry[];
+  /** the derived types, in the order in which they are evaluated */
+  order: string[];
   error: string | null;
 }
 
-/** The panels around the view: their sizes in pixels, and which are open. */
+/** The panels around the view: their sizes in pixels, and which are open. All of it is kept in the browser. */
 export interface Panels {
   left: number;
   right: number;
   bottom: number;
+  /** heights of the upper panels at the sides; 0: as high as the content, at most half */
+  files: number;
+  properties: number;
   leftOpen: boolean;
   rightOpen: boolean;
   bottomOpen: boolean;
+  /** the panels at the sides; one that is not open is its title only */
+  filesOpen: boolean;
+  outlineOpen: boolean;
+  propertiesOpen: boolean;
+  whyOpen: boolean;
 }
 
 export interface Studio {
@@ -83,6 +106,8 @@ export interface Studio {
   check: Check;
   /** what is wrong with drawings: at which node, also of those that are no text yet */
   drawn: Problem[];
+  /** the events that there are, as the last check that was answered says */
+  events: EventChoice[] | null;
   plan: PlanAnswer | null;
   active: string | null;
   view: View;
@@ -95,7 +120,15 @@ export interface Studio {
   cursorOffset: number;
   selected: number;
   selection: Selection | null;
+  /** why the chosen detection was made, once that is known */
+  why: WhyAnswer | null;
   job: Job | null;
+  /** the id of the net that is shown, for exports */
+  net: string | null;
+  /** the server's worker of nets has ended, and why: every net that was open is gone */
+  netsEnded: string | null;
+  /** the events that a run reads; `rows` is null if they are too many to be counted */
+  eventCounts: { rows: number | null; types: number } | null;
   connection: Connection;
   retry: number | null;
   /** files that were changed elsewhere and here; the first is asked about */
@@ -104,7 +137,9 @@ export interface Studio {
   said: string;
   /** several places to choose from: the uses of a name */
   places: Place[];
-  dialog: "new-file" | "delete-file" | "keys" | "go-to" | "places" | null;
+  dialog: "new-file" | "delete-file" | "keys" | "go-to" | "places" | "rename" | null;
+  /** the name that is renamed, and where that was asked for */
+  renaming: { path: string; offset: number; name: string; kind: string } | null;
   canUndo: boolean;
   canRedo: boolean;
   theme: "light" | "dark" | "system";
@@ -127,7 +162,8 @@ export const useStudio = create<Studio>()(
       projectEtag: "",
       projectWrong: null,
       buffers: {},
-      check: { state: "none", problems: [], outline: [], error: null },
+      check: { state: "none", checked: false, problems: [], outline: [], stale: [], order: [], error: null },
+      events: null,
       drawn: [],
       plan: null,
       active: null,
@@ -139,7 +175,11 @@ export const useStudio = create<Studio>()(
       cursorOffset: 0,
       selected: 0,
       selection: null,
+      why: null,
       job: null,
+      eventCounts: null,
+      net: null,
+      netsEnded: null,
       connection: "connecting",
       retry: null,
       conflicts: [],
@@ -147,11 +187,25 @@ export const useStudio = create<Studio>()(
       said: "",
       places: [],
       dialog: null,
+      renaming: null,
       canUndo: false,
       canRedo: false,
       theme: "system",
       dark: false,
-      panels: { left: 240, right: 300, bottom: 136, leftOpen: true, rightOpen: true, bottomOpen: true },
+      panels: {
+        left: 240,
+        right: 300,
+        bottom: 136,
+        files: 0,
+        properties: 0,
+        leftOpen: true,
+        rightOpen: true,
+        bottomOpen: true,
+        filesOpen: true,
+        outlineOpen: true,
+        propertiesOpen: true,
+        whyOpen: true,
+      },
       narrow: false,
       drawer: null,
     }),
@@ -163,5 +217,27 @@ export const set = useStudio.setState;
 
 /** The derived types, in the order in which they are evaluated: the order of their colours. */
 export function typeOrder(state: Studio): string[] {
-  return evaluationOrder(state.check.outline);
+  return state.check.order;
+}
+
+type Open =
+  | "leftOpen"
+  | "rightOpen"
+  | "bottomOpen"
+  | "filesOpen"
+  | "outlineOpen"
+  | "propertiesOpen"
+  | "whyOpen";
+
+/** Whether a panel is open, and the change of that. */
+export function usePanel(name: Open): [boolean, () => void] {
+  return [useStudio((state) => state.panels[name]), () => togglePanel(name)];
+}
+
+export function togglePanel(name: Open) {
+  set((state) => ({ panels: { ...state.panels, [name]: !state.panels[name] } }));
+}
+
+export function resize(change: Partial<Panels>) {
+  set((state) => ({ panels: { ...state.panels, ...change } }));
 }

@@ -1,9 +1,12 @@
 /** The buttons of the Text view beside the tabs. */
-import { AlignLeft, Search } from "lucide-react";
+import { AlignLeft, Braces, Search } from "lucide-react";
 import { IconButton } from "../parts/Button";
-import { withEditor } from "../state/actions";
+import { MenuButton } from "../parts/MenuButton";
+import { type Asked, withEditor } from "../state/actions";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
+
+const t = texts.text;
 
 export default function TextTools() {
   const active = useStudio((state) => state.active);
@@ -14,20 +17,31 @@ export default function TextTools() {
   if (!active) return null;
   return (
     <>
-      {rules && writable ? (
+      {rules ? (
+        <MenuButton
+          name={t.name}
+          compact
+          icon={<Braces size={14} aria-hidden />}
+          items={[
+            { id: "definition", label: t.definition, keys: "F12" },
+            { id: "uses", label: t.allUses, keys: "Shift+F12" },
+            { id: "explain", label: t.explain, keys: "Alt+F12" },
+            { id: "rename", label: t.rename, keys: "F2", why: writable ? undefined : t.readOnly },
+          ]}
+          onAct={(id) => withEditor((editor) => editor.ask(id as Asked))}
+        />
+      ) : null}
+      {rules ? (
         <IconButton
-          name={texts.text.format}
+          name={t.format}
           keys="Shift+Alt+F"
+          why={writable ? undefined : t.readOnly}
           onPress={() => withEditor((editor) => editor.format())}
         >
           <AlignLeft size={14} />
         </IconButton>
       ) : null}
-      <IconButton
-        name={texts.text.search}
-        keys="Ctrl+F"
-        onPress={() => withEditor((editor) => editor.search())}
-      >
+      <IconButton name={t.search} keys="Ctrl+F" onPress={() => withEditor((editor) => editor.search())}>
         <Search size={14} />
       </IconButton>
     </>

@@ -1,13 +1,14 @@
 /** The text of the open file. */
-import { CircleAlert } from "lucide-react";
+import { CircleAlert, Info } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { ApiError, api } from "../api/client";
-import type { CheckAnswer, Job, PlanAnswer } from "../api/types";
+import { api } from "../api/client";
+import type { CheckAnswer, Job, PlanAnswer, WhyAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { keyOf } from "../plan/model";
 import {
-  openExample,
+  messageOfProblem,
+  notify,
   replaceText,
   say,
   setEditor,
@@ -17,10 +18,13 @@ import {
   textOf,
 } from "../state/actions";
 import { checkSoon, edited } from "../state/checking";
+import { openExample, setInProgram } from "../state/files";
 import { foundOf } from "../state/found";
+import { rulesOf } from "../state/program";
 import { get, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { Editor } from "./editor";
+import type { Explained } from "./explained";
 import type { Fact } from "./facts";
 
 async function format() {
@@ -29,14 +33,16 @@ async function format() {
   if (!active || !buffer?.writable) return;
   const before = textOf(active);
   try {
-    const { text } = await api.format(active, before);
-    if (textOf(active) !== before || text === before) return;
+    const { text, problems } = await api.format(active, before);
+    const [first] = problems;
+    if (first) return notify("notice", texts.text.notFormatted, messageOfProblem(first));
+    if (textOf(active) !== before) return;
+    if (text === before) return say(texts.said.canonical);
     replaceText(active, text);
     checkSoon();
     say(texts.said.formatted);
   } catch (error) {
-    if (error instanceof ApiError && error.problems.length) say(error.message);
-    tell(error);
+    tell(error, texts.text.notFormatted);
   }
 }
 
@@ -73,6 +79,11 @@ function factsOf(
   return out;
 }
 
+/** The chosen detection, as the text shows it. */
+function explainedOf(why: WhyAnswer | null): Explained | null {
+  return why && { type: why.detection.type, role: null, constituents: why.constituents };
+}
+
 function typesOf(outline: CheckAnswer["outline"]): Set<string> {
   return new Set(outline.flatMap((entry) => (entry.output ? [entry.output, ...entry.reads] : entry.reads)));
 }
@@ -103,7 +114,10 @@ function useEditor() {
         const { active } = get();
         if (!active) return;
         showDefinition(definitionAt(active, line));
-        set((state) => ({ panels: { ...state.panels, rightOpen: true } }));
+        set(({ panels, narrow, drawer }) => ({
+          panels: { ...panels, rightOpen: true, propertiesOpen: true },
+          drawer: narrow ? "right" : drawer,
+        }));
       },
       definitions() {
         const { active, check } = get();
@@ -133,6 +147,7 @@ function useEditor() {
       if (!other) return;
       made.setProblems(check.problems);
       made.setFacts(factsOf(active, check.outline, plan, job));
+      made.setWhy(check.outline, explainedOf(get().why));
     };
     const stops = [
       useStudio.subscribe((state) => (state.active ? state.buffers[state.active] : undefined), show),
@@ -166,6 +181,11 @@ function useEditor() {
         { equalityFn: (a, b) => a.every((one, i) => one === b[i]) },
       ),
       useStudio.subscribe(
+        (state) => [state.why, state.check.outline] as const,
+        ([why, outline]) => made.setWhy(outline, explainedOf(why)),
+        { equalityFn: (a, b) => a[0] === b[0] && a[1] === b[1] },
+      ),
+      useStudio.subscribe(
         (state) => Object.keys(state.buffers).join("\n"),
         (now, before) => {
           const open = new Set(now.split("\n"));
@@ -191,6 +211,11 @@ function useEditor() {
         return true;
       },
       format: () => void format(),
+      ask: (what) => made.ask(what),
+      prepare(path) {
+        const buffer = get().buffers[path];
+        if (buffer && !buffer.error) made.prepare(buffer, wordsOf(path));
+      },
       search: () => made.search(),
     });
     return () => {
@@ -208,6 +233,15 @@ export default function TextView() {
   const active = useStudio((state) => state.active);
   const buffer = useStudio((state) => (state.active ? state.buffers[state.active] : undefined));
   const rules = useStudio((state) => state.files.some((file) => file.kind === "rules"));
+  const rows = useStudio((state) =>
+    state.files.some((file) => file.path === state.active && file.kind === "event"),
+  );
+  const outside = useStudio(
+    ({ active, project, files }) =>
+      files.some((file) => file.path === active && file.kind === "rules") &&
+      active !== null &&
+      !rulesOf(project, files).includes(active),
+  );
   const examples = useStudio((state) => state.about?.examples) ?? [];
   const shown = Boolean(active && buffer && !buffer.error);
   return (
@@ -216,6 +250,19 @@ export default function TextView() {
         <div className="file-note file-trouble" role="alert">
           <CircleAlert size={14} aria-hidden />
           <span>{buffer.trouble}</span>
+        </div>
+      ) : null}
+      {shown && outside && active ? (
+        <div className="file-note">
+          <Info size={14} aria-hidden />
+          <span>{texts.files.outside}</span>
+          <Button onPress={() => void setInProgram(active, true)}>{texts.files.add}</Button>
+        </div>
+      ) : null}
+      {shown && rows && buffer?.dirty ? (
+        <div className="file-note">
+          <Info size={14} aria-hidden />
+          <span>{texts.files.runsSaved}</span>
         </div>
       ) : null}
       <div className="editor" ref={parent} hidden={!shown} />

@@ -26,7 +26,14 @@ import {
   searchKeymap,
   selectNextOccurrence,
 } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, Transaction } from "@codemirror/state";
+import {
+  type ChangeSpec,
+  Compartment,
+  EditorState,
+  type Extension,
+  type StateEffect,
+  Transaction,
+} from "@codemirror/state";
 import {
   crosshairCursor,
   drawSelection,
@@ -39,14 +46,16 @@ import {
   lineNumbers,
   rectangularSelection,
 } from "@codemirror/view";
-import type { Edit, Problem, Words } from "../api/types";
-import type { Step } from "../state/actions";
+import type { Edit, OutlineEntry, Problem, Words } from "../api/types";
+import { type Asked, isRules, type Step, say } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
+import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
 import { type Fact, facts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
-import { fromOffset, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
-import { goToDefinitionAt, mark, services } from "./services";
+import { fromOffset, offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
+import { startRename } from "./rename";
+import { explainAt, goToDefinitionAt, mark, services } from "./services";
 import { stepped, steps } from "./steps";
 import { look } from "./theme";
 
@@ -65,11 +74,39 @@ export interface Events {
 interface Kept {
   state: EditorState;
   epoch: number;
-  top: number;
+  /** where it was scrolled to; a place that is revealed afterwards wins */
+  scroll: StateEffect<unknown>;
 }
 
 const dark = new Compartment();
 const language = new Compartment();
+
+/**
+ * What is pasted, dropped or replaced ends its lines as the file does. What is undone or moved stays as it was, so that
+ * mixed line ends of a file stay.
+ */
+const lineEnds: Extension = [
+  EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
+  EditorState.transactionFilter.of((transaction) => {
+    const { startState: state, changes } = transaction;
+    if (state.lineBreak === "\n" || !transaction.docChanged || !transaction.isUserEvent("input"))
+      return transaction;
+    const ends: ChangeSpec[] = [];
+    changes.iterChanges((_from, _to, start, _end, inserted) => {
+      let at = start;
+      for (const line of inserted.iterLines()) {
+        for (const found of line.matchAll(/\n/g))
+          ends.push({
+            from: at + found.index,
+            to: at + found.index + 1,
+            insert: state.toText(state.lineBreak),
+          });
+        at += line.length + 1;
+      }
+    });
+    return ends.length ? [transaction, { changes: ends, sequential: true }] : transaction;
+  }),
+];
 
 export function nonce(): string {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]');
@@ -79,6 +116,7 @@ export function nonce(): string {
 export class Editor {
   readonly view: EditorView;
   path: string | null = null;
+  private watch: ResizeObserver;
   private kept = new Map<string, Kept>();
   private epoch = -1;
   private isDark = false;
@@ -94,9 +132,27 @@ export class Editor {
       parent,
       state: EditorState.create({ extensions: EditorView.cspNonce.of(nonce()) }),
     });
+    let before = 0;
+    this.watch = new ResizeObserver(([entry]) => {
+      const height = entry?.contentRect.height ?? 0;
+      this.resized(before, height);
+      before = height;
+    });
+    this.watch.observe(this.view.scrollDOM);
+  }
+
+  /** After the editor has become less high: a cursor that was in view stays in view. */
+  private resized(before: number, height: number) {
+    const { view } = this;
+    if (height >= before || !view.hasFocus || this.path === null) return;
+    const cursor = view.coordsAtPos(view.state.selection.main.head);
+    const top = view.scrollDOM.getBoundingClientRect().top;
+    if (!cursor || cursor.bottom > top + before || cursor.bottom <= top + height) return;
+    view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head, { y: "nearest" }) });
   }
 
   destroy() {
+    this.watch.disconnect();
     this.view.destroy();
   }
 
@@ -108,6 +164,8 @@ export class Editor {
       return;
     }
     this.leave();
+    // before the text is another one, so that nothing is measured at a place that it does not have
+    this.view.scrollDOM.scrollTo(0, 0);
     this.words = words;
     const kept = this.kept.get(buffer.path);
     const same =
@@ -120,17 +178,14 @@ export class Editor {
     if (same) this.view.dispatch({ effects: language.reconfigure(this.language(words)) });
     this.setDark(this.isDark);
     if (same && kept.epoch !== buffer.epoch) this.replace(buffer);
-    const top = same ? kept.top : 0;
-    requestAnimationFrame(() => {
-      if (this.path === buffer.path && top) this.view.scrollDOM.scrollTop = top;
-    });
+    this.view.dispatch({ effects: same ? kept.scroll : EditorView.scrollIntoView(0, { y: "start" }) });
     this.report();
   }
 
   private leave() {
     if (this.path === null) return;
     const { state } = this.view;
-    this.kept.set(this.path, { state, epoch: this.epoch, top: this.view.scrollDOM.scrollTop });
+    this.kept.set(this.path, { state, epoch: this.epoch, scroll: this.view.scrollSnapshot() });
   }
 
   /** A text from outside: only what differs is replaced, so that cursor and history stay. */
@@ -156,8 +211,16 @@ export class Editor {
     while (end < most - start && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++;
     this.view.dispatch({
       changes: { from: start, to: a.length - end, insert: next.slice(start, b.length - end) },
-      annotations: [Transaction.userEvent.of("outside")],
+      annotations: [Transaction.userEvent.of("outside"), isolateHistory.of("full")],
     });
+  }
+
+  /** A text that was never shown gets a history, which a replacement of the text then begins. */
+  prepare(buffer: Buffer, words: Words | null) {
+    if (this.path === buffer.path || this.kept.has(buffer.path)) return;
+    const state = this.create(buffer, words);
+    const scroll = EditorView.scrollIntoView(0, { y: "start" });
+    this.kept.set(buffer.path, { state, epoch: buffer.epoch, scroll });
   }
 
   forget(path: string) {
@@ -197,6 +260,7 @@ export class Editor {
       doc: buffer.text,
       extensions: [
         EditorState.lineSeparator.of(separatorOf(buffer.text)),
+        lineEnds,
         EditorState.readOnly.of(!buffer.writable),
         EditorState.allowMultipleSelections.of(true),
         EditorView.cspNonce.of(nonce()),
@@ -208,7 +272,8 @@ export class Editor {
           autocapitalize: "off",
           ...(buffer.writable ? {} : { "aria-readonly": "true" }),
         }),
-        facts((_, line) => this.events.fact(line)),
+        explainedMarks,
+        isRules(buffer.path) ? facts((_, line) => this.events.fact(line)) : [],
         lineNumbers(),
         codeFolding(),
         foldGutter({ openText: "⌄", closedText: "›" }),
@@ -242,16 +307,10 @@ export class Editor {
         colours,
         services(path),
         keymap.of([
-          {
-            key: "F12",
-            run: () => this.definition(this.view.state.selection.main.head),
-            preventDefault: true,
-          },
-          {
-            key: "Shift-F12",
-            run: () => this.definition(this.view.state.selection.main.head, true),
-            preventDefault: true,
-          },
+          { key: "F12", run: () => this.ask("definition"), preventDefault: true },
+          { key: "Shift-F12", run: () => this.ask("uses"), preventDefault: true },
+          { key: "Alt-F12", run: () => this.ask("explain"), preventDefault: true },
+          { key: "F2", run: () => this.ask("rename"), preventDefault: true },
           {
             key: "Shift-Alt-f",
             run: () => {
@@ -292,9 +351,24 @@ export class Editor {
             this.events.changed(this.path, () => state.sliceDoc());
           }
           if (update.docChanged || update.selectionSet) this.report();
+          for (const one of update.transactions) {
+            if (one.isUserEvent("undo")) say(texts.said.undone);
+            else if (one.isUserEvent("redo")) say(texts.said.redone);
+          }
         }),
       ],
     });
+  }
+
+  /** Asks something about the name at the cursor. */
+  ask(what: Asked): boolean {
+    if (this.path === null || !this.words) return false;
+    const { state } = this.view;
+    const { head } = state.selection.main;
+    if (what === "rename") void startRename(this.path, offsetOf(state.doc, head, state.lineBreak));
+    else if (what === "explain") void explainAt(this.view, this.path, head);
+    else return this.definition(head, what === "uses");
+    return true;
   }
 
   private definition(position: number, uses = false): boolean {
@@ -319,6 +393,13 @@ export class Editor {
 
   setProblems(problems: readonly Problem[]) {
     if (this.path !== null) mark(this.view, problems, this.path);
+  }
+
+  /** Marks why the chosen detection was made. */
+  setWhy(outline: readonly OutlineEntry[], why: Explained | null) {
+    if (this.path === null) return;
+    const marks = marksOf(this.view.state.doc, this.path, outline, why);
+    this.view.dispatch({ effects: setMarks.of(marks) });
   }
 
   setFacts(list: readonly Fact[]) {

@@ -1,6 +1,7 @@
 import { EditorState, Text } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
 import {
+  applied,
   fromOffset,
   offsetIn,
   offsetOf,
@@ -92,4 +93,17 @@ describe("ends of lines", () => {
     expect(separatorOf("a\r\nb\r\n")).toBe("\r\n");
     expect(separatorOf("a\r\nb\n")).toBe("\n");
   });
+});
+
+it("applies edits whose offsets count code points", () => {
+  const text = "a😀b😀c\r\nend";
+  expect(applied(text, [])).toBe(text);
+  expect(
+    applied(text, [
+      { from: 0, to: 1, insert: "A😀" },
+      { from: 2, to: 3, insert: "" },
+      { from: 3, to: 5, insert: "x" },
+      { from: 7, to: 7, insert: "the " },
+    ]),
+  ).toBe("A😀😀x\r\nthe end");
 });

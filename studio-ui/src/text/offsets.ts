@@ -85,3 +85,24 @@ export function separatorOf(text: string): "\n" | "\r\n" {
   // a carriage return of its own would be taken for the end of a line, as would a lone line feed
   return text.includes("\r\n") && !/[\r\n]/.test(text.replaceAll("\r\n", "")) ? "\r\n" : "\n";
 }
+
+export interface Edit {
+  from: number;
+  to: number;
+  insert: string;
+}
+
+/** A text with edits, whose offsets count its code points; they are sorted and do not overlap. */
+export function applied(text: string, edits: readonly Edit[]): string {
+  let out = "";
+  let units = 0;
+  let points = 0;
+  for (const { from, to, insert } of edits) {
+    const start = units + unitsOf(text.slice(units), from - points);
+    const end = start + unitsOf(text.slice(start), to - from);
+    out += text.slice(units, start) + insert;
+    units = end;
+    points = to;
+  }
+  return out + text.slice(units);
+}

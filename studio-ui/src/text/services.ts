@@ -11,9 +11,9 @@ import {
   snippet,
   startCompletion,
 } from "@codemirror/autocomplete";
-import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
-import { type EditorState, type Extension, Prec } from "@codemirror/state";
-import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
+import { type Diagnostic, forEachDiagnostic, setDiagnostics } from "@codemirror/lint";
+import { type EditorState, type Extension, Prec, StateEffect, StateField } from "@codemirror/state";
+import { type EditorView, hoverTooltip, keymap, showTooltip, type Tooltip } from "@codemirror/view";
 import { api } from "../api/client";
 import type { DefinitionAnswer, Item, Problem } from "../api/types";
 import { pieces } from "../parts/links";
@@ -144,10 +144,12 @@ function completer(path: () => string | null) {
         offsetOf(doc, context.pos, lineBreak),
         abort.signal,
       );
-      if (!answer.items.length) return null;
+      // the word as it stands is nothing to complete
+      const items = answer.items.filter((item) => item.label !== word?.text || item.kind === "snippet");
+      if (!items.length) return null;
       return {
         from: fromOffset(doc, answer.from, lineBreak),
-        options: answer.items.map(optionOf),
+        options: items.map(optionOf),
         validFor: /^[\p{L}\p{N}_$]*$/u,
       };
     } catch (error) {
@@ -173,6 +175,7 @@ function completion(path: () => string | null): Extension {
       defaultKeymap: false,
       icons: true,
       maxRenderedOptions: 100,
+      tooltipClass: () => (chosen ? "" : "cm-offered"),
     }),
     Prec.highest(
       keymap.of([
@@ -193,46 +196,98 @@ function completion(path: () => string | null): Extension {
 
 // -- hover and definitions ---------------------------------------------------------------------------
 
+/** What the server says of the word at a position, where the text is still the one that it was asked of. */
+async function told(view: EditorView, name: string, position: number): Promise<Told | null> {
+  const { state } = view;
+  const answer = await api.hover(name, textsWith(name), offsetOf(state.doc, position, separator(state)));
+  if (!answer?.text || !answer.span || view.state.doc !== state.doc) return null;
+  return { ...rangeOf(state.doc, answer.span), text: answer.text };
+}
+
+interface Told {
+  from: number;
+  to: number;
+  text: string;
+}
+
+function boxOf(text: string): HTMLElement {
+  const dom = document.createElement("div");
+  dom.className = "hover";
+  const [first = "", ...more] = text.split("\n");
+  const code = document.createElement("code");
+  code.textContent = first;
+  dom.append(code);
+  const rest = more.join("\n").trim();
+  if (rest) {
+    const p = document.createElement("p");
+    linked(p, rest);
+    dom.append(p);
+  }
+  return dom;
+}
+
 function hover(path: () => string | null): Extension {
   return hoverTooltip(
     async (view, position) => {
       const name = path();
       if (!name) return null;
-      const { state } = view;
       try {
-        const answer = await api.hover(
-          name,
-          textsWith(name),
-          offsetOf(state.doc, position, separator(state)),
-        );
-        if (!answer?.text || !answer.span || view.state.doc !== state.doc) return null;
-        const { from, to } = rangeOf(state.doc, answer.span);
-        const [first = "", ...more] = answer.text.split("\n");
-        return {
-          pos: from,
-          end: to,
-          above: true,
-          create: () => {
-            const dom = document.createElement("div");
-            dom.className = "hover";
-            const code = document.createElement("code");
-            code.textContent = first;
-            dom.append(code);
-            const rest = more.join("\n").trim();
-            if (rest) {
-              const p = document.createElement("p");
-              linked(p, rest);
-              dom.append(p);
-            }
-            return { dom };
-          },
-        };
+        const found = await told(view, name, position);
+        if (!found) return null;
+        const { from, to, text } = found;
+        return { pos: from, end: to, above: true, create: () => ({ dom: boxOf(text) }) };
       } catch {
         return null; // a hint that does not come is no error
       }
     },
     { hoverTime: 350 },
   );
+}
+
+const setExplained = StateEffect.define<Tooltip | null>();
+
+/** The explanation that was asked for by a key; it goes with the next edit or move of the cursor. */
+const explained = StateField.define<Tooltip | null>({
+  create: () => null,
+  update(shown, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setExplained)) return effect.value;
+    return transaction.docChanged || transaction.selection ? null : shown;
+  },
+  provide: (field) => showTooltip.from(field),
+});
+
+function unexplain(view: EditorView): boolean {
+  if (!view.state.field(explained)) return false;
+  view.dispatch({ effects: setExplained.of(null) });
+  return true;
+}
+
+/** Shows what the pointer would be told: the problems at the cursor, and the meaning of the word. */
+export async function explainAt(view: EditorView, path: string, position: number): Promise<void> {
+  try {
+    const found = await told(view, path, position);
+    const problems: Diagnostic[] = [];
+    forEachDiagnostic(view.state, (one, from, to) => {
+      if (from <= position && position <= to) problems.push(one);
+    });
+    if (!found && !problems.length) return say(texts.text.noMeaning);
+    const create = () => {
+      const dom = document.createElement("div");
+      for (const one of problems) {
+        const box = document.createElement("div");
+        box.className = `cm-diagnostic cm-diagnostic-${one.severity}`;
+        const inside = one.renderMessage?.(view);
+        box.append(inside ?? one.message);
+        dom.append(box);
+      }
+      if (found) dom.append(boxOf(found.text));
+      return { dom };
+    };
+    view.dispatch({ effects: setExplained.of({ pos: found?.from ?? position, above: true, create }) });
+    say([...problems.map((one) => one.message), found?.text].filter(Boolean).join(". "));
+  } catch (error) {
+    tell(error);
+  }
 }
 
 type Places = DefinitionAnswer["places"];
@@ -275,5 +330,5 @@ export async function goToDefinitionAt(view: EditorView, path: string, position:
 }
 
 export function services(path: () => string | null): Extension {
-  return [completion(path), hover(path)];
+  return [completion(path), hover(path), explained, keymap.of([{ key: "Escape", run: unexplain }])];
 }

@@ -34,7 +34,14 @@ const LOOK = {
     padding: "0 6px",
     borderRadius: "4px",
   },
-  ".cm-foldGutter .cm-gutterElement": { width: "16px", textAlign: "center", cursor: "pointer" },
+  ".cm-foldGutter .cm-gutterElement": { width: "24px", textAlign: "center", cursor: "pointer" },
+  // why the chosen detection was made
+  ".cm-explained": { boxShadow: "inset 2px 0 0 var(--accent)", backgroundColor: soft("accent", 7) },
+  ".cm-constituent": {
+    backgroundColor: soft("accent", 18),
+    borderRadius: "2px",
+    boxShadow: "0 0 0 1px var(--accent)",
+  },
   // marks of problems: waved lines drawn by the browser
   ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
   ".cm-lintRange-error": { textDecoration: "underline wavy var(--error) 1px", textUnderlineOffset: "3px" },
@@ -82,6 +89,12 @@ const LOOK = {
     backgroundColor: "var(--chosen)",
     color: "var(--ink)",
   },
+  // Enter leaves a new line as long as nothing was chosen; Tab takes the first
+  ".cm-tooltip-autocomplete.cm-offered > ul > li[aria-selected]": {
+    backgroundColor: "transparent",
+    outline: "1px dashed var(--line-strong)",
+    outlineOffset: "-1px",
+  },
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "600", color: "var(--accent)" },
   ".cm-completionDetail": {
     marginLeft: "auto",
@@ -93,6 +106,7 @@ const LOOK = {
     textOverflow: "ellipsis",
   },
   ".cm-completionIcon": {
+    flex: "none",
     width: "16px",
     opacity: "1",
     color: "var(--dim)",

@@ -10,14 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from occurs.expr.text import Text
 from occurs.languages.epl.graph.canvas import COMPLEX, EVENT, Canvas, Link, Node, Tag
 from occurs.languages.epl.graph.sources import words_of
 from occurs.languages.epl.parser import parse, without_comments
-from occurs.expr.text import Text
 
 CASES = Path(__file__).parents[2] / "cases"
 #: nodes that have operands
-OPERATORS = frozenset("Every EveryDistinct FollowedBy And Or Not Repeat Until While Within".split())
+OPERATORS = frozenset(
+    ["Every", "EveryDistinct", "FollowedBy", "And", "Or", "Not", "Repeat", "Until", "While", "Within"]
+)
 UNARY = ("Every", "Not", "Repeat", "Within", "While", "EveryDistinct")
 
 
@@ -41,7 +43,15 @@ def commented(text: str, rng: random.Random, share: float = 0.2) -> str:
         out += text[at : word.start]
         at = word.start
         if rng.random() < share:
-            out += rng.choice([f"/* k{number} */", f" /* k{number} */ ", f"// k{number}\n  ", f"\n# k{number}\n", f"\n  -- k{number}\n "])
+            out += rng.choice(
+                [
+                    f"/* k{number} */",
+                    f" /* k{number} */ ",
+                    f"// k{number}\n  ",
+                    f"\n# k{number}\n",
+                    f"\n  -- k{number}\n ",
+                ]
+            )
     made = out + text[at:]
     same = parse(made)[0].statements == parse(text)[0].statements
     return made if same else text
@@ -87,15 +97,17 @@ class Draft:
         tags = {n.fields.get("tag") for n in self.nodes.values()}
         while f"a{number}" in tags:
             number += 1
-        name = self.fresh(EVENT, typeName="New", tag=f"a{number}", conditions=["x > 1"], consume=0)
-        return name
+        return self.fresh(EVENT, typeName="New", tag=f"a{number}", conditions=["x > 1"], consume=0)
 
     def operator(self, kind: str) -> str:
         fields: dict[str, Any] = {
-            "Repeat": {"count": self.rng.randint(1, 4)}, "Within": {"duration": "7 min", "count": self.rng.choice([None, 3])},
-            "While": {"condition": "1 < 2"}, "EveryDistinct": {"keys": ["1 + 1", "2"], "expiry": "3 sec"},
-            "Until": {"low": None, "high": self.rng.choice([None, 5])}, "FollowedBy": {"limits": []},
-        }.get(kind, {})  # fmt: skip
+            "Repeat": {"count": self.rng.randint(1, 4)},
+            "Within": {"duration": "7 min", "count": self.rng.choice([None, 3])},
+            "While": {"condition": "1 < 2"},
+            "EveryDistinct": {"keys": ["1 + 1", "2"], "expiry": "3 sec"},
+            "Until": {"low": None, "high": self.rng.choice([None, 5])},
+            "FollowedBy": {"limits": []},
+        }.get(kind, {})
         return self.fresh(kind, **fields)
 
     def put(self, old: str, new: str) -> None:
@@ -255,16 +267,38 @@ def fields(d: Draft) -> None:
 
 def head(d: Draft) -> None:
     one = d.rng.choice(
-        [{"name": "New name"}, {"description": "it's"}, {"description": None}, {"priority": 4}, {"priority": None},
-         {"tags": (Tag("a", "b"),)}, {"tags": ()}, {"where": None}, {"where": "a.x > 3 or b.y = 1"}, {"suppress": True},
-         {"discard": True}, {"suppress": False, "discard": False}]
-    )  # fmt: skip
+        [
+            {"name": "New name"},
+            {"description": "it's"},
+            {"description": None},
+            {"priority": 4},
+            {"priority": None},
+            {"tags": (Tag("a", "b"),)},
+            {"tags": ()},
+            {"where": None},
+            {"where": "a.x > 3 or b.y = 1"},
+            {"suppress": True},
+            {"discard": True},
+            {"suppress": False, "discard": False},
+        ]
+    )
     d.head = replace(d.head, **one)
 
 
 EDITS: Sequence[Callable[[Draft], Any]] = (
-    wrap, insert, add_operand, unwrap, delete, reorder, swap, retag, conditions, columns, fields, head,
-)  # fmt: skip
+    wrap,
+    insert,
+    add_operand,
+    unwrap,
+    delete,
+    reorder,
+    swap,
+    retag,
+    conditions,
+    columns,
+    fields,
+    head,
+)
 
 
 def random_edit(canvas: Canvas, rng: random.Random, edits: int = 1) -> Canvas:

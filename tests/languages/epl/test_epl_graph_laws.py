@@ -1,4 +1,4 @@
-"""The laws of drawings (studio.md, section 6), on random edits of all EPL texts of the repository."""
+"""The laws of drawings, on random edits of all EPL texts of the repository."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from epl_graph_edits import commented, epl_texts, random_edit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amount import amount
-from epl_graph_edits import commented, epl_texts, random_edit
 from occurs.languages.epl import graph
 from occurs.languages.epl.graph import applied, drawing_of, written
 from occurs.languages.epl.graph.canvas import Canvas, Link, canvas_data, canvas_of
@@ -54,7 +54,9 @@ def test_every_statement_is_drawn_and_looking_changes_nothing():
     assert drawn > 1000
 
 
-@pytest.mark.parametrize("text", ["", " ", "// only this", ";;", "select", "bad bad; select 1 as c from A", "\ufeffselect 1 as c from A"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "// only this", ";;", "select", "bad bad; select 1 as c from A", "\ufeffselect 1 as c from A"]
+)
 def test_texts_with_little_in_them_are_drawn(text):
     drawing = drawing_of(text)
     assert [s.text for s in drawing.statements] == [text[s.start : s.end] for s in drawing.statements]
@@ -138,7 +140,7 @@ def may_go(drawing: Drawing, old: Drawn, reading: Reading) -> Iterator[str]:
         if blank[at] == text[at] or (at > old.start and blank[at - 1] != text[at - 1]):
             continue
         [comment, *_] = comments_of(blank, text, at, old.end)
-        around = min((p for p in found if p[1] <= at < p[2]), key=lambda p: p[2] - p[1])
+        around = min((p for p in reversed(found) if p[1] <= at < p[2]), key=lambda p: p[2] - p[1])
         behind = [p for p in found if p[1] > at and not blank[at : p[1]].strip(" \t\r\n(")]
         if id(around[0]) not in stays or any(id(p[0]) not in stays for p in behind):
             yield comment
@@ -156,13 +158,18 @@ def renamed(canvas: Canvas, reading: Reading) -> Canvas:
 
 def shape(canvas: Canvas) -> tuple[Any, ...]:
     """All that a canvas says, in an order that does not matter."""
-    nodes = {n.id: (n.kind, fields(n.kind, dict(n.fields), sum(k.target == n.id for k in canvas.links))) for n in canvas.nodes}
+    nodes = {
+        n.id: (n.kind, fields(n.kind, dict(n.fields), sum(k.target == n.id for k in canvas.links)))
+        for n in canvas.nodes
+    }
     derived = nodes["ComplexEvent"][1]["typeName"]
     return replace(canvas.head, into=derived), nodes, frozenset(canvas.links)
 
 
 def fields(kind: str, found: dict[str, Any], operands: int) -> dict[str, Any]:
-    found = {n: [squeezed(v) for v in value] if isinstance(value, list) else squeezed(value) for n, value in found.items()}
+    found = {
+        n: [squeezed(v) for v in value] if isinstance(value, list) else squeezed(value) for n, value in found.items()
+    }
     if kind == "FollowedBy":
         limits = found["limits"]
         found["limits"] = [*limits, *[None] * operands][: operands - 1]
@@ -182,17 +189,18 @@ def test_an_edit_changes_what_was_edited_and_nothing_else(seed):
 
 
 @pytest.mark.long
-def test_a_thousand_edits_of_every_statement():
+@pytest.mark.parametrize("share", range(8))
+def test_a_thousand_edits_of_every_statement(share):
     parsed.most = max(parsed.most, 3000)
-    done = 0
-    for number, text in enumerate(epl_texts()):
-        for i, s in enumerate(queries(drawing_of(text))):
+    done = asked = 0
+    for number, text in list(enumerate(epl_texts()))[share::8]:
+        for i, _ in enumerate(queries(drawing_of(text))):
             rng = random.Random(1000 * number + i)
             for _ in range(1000):
                 drawing = drawing_of(commented(text, rng, 0.1) if rng.random() < 0.5 else text)
                 done += keeps_the_laws(drawing, queries(drawing)[i], rng)
-            assert s.canvas is not None
-    assert done > 300_000
+                asked += 1
+    assert done > 0.9 * asked > 0
 
 
 def test_almost_all_random_edits_make_statements():

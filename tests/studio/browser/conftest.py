@@ -61,7 +61,7 @@ class Watched:
     def __init__(self, page: Any, home: str):
         self.said: list[str] = []
         self.expected: list[str] = []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("console", lambda m: self.said.append(f"{m.type}: {m.text} {m.location.get('url', '')}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("request", lambda request: self._asked(request.url, home))
 
@@ -78,17 +78,20 @@ class Watched:
 
 
 class Served:
-    """A studio on a folder: ``url`` with its token, ``folder``; ``stop`` and ``start`` keep port and token."""
+    """A studio on a folder: ``url`` with its token, ``folder``; ``stop`` and ``start`` keep port and token.
 
-    def __init__(self, folder: Path):
+    ``kernels``: ``plain`` starts faster, compiled ones (empty) read millions of rows."""
+
+    def __init__(self, folder: Path, kernels: str = "plain"):
         self.folder = folder
+        self.kernels = kernels
         self.token = secrets.token_urlsafe(24)
         self.port = "0"
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "occurs.cli", "studio", str(self.folder), "--no-browser", "--port", self.port]
-        environment = {**os.environ, "OCCURS_STUDIO_TOKEN": self.token, "OCCURS_KERNELS": "plain"}
+        environment = {**os.environ, "OCCURS_STUDIO_TOKEN": self.token, "OCCURS_KERNELS": self.kernels}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
@@ -112,7 +115,9 @@ def serve(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ca
     """Starts a studio on a copy of an example (or on files: name -> text), once per example and module."""
     started: dict[str, Served] = {}
 
-    def start(example: str = "", files: dict[str, str] | None = None, name: str = "") -> Served:
+    def start(
+        example: str = "", files: dict[str, str] | None = None, name: str = "", kernels: str = "plain"
+    ) -> Served:
         key = name or example
         if key not in started:
             folder = tmp_path_factory.mktemp("project") / (key or "empty")
@@ -122,7 +127,7 @@ def serve(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ca
                 folder.mkdir()
             for path, text in (files or {}).items():
                 (folder / path).write_text(text)
-            started[key] = Served(folder)
+            started[key] = Served(folder, kernels)
         return started[key]
 
     yield start

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.xdist_group("browser")
+HEAT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
 AXE = Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -90,3 +91,124 @@ def test_nothing_is_lost_in_a_narrow_window(
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+
+
+def settled(page: Any) -> None:
+    """Colours of what has just opened are mixed no more."""
+    page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_dialogs_menus_and_drawers(
+    serve: Callable[..., Any], visit: Callable[..., Any], theme: str
+) -> None:
+    served = serve(name="axe", files={"heat.tesla": HEAT, "rows.csv": "type,time,value\nTemp,1,50\n"})
+    served.write("heat.tesla", HEAT)
+    page = visit(served, "/heat.tesla/text", color_scheme=theme, viewport={"width": 900, "height": 700})
+    status = page.get_by_test_id("check-status")
+    expect(status).to_have_attribute("data-state", "done")
+    page.get_by_role("button", name="New file").first.wait_for(state="detached")  # in a drawer
+    page.get_by_role("button", name="Files and outline").click()
+    expect(page.get_by_role("tree", name="Files")).to_be_visible()
+    settled(page)
+    assert violations(page) == []
+    page.get_by_role("button", name="New file").first.click()
+    expect(page.get_by_role("dialog", name="New file")).to_be_visible()
+    page.keyboard.type("wrong.txt")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    for keys, name in (("Control+p", "Go to file or definition"), ("?", "Keys")):
+        page.get_by_role("tab", name="Text").focus()
+        page.keyboard.press(keys)
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        settled(page)
+        assert violations(page) == []
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    for menu in ("Export", "Theme", "Name at the cursor"):
+        page.get_by_role("button", name=menu).click()
+        expect(page.get_by_role("menu")).to_be_visible()
+        settled(page)
+        assert violations(page) == []
+        page.keyboard.press("Escape")
+    # errors in the list, and a file that changed elsewhere, compared
+    editor = page.get_by_role("textbox", name="Rules")
+    editor.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("define X(v) from Hot() where v = Ht.v")
+    expect(status).to_have_attribute("data-errors", "1")
+    settled(page)
+    assert violations(page) == []
+    served.write("heat.tesla", HEAT + "# theirs\n")
+    dialog = page.get_by_role("dialog", name="Changed elsewhere")
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Compare").click()
+    expect(dialog.locator(".cm-merge-b")).to_contain_text("define X")
+    settled(page)
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Take theirs").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_the_theme_is_chosen_and_kept(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("flights"), "/flights.tesla/text", color_scheme="light")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "light"
+    page.get_by_role("button", name="Theme").click()
+    page.get_by_role("menuitemradio", name="Dark").click()
+    assert page.evaluate(theme) == "dark"
+    page.reload()
+    expect(page.get_by_role("textbox", name="Rules")).to_be_visible()
+    assert page.evaluate(theme) == "dark"
+    page.get_by_role("button", name="Theme").click()
+    expect(page.get_by_role("menuitemradio", name="Dark")).to_be_checked()
+    page.get_by_role("menuitemradio", name="System").click()
+    assert page.evaluate(theme) == "light"
+
+
+def test_the_editor_is_left_with_escape_and_tab(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("flights"), "/flights.tesla/text")
+    editor = page.get_by_role("textbox", name="Rules")
+    expect(editor).to_contain_text("define")
+    editor.focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(editor).not_to_be_focused()
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+
+
+def test_an_address_of_a_missing_file_says_so(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("flights"), "/nothing.epl/text")
+    expect(page.get_by_text("nothing.epl is not in this directory")).to_be_visible()
+    page.go_back()
+    page.go_forward()
+    expect(page.get_by_role("textbox", name="Rules")).to_be_visible()
+
+
+def test_the_statement_of_an_address_is_shown(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("flights")
+    page = visit(served, "/flights.tesla/text/KnockOn")
+    line = next(i for i, text in enumerate(served.read("flights.tesla").split("\n"), 1) if "define KnockOn" in text)
+    expect(page.get_by_text(f"Ln {line}, Col 1", exact=True)).to_be_visible()
+    expect(page.get_by_role("region", name="Properties")).to_contain_text("KnockOn")
+    page.get_by_role("tab", name="Run").click()
+    page.go_back()
+    expect(page.get_by_role("tab", name="Text")).to_have_attribute("aria-selected", "true")
+    page.go_forward()
+    expect(page.get_by_role("tab", name="Run")).to_have_attribute("aria-selected", "true")
+
+
+def test_forced_colours_and_a_page_at_200_percent(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    small = {"width": 640, "height": 400}  # 1280 by 800 at 200 %
+    page = visit(serve("flights"), "/flights.tesla/text", viewport=small, forced_colors="active")
+    expect(page.get_by_role("textbox", name="Rules")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for name in ("Save", "Export", "Theme", "Files and outline", "Properties and why", "Keys"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport()
+    page.get_by_role("button", name="Theme").click()
+    border = page.locator(".menu-popover").evaluate("element => getComputedStyle(element).borderTopWidth")
+    assert border == "1px"
+    page.keyboard.press("Escape")

@@ -112,3 +112,21 @@ def test_a_long_run_is_cancelled(serve: Callable[..., Any], visit: Callable[...,
     expect(state).to_have_attribute("data-state", "running")
     page.get_by_role("button", name="Cancel").click()
     expect(state).to_have_attribute("data-state", "cancelled", timeout=5_000)
+
+
+def test_why_is_marked_in_the_text(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("flights"), "/cancellations.epl/run")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    page.get_by_role("textbox", name="Filter detections").fill("CalledOff")
+    page.locator("[data-testid=detection][data-type=CalledOff]").first.click()
+    expect(page.get_by_test_id("constituent").first).to_be_visible()
+    page.keyboard.press("Control+1")
+    expect(page.locator(".cm-explained").first).to_be_visible()
+    expect(page.locator(".cm-constituent")).to_have_text(["a=Cancellation", "b=Cancellation"])
+    # another detection, other marks
+    page.keyboard.press("Control+6")
+    page.get_by_role("textbox", name="Filter detections").fill("")
+    page.locator("[data-testid=detection]:not([data-type=CalledOff])").first.click()
+    page.keyboard.press("Control+1")
+    expect(page.locator(".cm-explained")).to_have_count(0)

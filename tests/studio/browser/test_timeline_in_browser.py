@@ -83,3 +83,45 @@ def test_a_run_is_there_after_a_reload_and_beside_the_next_one(
     compared = page.get_by_role("region", name="Compared with the run before").first
     cells = compared.get_by_role("row", name="Duration").first.get_by_role("cell")
     expect(cells).to_have_text(["0", "1", "2"])  # gained, lost, same
+
+
+RECORD = """() => {
+    window.frames_ = [];
+    let last = performance.now();
+    const tick = now => { window.frames_.push(now - last); last = now; window.going_ = requestAnimationFrame(tick) };
+    window.going_ = requestAnimationFrame(tick);
+}"""
+STOP = "() => { cancelAnimationFrame(window.going_); return window.frames_.slice(1) }"
+
+
+@pytest.mark.long
+def test_a_million_detections_zoom_without_a_long_frame(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    lanes = "".join(f"define Lane{k}(v) from Temp(value = {k}) where v = Temp.value\n" for k in range(5))
+    rows = "type,time,value\n" + "".join(f"Temp,{i},{i % 5}\n" for i in range(1, 1_000_001))
+    files = {"many.tesla": f"event Temp(value: int)\n{lanes}", "many.csv": rows}
+    served = serve(name="million", files=files, kernels="")
+    page = visit(served, "/many.tesla/run", viewport={"width": 1600, "height": 900})
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "1000000", timeout=300_000)
+    timeline = page.get_by_test_id("timeline")
+    expect(timeline).to_have_attribute("data-exact", "false")
+    page.wait_for_timeout(1_000)
+    box = timeline.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.evaluate("performance.clearResourceTimings()")
+    page.evaluate(RECORD)
+    for _ in range(10):
+        page.mouse.wheel(0, -200)
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(500)
+    frames = page.evaluate(STOP)
+    assert max(frames) < 200, sorted(frames)[-5:]
+    answers = page.evaluate(
+        """() => performance.getEntriesByType('resource').filter(one => one.name.includes('/timeline'))
+            .map(one => [one.duration, one.transferSize])"""
+    )
+    assert answers
+    assert sorted(duration for duration, _ in answers)[len(answers) // 2] < 60
+    assert max(size for _, size in answers) < 200_000

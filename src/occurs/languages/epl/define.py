@@ -19,6 +19,8 @@ from occurs.languages.epl.editing import layout as layout
 from occurs.languages.epl.editing import outline as outline
 from occurs.languages.epl.editing import pieces as pieces
 from occurs.languages.epl.editing import words as words
+from occurs.languages.epl.naming import alike as alike
+from occurs.languages.epl.naming import named as named
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables

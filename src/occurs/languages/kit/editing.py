@@ -63,6 +63,22 @@ class Binding:
     token: Token | None = None
 
 
+#: a type and the name of an attribute that it has
+Attributed = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A name in a text: ``kind`` is ``type``, ``attribute`` (of the type ``of``) or ``tag`` (of the statement whose
+    number in its text is ``of``).  ``text``: it stands in a string, without quotes of its own."""
+
+    kind: str
+    name: str
+    span: Span
+    of: str | None = None
+    text: bool = False
+
+
 @dataclass(frozen=True)
 class Begun:
     """What may stand behind the beginning of a statement: ``words`` and signs; ``names``: whether any name may."""

@@ -1,4 +1,4 @@
-"""EPL as a graph: drawings of statements, and what an edit of a drawing does to the text (studio.md, section 6).
+"""EPL as a graph: drawings of statements, and what an edit of a drawing does to the text.
 
 The drawing is a view of the text: an edit changes the characters of what was edited, and no others.
 """
@@ -6,37 +6,20 @@ The drawing is a view of the text: an edit changes the characters of what was ed
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from occurs.errors import Problem, UsageProblem, did_you_mean
 from occurs.languages.epl import syntax
-from occurs.languages.epl.graph.canvas import TEXT, Canvas
+from occurs.languages.epl.graph.canvas import COMPLEX, TEXT, Canvas
 from occurs.languages.epl.graph.checking import Check, draft_faults, faults_of
 from occurs.languages.epl.graph.drawing import Drawing, Drawn, drawing_of, drawing_of_tree, node_ids
 from occurs.languages.epl.graph.reading import Fault, Reading, reading_of
+from occurs.languages.epl.graph.splicing import Edit, appended, applied, trimmed
 from occurs.languages.epl.graph.writing import Change, Unplaced, changed_text
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.render import clauses
 
-__all__ = ["Edit", "Edited", "Written", "drawing_of", "edited", "faults", "written"]
-
-
-@dataclass(frozen=True)
-class Edit:
-    """``text[start:end]`` becomes ``insert``."""
-
-    start: int
-    end: int
-    insert: str
-
-
-def applied(text: str, edits: Sequence[Edit]) -> str:
-    """The text after edits, which are in order and do not overlap."""
-    out, at = "", 0
-    for edit in edits:
-        out += text[at : edit.start] + edit.insert
-        at = edit.end
-    return out + text[at:]
+__all__ = ["Edit", "Edited", "Written", "applied", "drawing_of", "edited", "faults", "written"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +65,7 @@ def edited(text: str, statement: str | None, canvas: Canvas, check: Check) -> Ed
         return _as_text(drawing, old, str(canvas.nodes[0].fields.get("text", "")), canvas.nodes[0].id)
     reading = reading_of(canvas, old)
     if reading.wrong:
-        found = _sorted([*reading.faults, *draft_faults(reading, drawing, old, check)])
+        found = _sorted([*reading.faults, *_as_sent(reading, draft_faults(reading, drawing, old, check))])
         return Edited(None, (), statement, drawing, {}, found)
     done = written(drawing, old, reading)
     if done is None:
@@ -91,15 +74,17 @@ def edited(text: str, statement: str | None, canvas: Canvas, check: Check) -> Ed
     checked = check(done.text)
     query = checked.tree.statements[done.number]
     assert isinstance(query, syntax.Query)
-    found = _sorted([*reading.faults, *faults_of(checked, query)])
+    assert reading.query is not None
+    before = [reading.ids[id(node)] for node in reading.query.pattern.walk()]
+    found = _sorted([*reading.faults, *_as_sent(reading, faults_of(checked, query, before))])
     if any(f.error for f in found):
         return Edited(None, (), statement, drawing, {}, found)
     after = drawing_of_tree(checked.tree)
     mine = next(s for s in after.statements if s.tree is query)
-    assert reading.query is not None
-    before = [reading.ids[id(node)] for node in reading.query.pattern.walk()]
-    renamed = {a: b for a, b in zip(before, node_ids(query.pattern), strict=True) if a != b}
-    return Edited(done.text, done.edits, mine.id, after, renamed, found)
+    ids = node_ids(query.pattern)
+    pairs = [(reading.derived, COMPLEX), *zip(before, ids, strict=True)]
+    renamed = {a: b for a, b in reversed(pairs) if a != b}
+    return Edited(done.text, done.edits, mine.id, after, renamed, _sorted(faults_of(checked, query, ids)))
 
 
 def faults(drawing: Drawing, check: Check) -> Iterator[tuple[str, Fault]]:
@@ -108,7 +93,7 @@ def faults(drawing: Drawing, check: Check) -> Iterator[tuple[str, Fault]]:
     for now, before in zip(checked.tree.statements, drawing.tree.statements, strict=True):
         if isinstance(now, syntax.Query):
             name = next(s.id for s in drawing.statements if s.tree is before)
-            yield from ((name, fault) for fault in faults_of(checked, now))
+            yield from ((name, fault) for fault in faults_of(checked, now, node_ids(now.pattern)))
 
 
 def _statement(drawing: Drawing, id: str | None) -> Drawn | None:
@@ -121,6 +106,11 @@ def _statement(drawing: Drawing, id: str | None) -> Drawn | None:
     if old.kind == "schema":
         raise UsageProblem.of("unsupported", f"`{id}` is a schema, which has no drawing", hint="edit it as a domain")
     return old
+
+
+def _as_sent(reading: Reading, found: Sequence[Fault]) -> list[Fault]:
+    """Problems with the id that the complex event has in the drawing that was read."""
+    return [replace(f, node=reading.derived) if f.node == COMPLEX else f for f in found]
 
 
 def _sorted(found: Sequence[Fault]) -> tuple[Fault, ...]:
@@ -190,33 +180,6 @@ def _bodies(drawing: Drawing, old: Drawn | None, reading: Reading) -> Iterator[s
 def _spliced(drawing: Drawing, old: Drawn | None, body: str) -> tuple[str, tuple[Edit, ...]]:
     """The text with ``body`` in the place of an old statement, or behind all, and the edits that make it."""
     text = drawing.source.text
-    edits = _appended(drawing, body) if old is None else _trimmed(text, Edit(old.start, old.end, body))
-    return applied(text, edits), edits
-
-
-def _trimmed(text: str, edit: Edit) -> tuple[Edit, ...]:
-    """An edit without what stays the same at its ends; none if nothing changes."""
-    old, new = text[edit.start : edit.end], edit.insert
-    if old == new:
-        return ()
-    most = min(len(old), len(new))
-    head = next((i for i in range(most) if old[i] != new[i]), most)
-    most -= head
-    tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
-    return (Edit(edit.start + head, edit.end - tail, new[head : len(new) - tail]),)
-
-
-def _appended(drawing: Drawing, body: str) -> tuple[Edit, ...]:
-    """Edits that put a new statement behind all, after an empty line."""
-    text, blank = drawing.source.text, drawing.source.blank
-    ends = "\r\n" if drawing.source.crlf else "\n"
-    edits: list[Edit] = []
     last = drawing.statements[-1].end if drawing.statements else None
-    if last is not None and not blank[last:].strip().startswith(";"):
-        edits.append(Edit(last, last, ";"))
-    lines = 0 if not text.strip() else 1 if text.endswith(f"{ends}{ends}") else 2 if text.endswith("\n") else 3
-    gap = ends * max(lines - 1, 0)
-    end = len(text)
-    if edits and edits[-1].start == end:
-        return (Edit(end, end, f";{gap}{body};{ends}"),)
-    return (*edits, Edit(end, end, f"{gap}{body};{ends}"))
+    edits = appended(drawing.source, last, body) if old is None else trimmed(text, Edit(old.start, old.end, body))
+    return applied(text, edits), edits

@@ -124,5 +124,4 @@ KIND_OF: dict[type[syntax.Pattern], str] = {
     syntax.Interval: "TimeInterval",
     syntax.At: "TimeSchedule",
 }
-CLASSES = {kind: made for made, kind in KIND_OF.items()}
 SCHEDULE = (*_SCHEDULE, "second")

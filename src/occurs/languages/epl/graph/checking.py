@@ -11,7 +11,7 @@ from occurs.expr.tree import Literal
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import ResolvedQuery
 from occurs.languages.epl.graph.canvas import COMPLEX
-from occurs.languages.epl.graph.drawing import Drawing, Drawn, node_ids
+from occurs.languages.epl.graph.drawing import Drawing, Drawn
 from occurs.languages.epl.graph.reading import MISSING, Fault, Reading
 from occurs.languages.epl.nets.analysis import refusals
 from occurs.languages.epl.render import clauses
@@ -102,10 +102,10 @@ class Places:
                 yield Fault(replace(p, row=found.row), found.node)
 
 
-def faults_of(checked: Checked, query: syntax.Query) -> list[Fault]:
-    """All that is to be said of a query of a checked text, at the nodes of its drawing."""
+def faults_of(checked: Checked, query: syntax.Query, ids: Sequence[str]) -> list[Fault]:
+    """All that is to be said of a query of a checked text; ``ids``: of the nodes of its pattern from the top."""
     source = Text(checked.tree.text, checked.tree.file)
-    places = Places(source, query, node_ids(query.pattern))
+    places = Places(source, query, ids)
     out = list(places.faults(checked.problems))
     resolved = next((q for q in checked.queries if q.query is query), None)
     if resolved is not None and not any(f.error for f in out):
@@ -142,11 +142,13 @@ def draft_faults(reading: Reading, drawing: Drawing, old: Drawn | None, check: C
         for fault in places.faults(checked.problems):
             if not fault.error or _of_missing(fault, roots, reading):
                 continue
-            if i == 0 and (apart == 0 or fault.node in (None, COMPLEX)):
+            if (i == 0 and (apart == 0 or fault.node in (None, COMPLEX))) or (
+                mine is not None and fault.node is not None and fault.node in mine
+            ):
                 out.append(fault)
-            elif mine is not None and fault.node is not None and fault.node in mine:
-                out.append(fault)
-    return [Fault(replace(f.problem, span=None, source=None, file=None), f.node) for f in out if not _at_missing(f, reading)]
+    return [
+        Fault(replace(f.problem, span=None, source=None, file=None), f.node) for f in out if not _at_missing(f, reading)
+    ]
 
 
 def _part(roots: Sequence[syntax.Pattern], number: int) -> syntax.Query:

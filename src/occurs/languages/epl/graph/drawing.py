@@ -1,4 +1,4 @@
-"""From an EPL text to drawings of its statements (studio.md, section 6)."""
+"""From an EPL text to drawings of its statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import is_name, title
 from occurs.languages.epl.graph.canvas import (
     COMPLEX,
-    EVENT,
     KIND_OF,
     SCHEDULE,
     TEXT,

@@ -1,4 +1,4 @@
-"""From a canvas to the tree of its statement, with everything that is wrong with its form (studio.md, section 6).
+"""From a canvas to the tree of its statement, with everything that is wrong with its form.
 
 What did not change is the same object as in the tree of the old text.  Where something is wrong or missing, a part that
 is right stands in for it, so that the checks can look at all the rest.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 from occurs.errors import Problem, did_you_mean
 from occurs.expr.tree import Expr, Literal, Ref
 from occurs.languages.epl import syntax
-from occurs.languages.epl.graph.canvas import CLASSES, COMPLEX, EVENT, KINDS, SCHEDULE, TEXT, Canvas, Node, Tag
+from occurs.languages.epl.graph.canvas import COMPLEX, EVENT, KINDS, SCHEDULE, TEXT, Canvas, Node, Tag
 from occurs.languages.epl.graph.drawing import Drawn, HeadAnnotations, head_annotations, tag_of
 from occurs.languages.epl.graph.sources import (
+    STAR,
     Unread,
     cron_of,
     duration_of,
@@ -27,7 +28,6 @@ from occurs.languages.epl.graph.sources import (
     one_line,
     pattern_of,
 )
-from occurs.languages.epl.render.expressions import name_text
 from occurs.languages.epl.words import RESERVED
 from occurs.languages.kit.expressions import DEEPEST, MOST
 from occurs.model.time import Duration
@@ -68,6 +68,8 @@ class Reading:
     typed: dict[int, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
     rows: dict[int, list[int]] = field(default_factory=dict)
+    #: the id of the complex event
+    derived: str = COMPLEX
     #: of the columns
     columns: list[int] = field(default_factory=list)
     #: what identities belong to
@@ -118,6 +120,7 @@ class _Reader:
         complex_event = self.complex_event()
         roots = self.roots()
         linked = [] if complex_event is None else self.operands[complex_event.id]
+        self.out.derived = COMPLEX if complex_event is None else complex_event.id
         self.reuse = self.was is None or not self.was.simple or self.stays_simple(linked)
         built = {id: self.build(id) for id in roots}
         tops = [r for r in roots if r in linked]
@@ -242,7 +245,9 @@ class _Reader:
         for id in roots:
             if id not in linked:
                 message = f"{_shown(self.nodes[id])} does not lead into the complex event"
-                self.report("never-completes", message, id, "link it to an operator or to the complex event, or delete it")
+                self.report(
+                    "never-completes", message, id, "link it to an operator or to the complex event, or delete it"
+                )
 
     # --- patterns ----------------------------------------------------------------------------------------------------
 
@@ -264,6 +269,8 @@ class _Reader:
             else:
                 self.out.base[id(made)] = was
         self.out.ids[id(made)] = name
+        if node.kind == TEXT:
+            self.out.ids |= {id(part): name for part in made.walk()}
         return made
 
     def was_pattern(self, node: Node) -> syntax.Pattern | None:
@@ -300,13 +307,14 @@ class _Reader:
             case "TimeSchedule":
                 return self.schedule(node, was)
             case "Text":
-                found = pattern_of(str(given["text"]))
+                text = str(given["text"])
+                found = pattern_of(text)
                 if isinstance(found, Unread):
                     self.unread(found, "Text", node.id)
                     return self.missing()
+                self.out.typed[id(found)] = text.strip()
                 return found
-        made: syntax.Pattern = CLASSES[node.kind](kids[0])  # type: ignore[call-arg]
-        return made
+        return _UNARY[node.kind](kids[0])
 
     def event(self, node: Node, was: syntax.Pattern | None) -> syntax.Pattern:
         old = was if isinstance(was, syntax.Filter) else None
@@ -482,9 +490,9 @@ class _Reader:
 
     def query(self, complex_event: Node | None, pattern: syntax.Pattern) -> None:
         head, was = self.canvas.head, self.was
-        if self.old is None and not head.name:
-            self.report("unknown-name", "the statement has no name", hint="name it: `@Name('..')`")
-        elif was is not None and not head.name and head_annotations(was).name is not None:
+        if (self.old is None and not head.name) or (
+            was is not None and not head.name and head_annotations(was).name is not None
+        ):
             self.report("unknown-name", "the statement has no name", hint="name it: `@Name('..')`")
         into = self.into(complex_event)
         where = self.where()
@@ -517,7 +525,7 @@ class _Reader:
                 self.report("unknown-name", "the complex event has no type", complex_event.id, hint)
             return None
         if not _nameable(text):
-            self.report("syntax", f"`{text}` cannot be the type of events", COMPLEX)
+            self.report("syntax", f"`{text}` cannot be the type of events", self.out.derived)
             return None
         if text != before:
             self.reserved(text, None if complex_event is None else complex_event.id)
@@ -553,7 +561,7 @@ class _Reader:
             self.report("arity", "the complex event has no columns", complex_event.id, "add a column, or `*` or `a1.*`")
         star = next((i for i, c in enumerate(rows, 1) if _column(c)[1] == "*"), None)
         if star is not None and len(rows) > 1:
-            message = f"Column {star}: `*` takes all events and cannot stand beside other columns"
+            message = f"Column {star}: `*` takes all events, so that it must be the only column"
             self.report("syntax", message, complex_event.id, "remove it, or the other columns", star)
         old = () if self.was is None else self.was.items
         node = self.before.get(COMPLEX)
@@ -582,7 +590,7 @@ class _Reader:
         if name and not _nameable(name):
             self.report("syntax", f"{where}: `{name}` cannot be the name of a column", node, row=number)
             name = ""
-        star = re.fullmatch(r"(?:(`[^`]+`|(?:[^\W\d]|\$)[\w$]*) ?\. ?)?\*", text)
+        star = STAR.fullmatch(text)
         if star is not None:
             if name:
                 self.report("syntax", f"{where}: `{text}` has no name of its own", node, "leave the name empty", number)
@@ -611,11 +619,11 @@ class _Reader:
         head, was = self.canvas.head, self.was
         old = list(() if was is None else was.annotations)
         known = HeadAnnotations(None, None, (), None) if was is None else head_annotations(was)
-        priority = head.priority
-        if priority is not None and (not _whole(priority) or priority < 0):
-            if known.priority is None or known.priority.value != priority:
-                self.report("bad-bound", f"the priority must be a whole number from 0, not {priority!r}")
-                priority = None if known.priority is None else priority
+        before = None if known.priority is None else known.priority.value
+        priority: Any = head.priority
+        if priority not in (None, before) and (not _whole(priority) or priority < 0):
+            self.report("bad-bound", f"the priority must be a whole number from 0, not {priority!r}")
+            priority = before
         out = list(old)
         place = self.annotation(out, known.name, "Name", head.name or None, 0)
         place = self.annotation(out, known.description, "Description", head.description or None, place)
@@ -660,6 +668,7 @@ class _Reader:
         return place
 
 
+_UNARY: Mapping[str, Callable[[syntax.Pattern], syntax.Pattern]] = {"Every": syntax.Every, "Not": syntax.Not}
 _ROWS = {"conditions": "Condition", "keys": "Key"}
 
 

@@ -22,8 +22,10 @@ _WORDS = re.compile(
     r"""|(?P<sign>->|→|.)""",
     re.DOTALL,
 )
+#: all events as columns, or all attributes of one event
+STAR = re.compile(r"(?:(`[^`]+`|(?:[^\W\d]|\$)[\w$]*) ?\. ?)?\*")
 #: words of the grammar that a name may be, too, without quotes
-_SOFT = frozenset("map objectarray inherits within withinmax interval consume".split())
+_SOFT = frozenset(["map", "objectarray", "inherits", "within", "withinmax", "interval", "consume"])
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,10 @@ class _Piece:
     behind: str = ""
 
 
+#: behind the last piece of a unit
+_END = _Piece("end", "", "")
+
+
 class _Writer:
     def __init__(self, source: Source, start: int, end: int, change: Change) -> None:
         self.source, self.change = source, change
@@ -196,9 +200,9 @@ class _Writer:
         target = _canonical(new, keys, lines, simple)
         if old is None:
             return self._printed(kids, target)
-        written = self._pieces(old)
-        runs = _runs(written, _canonical(old, [f"part {i}" for i in range(len(kids_of(old)))], lines, simple))
-        return _Weave(self, kids, old, target, runs).text()
+        before = _canonical(old, [f"part {i}" for i in range(len(kids_of(old)))], lines, simple)
+        runs = _runs([*self._pieces(old), _END], [*before, _END])
+        return _Weave(self, kids, old, [*target, _END], runs).text()
 
     def _slots(self, kids: Sequence[Any], old: Any | None) -> list[int | None]:
         """For each part of a new unit the number of the old one in whose place it stands."""
@@ -269,7 +273,7 @@ class _Weave:
             place += len(run.keys)
             done, last = number + 1, number
         self._dropped(self.runs[done:])
-        return "".join(self.out) + (f" {_block(self.notes)}" if self.notes else "").rstrip(" ")
+        return ("".join(self.out) + (f" {_block(self.notes)}" if self.notes else "")).rstrip(" ")
 
     def _dropped(self, runs: Sequence[_Run]) -> None:
         """Keep the comments among words that are gone; those before parts go or move with them."""
@@ -290,9 +294,7 @@ class _Weave:
         assert number.part is not None
         kid, was = self.kids[number.part], self.old[piece.part]
         writer = self.writer
-        if kid is was:
-            self._add(lead, piece.before + writer.text(kid) + piece.behind)
-        elif writer.change.base.get(id(kid)) is was and not (piece.before == "" and number.before):
+        if kid is was or (writer.change.base.get(id(kid)) is was and not (piece.before == "" and number.before)):
             self._add(lead, piece.before + writer.text(kid) + piece.behind)
         elif writer.change.base.get(id(kid)) is was:
             self._add(lead, f"({writer.text(kid)})")

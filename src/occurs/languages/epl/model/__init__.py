@@ -11,6 +11,12 @@ Links run from the operand to the operator; ``children`` lists what is inside a 
 out, are those of the domain that the pattern uses: they become ``create schema``.  ``tag`` of an event may be left
 out: then events have the tags ``a1``, ``a2`` .. in the order of their nodes; an empty one is none.  What the editor
 keeps for itself (``x``, ``y``, ``creationDate``, ``deployed``) is kept.
+
+What the palette has no nodes for is EPL text: a node ``Expression`` with a ``text`` is a value, and a node
+``Condition`` with a ``text`` a condition, in the filter of the event whose id is its ``event``.  A column without a
+name is named by its value, which may be ``*`` or ``a1.*``.  A Within timer may have a ``count`` (``timer:withinmax``),
+an event the level ``consume``, an Every Distinct a duration ``expiry``, a Followed By ``limits`` (whole numbers and
+null) of its arrows, and the model ``where``, ``suppress`` and ``discard``.
 """
 
 from __future__ import annotations
@@ -24,7 +30,12 @@ from typing import Any
 from occurs.errors import Problem, did_you_mean
 from occurs.languages.epl.model.palette import ACTION, COMPLEX, KINDS, LOGICAL, PATTERN, Kind
 
-_ROOT = ("name", "description", "domain", "priority", "creationDate", "deployed", "types", "nodes", "links")
+_FLAGS = ("suppress", "discard")
+_ROOT = (
+    *("name", "description", "domain", "priority", "where"),
+    *_FLAGS,
+    *("creationDate", "deployed", "types", "nodes", "links"),
+)
 _NODE = ("id", "kind", "x", "y", "children")
 
 
@@ -58,7 +69,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Model:
-    """``types``: (name, ((attribute, type), ..)).  ``more``: what the editor keeps for itself."""
+    """``types``: (name, ((attribute, type), ..)).  ``where``: the condition on detections as EPL; ``suppress``,
+    ``discard``: the annotations of the pattern.  ``more``: what the editor keeps for itself."""
 
     name: str
     nodes: tuple[Node, ...] = ()
@@ -68,6 +80,9 @@ class Model:
     priority: int | None = None
     types: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+    suppress: bool = False
+    discard: bool = False
 
     @cached_property
     def node(self) -> Mapping[str, Node]:
@@ -135,6 +150,8 @@ def dump(model: Model) -> str:
     """The text of the file; :func:`read` gives the same model."""
     out: dict[str, Any] = {"name": model.name, "description": model.description, "domain": model.domain}
     out |= {} if model.priority is None else {"priority": model.priority}
+    out |= {"where": model.where} if model.where else {}
+    out |= {flag: True for flag in _FLAGS if getattr(model, flag)}
     out |= model.more
     if model.types:
         out["types"] = [
@@ -187,7 +204,11 @@ class _Reader:
     def model(self, data: Mapping[str, Any]) -> Model:
         for name in data.keys() - set(_ROOT):
             self.report("unknown-name", f"a model has no `{name}`", hint=did_you_mean(name, _ROOT, "keys"))
-        texts = {n: self.text(data.get(n, ""), n) for n in ("name", "description", "domain")}
+        texts = {n: self.text(data.get(n, ""), n) for n in ("name", "description", "domain", "where")}
+        flags = {n: data.get(n, False) for n in _FLAGS}
+        for name in (n for n in _FLAGS if not isinstance(flags[n], bool)):
+            self.report("syntax", f"`{name}` must be true or false, not {json.dumps(flags[name])}")
+            flags[name] = False
         priority = data.get("priority")
         if priority is not None and not _whole(priority):
             self.report("syntax", f"the priority must be a whole number, not {json.dumps(priority)}")
@@ -212,7 +233,8 @@ class _Reader:
         links = [k for k in links if k.source in nodes and k.target in nodes]
         more = {n: data[n] for n in ("creationDate", "deployed") if n in data}
         types = self.types(data)
-        return Model(**texts, priority=priority, nodes=tuple(kept), links=tuple(links), types=types, more=more)
+        rest: dict[str, Any] = {**texts, **flags}
+        return Model(priority=priority, nodes=tuple(kept), links=tuple(links), types=types, more=more, **rest)
 
     def objects(self, data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
         found = data.get(name, [])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from occurs.errors import Problem, did_you_mean
+from occurs.languages.epl.graph.sources import STAR, Unread, duration_of, expression_of
 from occurs.languages.epl.model import Model, Node
 from occurs.languages.epl.model.palette import (
     ACTION,
@@ -15,6 +16,7 @@ from occurs.languages.epl.model.palette import (
     CONDITION,
     CONTAINERS,
     FLAG,
+    LIMITS,
     LOGICAL,
     NAME,
     PATTERN,
@@ -84,8 +86,8 @@ class _Checks:
     def values(self, node: Node) -> None:
         """What the attributes of single kinds may be."""
         own = node.attributes
-        if node.kind in ("TimeInterval", "WithinTimer", "Range"):
-            for name in (n for n in node.of.attributes if (own.get(n) or 0) < 0):
+        if node.kind in ("TimeInterval", "WithinTimer", "Range", "Event"):
+            for name in (n for n, sort in node.of.attributes.items() if sort == WHOLE and (own.get(n) or 0) < 0):
                 self.report("bad-bound", f"`{name}` is {own[name]}, but must be at least 0", node)
         if node.kind in ("TimeInterval", "WithinTimer") and not any(own.get(u) for u in UNITS):
             self.report("bad-duration", f"its duration is zero: set at least one of {', '.join(UNITS)}", node)
@@ -99,6 +101,20 @@ class _Checks:
                 )
         elif node.kind == "Repeat" and own["count"] < 1:
             self.report("bad-bound", f"`count` is {own['count']}, but must be at least 1", node)
+        elif node.kind == "FollowedBy" and len(own.get("limits") or ()) >= max(1, len(self.model.operands[node.id])):
+            self.report("arity", f"it has {len(own['limits'])} limits, but a limit belongs to an arrow", node)
+        elif node.kind in ("Expression", "Condition"):
+            star = node.kind == "Expression" and STAR.fullmatch(own["text"])
+            found = None if star else expression_of(own["text"])
+            if isinstance(found, Unread):
+                self.report(found.kind, f"`{own['text']}`: {found.message}", node, found.hint)
+            event = own.get("event")
+            if event and (event not in self.model.node or self.model.node[event].kind != "Event"):
+                self.report("unknown-name", f"`{event}` is not an event", node, "write the id of an event")
+        elif node.kind == "EveryDistinct" and own.get("expiry"):
+            expiry = duration_of(own["expiry"])
+            if isinstance(expiry, Unread):
+                self.report("bad-duration", f"`{own['expiry']}`: {expiry.message}", node, "write for example `5 min`")
         elif node.kind == "TimeSchedule":
             for name in (n for n in node.of.attributes if n in own and cron_of(n, own[n]) is None):
                 hint = "write for example `*`, `5`, `*/15`, `9:17` or `[1, 15]`"
@@ -170,12 +186,8 @@ class _Checks:
                     "arity", f"it must contain exactly one pattern, but contains {names_of(found) or 'none'}", node
                 )
         elif node.kind == "EveryDistinct" and operands:
-            first, *keys = operands
-            if first.kind != "Event":
-                self.report("sort", f"its first operand must be an event, not {first}", node)
-            for key in keys:
-                if key.kind != "EventProperty" or self.model.container.get(key.id) is not first:
-                    self.report("sort", f"{key} is not a property of {first}", node)
+            self.all_of(node, operands[:1], PATTERN)
+            self.all_of(node, operands[1:], VALUE)
         elif node.kind in ("Until", "While") and len(operands) == 2:
             if node.kind == "While" or operands[0].kind != "Range":
                 self.all_of(node, operands[:1], PATTERN)
@@ -201,6 +213,8 @@ class _Checks:
             return
         if node.of.role == VALUE and not (one.numeric and other.numeric):
             self.report("type-mismatch", f"it needs numbers, not {one} and {other}", node)
+        elif {one, other} == {Type.TIMESTAMP, Type.STRING}:
+            pass  # a string beside a time is read as one
         elif node.of.role == CONDITION and one is not other and not (one.numeric and other.numeric):
             self.report("type-mismatch", f"it compares {one} with {other}", node)
         elif node.of.role == CONDITION and one is Type.BOOL and node.kind not in ("Equal", "NotEqual"):
@@ -210,14 +224,14 @@ class _Checks:
         """Of a value; None: it is not known."""
         if node.kind in ("EventProperty", "Value"):
             return value_type(node)
-        if node.of.role != VALUE:
+        if node.of.role != VALUE or node.kind == "Expression":
             return None
         found = [self.type(o) for o in self.model.operands[node.id]]
         return Type.FLOAT if node.kind == "Division" or Type.FLOAT in found else Type.INT
 
     def complex_event(self, node: Node, operands: Sequence[Node]) -> None:
-        names = Counter(str(self.model.node[c].attributes.get("name")) for c in node.children)
-        for name in (n for n, count in names.items() if count > 1):
+        names = Counter(str(self.model.node[c].attributes.get("name") or "") for c in node.children)
+        for name in (n for n, count in names.items() if n and count > 1):
             self.report("duplicate-name", f"two properties are called `{name}`", node)
         if not node.children and not any(o.kind == "Event" for o in operands):
             hint = "add a property, or link an event to it to take all attributes of the event"
@@ -235,11 +249,13 @@ class _Checks:
             self.report("unknown-name", "the pattern has no name")
         if model.priority is not None and model.priority < 0:
             self.report("bad-bound", f"the priority is {model.priority}, but must be at least 0")
-        if not model.of_kind("Event"):
-            self.report("never-completes", "the pattern has no event")
-        found = model.of_kind("ComplexEvent")
-        if len(found) != 1:
-            said = f"this one has {names_of(found)}" if found else "this one has none"
+        if model.where and isinstance(found := expression_of(model.where), Unread):
+            self.report(found.kind, f"`where`: {found.message}", hint=found.hint)
+        if not model.of_kind("Event", "TimeInterval", "TimeSchedule"):
+            self.report("never-completes", "the pattern has no event and no timer")
+        complex_events = model.of_kind("ComplexEvent")
+        if len(complex_events) != 1:
+            said = f"this one has {names_of(complex_events)}" if complex_events else "this one has none"
             self.report("arity", f"a pattern must have exactly one complex event: {said}")
 
     def domain(self) -> None:
@@ -321,10 +337,17 @@ def names_of(nodes: Sequence[Node]) -> str:
     return ", ".join(map(str, nodes))
 
 
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _misfit(value: Any, sort: str) -> str:
     """What an attribute must be, if it is not."""
     if sort == WHOLE:
-        return "" if isinstance(value, int) and not isinstance(value, bool) else "a whole number"
+        return "" if _whole(value) else "a whole number"
+    if sort == LIMITS:
+        whole = isinstance(value, list) and all(v is None or (_whole(v) and v > 0) for v in value)
+        return "" if whole else "a list of whole numbers from 1 and null"
     if sort == FLAG:
         return "" if isinstance(value, bool) else "true or false"
     if not isinstance(value, str):

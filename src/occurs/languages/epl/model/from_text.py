@@ -1,5 +1,5 @@
-"""From EPL to a graphical model, for what the palette can express; the rest is refused, with its place
-(epl-and-nets.md, section 10: text to model to text is the identity on the canonical form)."""
+"""From EPL to a graphical model (epl-and-nets.md, section 10: text to model to text is the identity on the canonical
+form).  What the palette has no nodes for is a node with EPL text; what a model has no place for is refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 from occurs.errors import Span, raise_problems
 from occurs.expr.text import Text
-from occurs.expr.tree import Binary, Expr, Ref, Unary
-from occurs.expr.typing import span_of
+from occurs.expr.tree import Binary, Expr, Ref, Unary, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.model import Link, Model, Node
 from occurs.languages.epl.model.checks import validate
@@ -18,7 +17,9 @@ from occurs.languages.epl.model.palette import ARITHMETIC, COMPARISONS, CONDITIO
 from occurs.languages.epl.model.values import duration_attributes, schedule_attributes, value_attributes, value_type
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.parser.tree import chained
-from occurs.languages.epl.render import cron_text
+from occurs.languages.epl.render import cron_text, item_text, render
+from occurs.languages.epl.render.expressions import duration_text
+from occurs.model.time import Duration
 from occurs.model.types import Type
 
 _COMPARISONS = {op: kind for kind, op in COMPARISONS.items()}
@@ -28,14 +29,15 @@ _TYPES = {Type.INT: "Long", Type.FLOAT: "Double", Type.STRING: "String", Type.BO
 _ROOT = {"name": str, "description": str, "priority": int}
 
 
-def model_of(text: str, file: str | None = None) -> Model:
-    """The model of a text with one statement, and the schemas of its types.
+def model_of(text: str, file: str | None = None, unnamed: str = "stmt_1") -> Model:
+    """The model of a text with one statement, and the schemas of its types; ``unnamed``: the name of the statement if
+    it has none, nor a type that it derives.
 
     Raises SyntaxProblem, and DefinitionProblem (``unsupported``) with all that the palette cannot express.
     """
     tree, problems = parse(text, file)
     raise_problems(problems)
-    builder = _Nodes(Text(text, file))
+    builder = _Nodes(Text(text, file), unnamed)
     model = builder.file(tree)
     raise_problems(builder.source.problems)
     assert model is not None
@@ -45,8 +47,8 @@ def model_of(text: str, file: str | None = None) -> Model:
 
 
 class _Nodes:
-    def __init__(self, source: Text):
-        self.source = source
+    def __init__(self, source: Text, unnamed: str):
+        self.source, self.unnamed = source, unnamed
         self.nodes: dict[str, Node] = {}
         self.links: list[Link] = []
         #: per tag its event; per event and attribute the properties
@@ -102,40 +104,30 @@ class _Nodes:
         return self.query(queries[0])
 
     def query(self, query: syntax.Query) -> Model:
+        query = as_pattern(query)
         root, domain = self.annotations(query.annotations)
-        for what, there, hint in (
-            ("`from Type(..)` without a pattern", query.simple, "write `from pattern [every a=Type(..)]`"),
-            ("`where` after a pattern", query.where is not None, "move its conditions into the filters"),
-            ("@SuppressOverlappingMatches", query.suppress, None),
-            ("@DiscardPartialsOnMatch", query.discard, None),
-        ):
-            if there:
-                self.refuse(what, query.span, hint)
-        if "name" not in root:
-            self.refuse("a statement without @Name", query.span)
-        if query.into is None:
-            self.refuse("a statement without `insert into`", query.span)
+        into = query.into.text if query.into is not None else str(root.get("name") or self.unnamed)
         pattern = self.pattern(query.pattern)
         self.conditions()
-        if not self.events:
-            self.refuse("a pattern without an event", query.pattern.span)
-        name = query.into.text if query.into is not None else ""
-        complex_event = self.add("ComplexEvent", {"typeName": name})
+        complex_event = self.add("ComplexEvent", {"typeName": into})
         self.select(query.items, complex_event)
         if pattern is not None and self.nodes[pattern].kind != "Event":
-            events = sum(item.all_of is not None for item in query.items)
+            events = sum(link.target == complex_event for link in self.links)
             self.links.append(Link(pattern, complex_event, events + 1))
         types = tuple(
             (name, tuple((a.name.text, a.written) for a in schema.attributes)) for name, schema in self.schemas.items()
         )
         return Model(
-            str(root.get("name", "")),
+            str(root.get("name") or into),
             tuple(self.nodes.values()),
             tuple(self.links),
             str(root.get("description", "")),
             domain,
             root.get("priority"),
             types,
+            where="" if query.where is None else render(query.where),
+            suppress=query.suppress,
+            discard=query.discard,
         )
 
     def annotations(self, found: Sequence[syntax.Annotation]) -> tuple[dict[str, Any], str]:
@@ -159,17 +151,14 @@ class _Nodes:
         for order, item in enumerate(items, 1):
             if item.all_of is not None and item.all_of.text in self.events and not columns:
                 self.links.append(Link(self.events[item.all_of.text], complex_event, order))
-            elif item.all_of is not None:
-                self.refuse(f"`{item.all_of.text}.*` here", item.span, "list the events first, then the properties")
-            elif item.expr is None:
-                self.refuse("`select *`", item.span, "list the properties of the complex event: `a1.*`, `a1.x as x`")
-            elif item.name is None:
-                self.refuse("a property without a name", item.span, "name it: `.. as x`")
+                continue
+            columns = True
+            if item.expr is None:
+                value = self.add("Expression", {"text": item_text(item)})
             else:
-                columns = True
-                value = self.value(item.expr, None)
-                if value is not None:
-                    self.put(self.add("ComplexEventProperty", {"name": item.name.text}, [value]), complex_event)
+                value = self.value(item.expr, None) or self.add("Expression", {"text": render(item.expr)})
+            name = {} if item.name is None else {"name": item.name.text}
+            self.put(self.add("ComplexEventProperty", name, [value]), complex_event)
 
     # --- patterns ----------------------------------------------------------------------------------------------------
 
@@ -188,7 +177,7 @@ class _Nodes:
             return None
         match p:
             case syntax.Every():
-                return self.unlike(p, "Every", below)
+                return self.add("Every", operands=below)
             case syntax.EveryDistinct():
                 return self.distinct(p, below[0])
             case syntax.Not():
@@ -197,41 +186,32 @@ class _Nodes:
                 return self.add("And", operands=below)
             case syntax.Or():
                 return self.add("Or", operands=below)
-            case syntax.Followed() if all(limit is None for limit in p.limits):
-                return self.add("FollowedBy", operands=below)
+            case syntax.Followed():
+                limits = {"limits": list(p.limits)} if any(limit is not None for limit in p.limits) else {}
+                return self.add("FollowedBy", limits, below)
             case syntax.Repeat():
-                return self.unlike(p, "Repeat", below, {"count": p.count})
+                return self.add("Repeat", {"count": p.count}, below)
             case syntax.Until():
                 bounds = {n: v for n, v in (("low", p.low), ("high", p.high)) if v is not None}
                 first = self.add("Range", bounds, below[:1]) if bounds else below[0]
-                return self.unlike(p, "Until", [first, below[1]])
-            case syntax.Within(count=None):
-                guard = self.timer("WithinTimer", p.duration, p.span)
+                return self.add("Until", operands=[first, below[1]])
+            case syntax.Within():
+                guard = self.timer("WithinTimer", p.duration, p.span, {} if p.count is None else {"count": p.count})
                 if guard is not None:
                     self.put(below[0], guard)
                 return guard
             case syntax.While():
                 condition = self.condition(p.condition, None)
-                return None if condition is None else self.unlike(p, "While", [below[0], condition])
-        what = "`timer:withinmax`" if isinstance(p, syntax.Within) else "`-[n]>`"
-        self.refuse(what, p.span)
-        return None
-
-    def unlike(
-        self, p: syntax.Pattern, kind: str, operands: Sequence[str], attributes: Mapping[str, Any] | None = None
-    ) -> str | None:
-        """An operator that cannot be linked to one of its kind."""
-        if any(self.nodes[o].kind == kind for o in operands):
-            self.refuse(f"{kind} directly in {kind}", p.span)
-            return None
-        return self.add(kind, attributes, operands)
+                if condition is None:
+                    condition = self.add("Condition", {"text": render(p.condition)})
+                return self.add("While", operands=[below[0], condition])
+        raise AssertionError(f"not a pattern: {p}")
 
     def event(self, p: syntax.Filter) -> str | None:
-        if p.consume:
-            self.refuse("`@consume`", p.span)
         tag = "" if p.tag is None else p.tag.text
         number = sum(n.kind == "Event" for n in self.nodes.values()) + 1
-        own = {} if tag == f"a{number}" else {"tag": tag}
+        own: dict[str, Any] = {} if tag == f"a{number}" else {"tag": tag}
+        own |= {"consume": p.consume} if p.consume else {}
         id = self.add("Event", {"typeName": p.type.text, **own})
         if tag in self.events:
             self.source.report("duplicate-name", f"two events have the tag `{tag}`", p.span)
@@ -242,70 +222,107 @@ class _Nodes:
             self.find(tag or id, attribute.name.text)
         return id
 
-    def timer(self, kind: str, duration: Any, span: Span | None) -> str | None:
+    def timer(
+        self, kind: str, duration: Duration, span: Span | None, more: Mapping[str, Any] | None = None
+    ) -> str | None:
         attributes = duration_attributes(duration)
         if attributes is None:
-            self.refuse("a duration of zero or with fractions of a millisecond", span)
+            self.refuse("a duration of zero or with fractions of a microsecond", span)
             return None
-        return self.add(kind, attributes)
+        return self.add(kind, {**attributes, **(more or {})})
 
-    def distinct(self, p: syntax.EveryDistinct, event: str) -> str | None:
-        if p.expiry is not None:
-            self.refuse("`every-distinct` with a duration", p.span)
-            return None
-        tag = next((t for t, e in self.events.items() if e == event), None)
+    def distinct(self, p: syntax.EveryDistinct, operand: str) -> str:
         keys: list[str] = []
         for k in p.keys:
-            if tag is None or not isinstance(k, Ref) or k.scope != tag or k.index is not None or k.name == "time":
-                self.refuse("`every-distinct` on anything but properties of one event", span_of(k) or p.span)
-                return None
-            keys.append(self.find(tag, k.name, keys))
-        return self.add("EveryDistinct", operands=[event, *keys])
+            keys.append(self.value(k, None, keys) or self.add("Expression", {"text": render(k)}))
+        expiry = {} if p.expiry is None else {"expiry": duration_text(p.expiry)}
+        return self.add("EveryDistinct", expiry, [operand, *keys])
 
-    # --- expressions -------------------------------------------------------------------------------------------------
+    # --- expressions: None where the palette has no nodes for one ----------------------------------------------------
 
     def conditions(self) -> None:
         """The conditions of all filters, in the order of the pattern."""
         for p, tag in self.filters:
             for c in p.conditions:
                 first = next((r for r in c.walk() if isinstance(r, Ref)), None)
-                if first is None or first.scope not in (None, tag):
-                    hint = "a condition belongs to the event of its first property: swap its sides"
-                    self.refuse("a condition that begins with a property of another event", span_of(c), hint)
-                else:
-                    self.condition(c, tag)
+                own = first is not None and first.scope in (None, tag)
+                if not own or self.condition(c, tag) is None:
+                    self.add("Condition", {"text": render(c), "event": self.events[tag]})
 
     def condition(self, e: Expr, own: str | None) -> str | None:
         """The node of a condition; ``own``: the tag whose attributes need none."""
-        if isinstance(e, Unary) and e.op == "not":
-            inner = self.condition(e.arg, own)
-            return None if inner is None else self.add("Not", operands=[inner])
+        if not self.drawable(e, own, _COMPARISONS):
+            return None
+        if isinstance(e, Unary):
+            return self.add("Not", operands=[self.part(e.arg, own)])
         if isinstance(e, Binary) and e.op in ("and", "or"):
-            found = [self.condition(part, own) for part in chained(e.op, e)]
-            parts = [f for f in found if f is not None]
-            return self.add(e.op.capitalize(), operands=parts) if len(parts) == len(found) else None
-        if isinstance(e, Binary) and e.op in _COMPARISONS:
-            return self.binary(_COMPARISONS[e.op], e, own)
-        self.refuse("a condition that is not a comparison", span_of(e))
-        return None
+            parts = [self.part(part, own) for part in chained(e.op, e)]
+            return self.add(e.op.capitalize(), operands=parts)
+        assert isinstance(e, Binary)
+        return self.binary(_COMPARISONS[e.op], e, own)
 
-    def binary(self, kind: str, e: Binary, own: str | None) -> str | None:
+    def part(self, e: Expr, own: str | None) -> str:
+        found = self.condition(e, own)
+        assert found is not None
+        return found
+
+    def binary(self, kind: str, e: Binary, own: str | None) -> str:
         left = self.value(e.left, own)
         right = self.value(e.right, own, () if left is None else (left,))
-        return None if left is None or right is None else self.add(kind, operands=[left, right])
+        assert left is not None
+        assert right is not None
+        return self.add(kind, operands=[left, right])
 
     def value(self, e: Expr, own: str | None, taken: Sequence[str] = ()) -> str | None:
+        if not self.drawable(e, own, _ARITHMETIC):
+            return None
         attributes = value_attributes(e)
         if attributes is not None:
             return self.add("Value", attributes)
-        if isinstance(e, Ref) and e.index is None and e.name != "time":
+        if isinstance(e, Ref):
+            return self.find(str(e.scope if e.scope is not None else own), e.name, taken)
+        assert isinstance(e, Binary)
+        return self.binary(_ARITHMETIC[e.op], e, own)
+
+    def drawable(self, e: Expr, own: str | None, kinds: Mapping[str, str]) -> bool:
+        """Whether the palette has nodes for a condition (``kinds``: comparisons) or a value (arithmetic)."""
+        if kinds is _COMPARISONS:
+            if isinstance(e, Unary):
+                return e.op == "not" and self.drawable(e.arg, own, kinds)
+            if isinstance(e, Binary) and e.op in ("and", "or"):
+                return all(self.drawable(part, own, kinds) for part in chained(e.op, e))
+        elif value_attributes(e) is not None:
+            return True
+        elif isinstance(e, Ref):
             tag = e.scope if e.scope is not None else own
-            if tag in self.events:
-                return self.find(tag, e.name, taken)
-        if isinstance(e, Binary) and e.op in _ARITHMETIC:
-            return self.binary(_ARITHMETIC[e.op], e, own)
-        self.refuse("this expression", span_of(e), "write a value with properties, constants and + - * / %")
-        return None
+            return e.index is None and e.name != "time" and tag in self.events
+        if not isinstance(e, Binary) or e.op not in kinds:
+            return False
+        return self.drawable(e.left, own, _ARITHMETIC) and self.drawable(e.right, own, _ARITHMETIC)
+
+
+def as_pattern(query: syntax.Query) -> syntax.Query:
+    """A query without a pattern, `from A(..)`, as one with the pattern that means the same: `every a1=A(..)`."""
+    if not query.simple or not isinstance(query.pattern, syntax.Filter):
+        return query
+    tag = query.pattern.tag or syntax.Name("a1")
+
+    def scoped(e: Expr) -> Expr:
+        def rule(one: Expr) -> Expr | None:
+            if not isinstance(one, Ref) or one.index is not None or one.scope == tag.text:
+                return None
+            return Ref(tag.text, one.name if one.scope is None else f"{one.scope}.{one.name}", span=one.span)
+
+        return rewrite(e, rule)
+
+    def item(i: syntax.Item) -> syntax.Item:
+        if i.expr is None:
+            return replace(i, all_of=tag)
+        return replace(i, expr=scoped(i.expr))
+
+    where = None if query.where is None else scoped(query.where)
+    pattern = syntax.Every(replace(query.pattern, tag=tag))
+    return replace(query, pattern=pattern, items=tuple(map(item, query.items)), where=where, simple=False)
 
 
 # --- types of properties, and places on the canvas --------------------------------------------------------------------
@@ -329,6 +346,8 @@ def settled(model: Model) -> Model:
             return str(node.attributes["type"]) or found.get(name(node), UNKNOWN)
         if node.kind == "Value":
             return str(node.attributes["type"])
+        if node.kind == "Expression":
+            return UNKNOWN
         known = filter(None, map(type_of, model.operands[node.id]))
         return "Double" if node.kind == "Division" else next(known, "Long")
 

@@ -13,6 +13,8 @@ PATTERN, CONDITION, LOGICAL, VALUE, COMPLEX, COLUMN, RANGE, ACTION, REFUSED = (
 )
 #: what an attribute of a node is: a text that is not empty, any text, a whole number (or nothing), yes or no
 NAME, TEXT, WHOLE, FLAG = "name", "text", "whole", "flag"
+#: or, of the arrows of a sequence, whole numbers and nothing
+LIMITS = "limits"
 
 #: the parts of a length of time, largest first, with their microseconds
 UNITS: dict[str, int] = {
@@ -22,6 +24,7 @@ UNITS: dict[str, int] = {
     "minutes": 60_000_000,
     "seconds": 1_000_000,
     "milliseconds": 1_000,
+    "microseconds": 1,
 }
 #: the fields of a schedule in the order of the text, with their ranges
 SCHEDULE: dict[str, tuple[int, int]] = {
@@ -68,21 +71,23 @@ def _refused(names: str, why: str) -> dict[str, Kind]:
 
 
 KINDS: dict[str, Kind] = {
-    "Event": Kind(PATTERN, 0, 0, {"typeName": NAME, "image": TEXT, "tag": TEXT}, ("typeName",)),
+    "Event": Kind(PATTERN, 0, 0, {"typeName": NAME, "image": TEXT, "tag": TEXT, "consume": WHOLE}, ("typeName",)),
     "EventProperty": Kind(VALUE, 0, 0, {"name": NAME, "type": NAME, "nested": FLAG}, ("name", "type")),
     "Value": Kind(VALUE, 0, 0, {"type": NAME, "value": TEXT}, ("type", "value")),
+    "Expression": Kind(VALUE, 0, 0, {"text": TEXT}, ("text",)),
+    "Condition": Kind(CONDITION, 0, 0, {"text": TEXT, "event": TEXT}, ("text",)),
     "ComplexEvent": Kind(COMPLEX, 0, None, {"typeName": NAME, "image": TEXT}, ("typeName",)),
-    "ComplexEventProperty": Kind(COLUMN, 1, 1, {"name": NAME}, ("name",)),
+    "ComplexEventProperty": Kind(COLUMN, 1, 1, {"name": NAME}),
     "TimeInterval": Kind(PATTERN, 0, 0, dict.fromkeys(UNITS, WHOLE)),
     "TimeSchedule": Kind(PATTERN, 0, 0, dict.fromkeys(SCHEDULE, TEXT)),
-    "WithinTimer": Kind(PATTERN, 0, 0, dict.fromkeys(UNITS, WHOLE)),
-    "Every": _operator(1, 1),
-    "EveryDistinct": _operator(2, None),
-    "FollowedBy": _operator(2, None, alike=True),
+    "WithinTimer": Kind(PATTERN, 0, 0, {**dict.fromkeys(UNITS, WHOLE), "count": WHOLE}),
+    "Every": _operator(1, 1, alike=True),
+    "EveryDistinct": Kind(PATTERN, 2, None, {"expiry": TEXT}, alike=True),
+    "FollowedBy": Kind(PATTERN, 2, None, {"limits": LIMITS}, alike=True),
     "Range": Kind(RANGE, 1, 1, {"low": WHOLE, "high": WHOLE}),
-    "Repeat": _operator(1, 1, count=WHOLE),
-    "Until": _operator(2, 2),
-    "While": _operator(2, 2),
+    "Repeat": _operator(1, 1, alike=True, count=WHOLE),
+    "Until": _operator(2, 2, alike=True),
+    "While": _operator(2, 2, alike=True),
     "And": _operator(2, None, LOGICAL, alike=True),
     "Or": _operator(2, None, LOGICAL, alike=True),
     "Not": _operator(1, 1, LOGICAL, alike=True),

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from occurs.errors import DefinitionProblem, Problem, raise_problems
 from occurs.expr.tree import Binary, Expr, Ref, Unary
 from occurs.languages.epl import syntax
+from occurs.languages.epl.graph.sources import STAR, Unread, expression_of
+from occurs.languages.epl.graph.sources import duration_of as duration_of_text
 from occurs.languages.epl.model import Model, Node, read
 from occurs.languages.epl.model.checks import validate
 from occurs.languages.epl.model.palette import ARITHMETIC, COMPARISONS, CONDITION, VALUE
@@ -41,6 +43,13 @@ def file_of(model: Model, file: str | None = None) -> syntax.File:
     if builder.problems:
         raise DefinitionProblem(builder.problems)
     return syntax.File((*schemas, query), file)
+
+
+def _parsed(text: str) -> Expr:
+    """An expression that the checks of the model have read."""
+    found = expression_of(text)
+    assert not isinstance(found, Unread)
+    return found
 
 
 def _schema(name: str, attributes: tuple[tuple[str, str], ...]) -> syntax.CreateSchema:
@@ -96,10 +105,21 @@ class _Statements:
         events = [o for o in self.model.operands[complex_event.id] if o.kind == "Event"]
         items = [syntax.Item(all_of=syntax.Name(self.tag(e, complex_event))) for e in events]
         for column in (self.model.node[c] for c in complex_event.children):
-            value = self.value(self.model.operands[column.id][0], None)
-            items.append(syntax.Item(value, syntax.Name(str(column.attributes["name"]))))
+            items.append(self.item(column))
         into = syntax.Name(str(complex_event.attributes["typeName"]))
-        return syntax.Query(tuple(items), self.pattern(self.root), into, annotations=tuple(self.annotations()))
+        where = _parsed(self.model.where) if self.model.where else None
+        marks = self.model.suppress, self.model.discard
+        annotations = tuple(self.annotations())
+        return syntax.Query(tuple(items), self.pattern(self.root), into, where, False, *marks, annotations)
+
+    def item(self, column: Node) -> syntax.Item:
+        """A column; one without a name is named by its value, or stands for several."""
+        operand = self.model.operands[column.id][0]
+        name = str(column.attributes.get("name") or "")
+        star = STAR.fullmatch(str(operand.attributes["text"])) if operand.kind == "Expression" else None
+        if star is not None:
+            return syntax.Item(all_of=None if star[1] is None else syntax.Name(star[1].strip("`")))
+        return syntax.Item(self.value(operand, None), syntax.Name(name) if name else None)
 
     def annotations(self) -> Iterator[syntax.Annotation]:
         model = self.model
@@ -120,13 +140,17 @@ class _Statements:
             case "Event":
                 tag = self.model.tags[node.id]
                 conditions = tuple(self.condition(c, node) for c in self.conditions.get(node.id, ()))
-                return syntax.Filter(syntax.Name(own["typeName"]), syntax.Name(tag) if tag else None, conditions)
+                name = syntax.Name(tag) if tag else None
+                return syntax.Filter(syntax.Name(own["typeName"]), name, conditions, own.get("consume") or 0)
             case "Every":
                 return syntax.Every(below[0])
             case "EveryDistinct":
-                return syntax.EveryDistinct(below[0], tuple(self.value(k, None) for k in operands[1:]))
+                expiry = duration_of_text(own["expiry"]) if own.get("expiry") else None
+                assert not isinstance(expiry, Unread)
+                return syntax.EveryDistinct(below[0], tuple(self.value(k, None) for k in operands[1:]), expiry)
             case "FollowedBy":
-                return syntax.Followed(tuple(below), (None,) * (len(below) - 1))
+                limits = [*(own.get("limits") or ()), *[None] * len(below)]
+                return syntax.Followed(tuple(below), tuple(limits[: len(below) - 1]))
             case "And":
                 return syntax.And(tuple(below))
             case "Or":
@@ -141,7 +165,7 @@ class _Statements:
             case "While":
                 return syntax.While(below[0], self.condition(operands[1], None))
             case "WithinTimer":
-                return syntax.Within(below[0], duration_of(node))
+                return syntax.Within(below[0], duration_of(node), own.get("count"))
             case "TimeInterval":
                 return syntax.Interval(duration_of(node))
             case "TimeSchedule":
@@ -157,6 +181,9 @@ class _Statements:
             if node.of.role == VALUE or self.model.role(node) != CONDITION or self.model.operators(node):
                 continue
             events = list(self.events(node))
+            if node.attributes.get("event"):
+                out.setdefault(str(node.attributes["event"]), []).append(node)
+                continue
             if not events:
                 self.report("unknown-name", "it does not read an event", node, "compare it with a property of an event")
                 continue
@@ -186,6 +213,8 @@ class _Statements:
 
     def condition(self, node: Node, own: Node | None) -> Expr:
         operands = self.model.operands[node.id]
+        if node.kind == "Condition":
+            return _parsed(str(node.attributes["text"]))
         if node.kind == "Not":
             return Unary("not", self.condition(operands[0], own))
         if node.kind in ("And", "Or"):
@@ -203,6 +232,8 @@ class _Statements:
             found = literal_of(node)
             assert found is not None
             return found
+        if node.kind == "Expression":
+            return _parsed(str(node.attributes["text"]))
         if node.kind == "EventProperty":
             event = self.model.container[node.id]
             name = str(node.attributes["name"])

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 
 from occurs.errors import Span
 from occurs.expr.render import number_text, string_text, timestamp_text
-from occurs.expr.tree import COMPARISONS, Binary, Call, DurationLiteral, Expr, In, IsNull, Like, Literal, Ref, Unary, _span
+from occurs.expr.tree import (
+    COMPARISONS,
+    Binary,
+    Call,
+    DurationLiteral,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Ref,
+    Unary,
+    _span,
+)
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.words import KEYWORDS, PRINTED

@@ -1,0 +1,379 @@
+"""The Net view in a real browser: drawn, stepped forth and back, run, by mouse and by keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.xdist_group("browser")
+AXE = Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
+SLOW = 60_000
+
+N = {"node": "Ref", "scope": None, "name": "n", "index": None}
+#: three tokens to choose from, a place on a second page that is fused
+SMALL = {
+    "format": "occurs net", "version": 1, "name": "small", "notes": [],
+    "colours": [{"name": "INT", "kind": "int"}],
+    "variables": [{"name": "n", "colour": "INT"}],
+    "pages": [
+        {
+            "name": "One",
+            "places": [
+                {"name": "A", "colour": "INT", "initial": [{"count": 1, "value": v} for v in (1, 2, 7)]},
+                {"name": "B", "colour": "INT", "initial": [], "fusion": "shared"},
+            ],
+            "transitions": [{"name": "move", "guard": [], "priority": 1000}],
+            "arcs": [
+                {"place": "A", "transition": "move", "input": True, "terms": [N]},
+                {"place": "B", "transition": "move", "input": False, "terms": [N]},
+            ],
+        },
+        {
+            "name": "Two",
+            "places": [
+                {"name": "B2", "colour": "INT", "initial": [], "fusion": "shared"},
+                {"name": "C", "colour": "INT", "initial": []},
+            ],
+            "transitions": [],
+            "arcs": [],
+        },
+    ],
+}  # fmt: skip
+
+
+def open_net(page: Any) -> Any:
+    page.get_by_role("tab", name="Net").click()
+    net = page.get_by_test_id("net")
+    net.wait_for(timeout=SLOW)
+    return net
+
+
+def steps(page: Any, count: int) -> None:
+    expect(page.get_by_test_id("net-steps")).to_have_text(str(count))
+
+
+def press(page: Any, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def tokens(page: Any) -> dict[str, int]:
+    """The places that have tokens."""
+    script = "nodes => nodes.map(n => [n.dataset.testid, Number(n.dataset.tokens)])"
+    found = page.locator("[data-testid^=place-]").evaluate_all(script)
+    return {name: count for name, count in found if count}
+
+
+def firings(page: Any) -> Any:
+    return page.get_by_role("list", name="Firings").get_by_role("listitem")
+
+
+def test_the_net_of_the_labor_example_runs_to_what_the_paper_finds(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    page = visit(serve("labor"))
+    open_net(page)
+    assert page.get_by_role("combobox", name="Page").locator("option").first.inner_text() == "All pages"
+    expect(page.get_by_test_id("place-Input")).to_have_attribute("data-tokens", "12")
+    expect(page.get_by_test_id("transition-enter")).to_have_attribute("data-enabled", "true")
+    steps(page, 0)
+    press(page, "Run to end")
+    steps(page, 67)
+    expect(page.locator("[data-derived=Duration]")).to_have_count(3)
+    expect(page.locator("[data-derived=TimeOnLabor]")).to_have_count(9)
+    expect(firings(page)).to_have_count(67)
+    expect(page.get_by_test_id("transition-enter")).to_have_attribute("data-enabled", "false")
+    expect(page.get_by_role("button", name="Step", exact=True)).to_be_disabled()
+
+
+def test_firings_are_taken_back_exactly(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("labor"))
+    open_net(page)
+    seen = [tokens(page)]
+    for count in range(1, 7):
+        press(page, "Step")
+        steps(page, count)
+        seen.append(tokens(page))
+    assert len({json.dumps(one, sort_keys=True) for one in seen}) > 4
+    for count in reversed(range(6)):
+        press(page, "Back")
+        steps(page, count)
+        assert tokens(page) == seen[count]
+        expect(firings(page)).to_have_count(count)
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_disabled()
+    press(page, "Step")
+    steps(page, 1)
+    press(page, "Reset")
+    steps(page, 0)
+    assert tokens(page) == seen[0]
+
+
+def test_a_click_fires_and_the_log_leads_to_row_and_text(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("labor"))
+    open_net(page)
+    page.get_by_test_id("transition-enter").click()
+    steps(page, 1)
+    expect(page.get_by_test_id("place-Duration_a1_F")).to_have_attribute("data-tokens", "1")
+    expect(firings(page).first).to_contain_text("enter")
+    expect(page.locator("mark")).to_have_text("Patient,1,B,10,1")  # the row as it is written
+    page.get_by_test_id("transition-Duration_a2_t").click()  # not enabled: it is chosen only
+    expect(page.get_by_role("region", name="Properties")).to_contain_text("Duration_a2_t")
+    steps(page, 1)
+    press(page, "Run to end")
+    steps(page, 67)
+    expect(page.locator("mark").first).to_contain_text("a3=Patient(")
+    firings(page).last.get_by_role("button", name="row 12").last.click()
+    expect(page.get_by_role("tab", name="Text")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("textbox", name="Rules")).to_contain_text("Patient,39,B,38,39")
+
+
+def test_a_net_file_opens_in_the_view_and_offers_its_bindings(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    page = visit(serve(name="file", files={"small.net.json": json.dumps(SMALL)}))
+    page.get_by_role("treeitem", name="small.net.json").click()
+    page.get_by_test_id("net").wait_for(timeout=SLOW)
+    expect(page.get_by_role("tab", name="Net")).to_have_attribute("aria-selected", "true")
+    assert tokens(page) == {"place-A": 3}
+    page.get_by_test_id("transition-move").click()
+    choices = page.get_by_role("menu", name="Bindings of move").get_by_role("menuitem")
+    expect(choices).to_have_text(["n = 1", "n = 2", "n = 7"])
+    choices.nth(2).click()
+    steps(page, 1)
+    assert tokens(page) == {"place-A": 2, "place-B": 1, "place-B2": 1}
+    page.get_by_test_id("place-B2").hover()  # the places of a fusion light up together
+    expect(page.get_by_role("tooltip")).to_contain_text("7")
+    for name in ("B", "B2"):
+        expect(page.get_by_test_id(f"place-{name}")).to_have_class(re.compile("is-lit"))
+    expect(page.get_by_test_id("place-A")).not_to_have_class(re.compile("is-lit"))
+    page.get_by_role("combobox", name="Page").select_option("Two")
+    expect(page.get_by_test_id("place-A")).to_have_count(0)
+    expect(page.get_by_test_id("place-C")).to_have_attribute("data-tokens", "0")
+
+
+def test_keys_reach_every_element_and_fire(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve(name="file", files={"small.net.json": json.dumps(SMALL)}), "/small.net.json/net")
+    page.get_by_test_id("net").wait_for(timeout=SLOW)
+    page.get_by_role("button", name="Fit view").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_test_id("transition-move")).to_be_focused()  # it can fire
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menu", name="Bindings of move")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    steps(page, 1)
+    page.get_by_test_id("transition-move").focus()
+    around = set()
+    for key in ("ArrowLeft", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+        page.keyboard.press(key)
+        around.add(page.evaluate("document.activeElement.dataset.node"))
+    assert {"A", "B"} <= around
+    group = page.locator(".net-sheet")
+    before = group.get_attribute("style")
+    page.keyboard.press("+")
+    assert group.get_attribute("style") != before
+    page.keyboard.press("0")
+    expect(group).to_have_attribute("style", before or "")
+    page.get_by_test_id("transition-move").focus()
+    page.keyboard.press("b")
+    page.get_by_role("button", name="Run to…").click()
+    expect(page.get_by_role("dialog", name="Run to…")).to_contain_text("stops when it fires")
+    page.keyboard.press("Escape")
+    press(page, "Run to end")
+    steps(page, 2)  # and not 3
+    expect(page.locator(".net-stopped")).to_have_text("Breakpoint at move")
+
+
+def test_runs_to_firings_rows_and_breakpoints(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("labor"))
+    open_net(page)
+
+    def go(field: str, number: int) -> None:
+        page.get_by_role("button", name="Run to…").click()
+        page.get_by_role("dialog", name="Run to…").get_by_role("textbox", name=field, exact=True).fill(str(number))
+        page.keyboard.press("Enter")
+
+    go("Firings", 20)
+    steps(page, 20)
+    go("Row", 12)
+    expect(page.get_by_text("row 12 of 12")).to_be_visible()
+    go("Firing number", 7)
+    steps(page, 7)
+    expect(firings(page)).to_have_count(7)
+    go("Row", 2)  # it has entered: back to there
+    expect(page.get_by_text("row 2 of 12")).to_be_visible()
+    press(page, "Reset")
+    steps(page, 0)
+    page.get_by_test_id("place-Duration_a1_F").click()
+    page.get_by_role("checkbox", name="Stop runs at a number of tokens").check()
+    page.get_by_role("textbox", name="Number of tokens").fill("5")
+    page.keyboard.press("Enter")
+    press(page, "Run to end")
+    expect(page.get_by_test_id("place-Duration_a1_F")).to_have_attribute("data-tokens", "5")
+    expect(page.locator(".net-stopped")).to_have_text("Breakpoint at Duration_a1_F")
+    page.get_by_role("checkbox", name="Stop runs at a number of tokens").uncheck()
+    go("Seed", 42)
+    steps(page, 0)
+    expect(page.get_by_text("random, seed 42")).to_be_visible()
+    press(page, "Run to end")
+    expect(page.locator("[data-derived=Duration]")).to_have_count(3)
+
+
+def test_a_statement_without_a_net_is_told_and_the_others_are_drawn(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    rules = """create schema A(v int);
+insert into One select a.v as v from pattern [every a=A];
+insert into Two select b.v as v from pattern [every (a=A until b=A(v > 3))];
+"""
+    page = visit(serve(name="until", files={"rules.epl": rules, "rows.csv": "type,time,v\nA,1,1\n"}))
+    open_net(page)
+    error = page.get_by_test_id("net-error")
+    expect(error).to_contain_text("until")
+    expect(page.locator("[data-testid^=place-One]").first).to_be_visible()
+    error.get_by_role("button", name="rules.epl:3:").click()
+    expect(page.get_by_role("tab", name="Text")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_text("Ln 3, Col")).to_be_visible()
+
+
+def test_what_keeps_a_net_from_being_drawn_is_said(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("maritime"))
+    page.get_by_role("tab", name="Net").click()
+    expect(page.get_by_test_id("net-error")).to_contain_text("no EPL statements")
+    other = visit(serve(name="nothing"))
+    other.get_by_role("tab", name="Net").click()
+    expect(other.get_by_test_id("net-error")).to_contain_text("no rules")
+
+
+def test_the_net_follows_the_text_but_keeps_what_was_fired(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    rules = "create schema A(v int);\ninsert into One select a.v as v from pattern [every a=A];\n"
+    page = visit(serve(name="follow", files={"rules.epl": rules, "rows.csv": "type,time,v\nA,1,1\nA,2,2\n"}))
+    open_net(page)
+    before = page.locator("[data-testid^=place-]").count()
+
+    def write(text: str) -> None:
+        page.get_by_role("tab", name="Text").click()
+        page.get_by_role("textbox", name="Rules").focus()
+        page.keyboard.press("Control+End")
+        page.keyboard.insert_text(text)
+        expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
+
+    write("insert into Two select a.v as v from pattern [every a=A(v > 1)];\n")
+    open_net(page)
+    expect(page.locator("[data-testid^=place-Two]").first).to_be_visible()
+    assert page.locator("[data-testid^=place-]").count() > before
+    press(page, "Step")
+    steps(page, 1)
+    write("insert into Three select a.v as v from pattern [every a=A(v > 2)];\n")
+    open_net(page)
+    steps(page, 1)
+    expect(page.get_by_text("older text")).to_be_visible()
+    press(page, "Open again")
+    expect(page.locator("[data-testid^=place-Three]").first).to_be_visible()
+    steps(page, 0)
+
+
+def test_inscriptions_and_options_are_switched(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("labor"))
+    open_net(page)
+    page.get_by_role("combobox", name="Page").select_option("Duration_a1")
+    label = page.locator(".net-inscriptions text").first
+    guard = page.locator(".net-guards text").first
+    expect(label).to_be_visible()
+    expect(guard).to_contain_text("contrDuration")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_role("checkbox", name="Inscriptions").uncheck()
+    page.get_by_role("checkbox", name="Guards").uncheck()
+    expect(label).to_be_hidden()
+    expect(guard).to_be_hidden()
+    page.get_by_role("combobox", name="Searches begin at").select_option("1")
+    page.get_by_role("combobox", name="Searches begin at").select_option("0")
+    page.get_by_role("checkbox", name="Black transitions").uncheck()
+    page.keyboard.press("Escape")
+    page.get_by_role("combobox", name="Page").select_option("")
+    expect(page.get_by_test_id("transition-enter_next")).to_be_attached()
+    expect(page.locator(".net-transition.is-black")).to_have_count(0)
+    press(page, "Run to end")
+    steps(page, 262)
+
+
+def test_tokens_move_along_the_arcs_of_a_firing_unless_motion_is_reduced(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    count = """() => {
+      window.moved = 0;
+      new MutationObserver(() => {
+        window.moved = Math.max(window.moved, document.querySelectorAll(".net-moving").length);
+      }).observe(document.querySelector(".net-sheet"), { childList: true, subtree: true });
+    }"""
+    moved = []
+    for motion in ("no-preference", "reduce"):
+        page = visit(serve("labor"), reduced_motion=motion)
+        open_net(page)
+        page.evaluate(count)
+        press(page, "Step")
+        steps(page, 1)
+        page.wait_for_timeout(500)
+        moved.append(page.evaluate("window.moved"))
+        assert page.locator(".net-moving").count() == 0
+    assert moved[0] > 1
+    assert moved[1] == 0
+
+
+def test_wheel_and_drag_move_the_drawing_and_fit_shows_all(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    page = visit(serve("labor"))
+    net = open_net(page)
+    box = net.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    point = page.locator(".net-frame").first
+    first = point.bounding_box()
+    page.mouse.move(*middle)
+    page.mouse.wheel(0, -300)
+    page.wait_for_function("w => document.querySelector('.net-frame').getBoundingClientRect().width > 1.2 * w",
+                           arg=first["width"])  # fmt: skip
+    zoomed = point.bounding_box()
+    # the point under the cursor stays where it is
+    factor = zoomed["width"] / first["width"]
+    assert abs((first["x"] - middle[0]) * factor - (zoomed["x"] - middle[0])) < 2
+    page.mouse.down()
+    page.mouse.move(middle[0] + 60, middle[1] + 40, steps=4)
+    page.mouse.up()
+    dragged = point.bounding_box()
+    assert abs(dragged["x"] - zoomed["x"] - 60) < 2
+    assert abs(dragged["y"] - zoomed["y"] - 40) < 2
+    steps(page, 0)  # a drag is no click
+    press(page, "Fit view")
+    fitted = point.bounding_box()
+    assert abs(fitted["x"] - first["x"]) < 2
+    assert abs(fitted["width"] - first["width"]) < 2
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(serve: Callable[..., Any], visit: Callable[..., Any], theme: str) -> None:
+    page = visit(serve("labor"), color_scheme=theme)
+    open_net(page)
+
+    def violations() -> list[str]:
+        page.evaluate(AXE.read_text())
+        found = page.evaluate("axe.run()")["violations"]
+        return [f"{v['id']}: {n['target']}" for v in found if v["impact"] in ("serious", "critical") for n in v["nodes"]]
+
+    assert violations() == []
+    press(page, "Run to end")
+    steps(page, 67)
+    page.get_by_test_id("place-Input").click()
+    assert violations() == []
+    page.get_by_role("button", name="Run to…").click()
+    assert violations() == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Show", exact=True).click()
+    assert violations() == []
