@@ -36,6 +36,7 @@ function Views() {
   const Tools = shown?.tools;
   const [seen, setSeen] = useState<ReadonlySet<View>>(new Set([view]));
   useEffect(() => setSeen((before) => (before.has(view) ? before : new Set([...before, view]))), [view]);
+  const edits = VIEWS.some((entry) => entry.edits && (seen.has(entry.id) || entry.id === view));
   return (
     <Tabs className="views" selectedKey={view} onSelectionChange={(key) => showView(key as View)}>
       <div className="views-head">
@@ -76,7 +77,7 @@ function Views() {
         <TabPanel key={id} id={id} className="view" shouldForceMount>
           <Guard>
             <Suspense fallback={<Skeleton rows={8} />}>
-              {seen.has(id) || id === view ? <Content /> : null}
+              {seen.has(id) || id === view || (id === "Text" && edits) ? <Content /> : null}
             </Suspense>
           </Guard>
         </TabPanel>

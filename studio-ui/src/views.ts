@@ -19,6 +19,8 @@ export interface ViewEntry {
   program?: boolean;
   /** the kinds of files that open in this view rather than as text */
   opens?: readonly FileEntry["kind"][];
+  /** it edits texts: the text editor, which has their history, is loaded with it */
+  edits?: boolean;
 }
 
 /** The views that exist, in the order of their numbers. */
@@ -27,6 +29,12 @@ export const VIEWS: readonly ViewEntry[] = [
     id: "Text",
     component: lazy(() => import("./text/TextView")),
     tools: lazy(() => import("./text/TextTools")),
+  },
+  {
+    id: "Graph",
+    component: lazy(() => import("./graph/GraphView")),
+    properties: lazy(() => import("./graph/GraphProperties")),
+    edits: true,
   },
   { id: "Plan", component: lazy(() => import("./plan/PlanView")), program: true },
   {

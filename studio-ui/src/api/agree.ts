@@ -18,6 +18,9 @@ type Taken = {
   why: page.WhyAnswer;
   changes: page.ChangesAnswer;
   format: page.FormatAnswer;
+  graph: page.GraphAnswer;
+  canvas: page.CanvasAnswer;
+  domain: page.DomainAnswer;
   error: page.ErrorBody;
 };
 
@@ -41,6 +44,9 @@ type Answered = {
   why: server.Why & { detection: { ticks: page.Ticks } };
   changes: Pick<server.Changes, "types"> & { gained: Timed[]; lost: Timed[] };
   format: server.Formatted;
+  graph: server.Graph;
+  canvas: server.Edited;
+  domain: server.DomainChanged;
   error: server.ErrorAnswer;
 };
 

@@ -3,14 +3,19 @@ import { texts } from "../texts";
 import type { NetOpened, NetState } from "./schema";
 import type {
   About,
+  Canvas,
+  CanvasAnswer,
   ChangesAnswer,
   CheckAnswer,
   CompleteAnswer,
   DefinitionAnswer,
+  DomainAnswer,
+  DomainChange,
   ErrorBody,
   ExampleAnswer,
   FileEntry,
   FormatAnswer,
+  GraphAnswer,
   HoverAnswer,
   Job,
   JobKind,
@@ -188,6 +193,12 @@ export const api = {
   rename: (path: string, texts: Texts, offset: number, to: string | null) =>
     post<Renamed>("rename", { path, texts, offset, to }),
   format: (path: string, text: string) => post<FormatAnswer>("format", { path, text }),
+  graph: (path: string, text: string, texts: Texts, signal?: AbortSignal) =>
+    post<GraphAnswer>("epl/graph", { text, path, texts }, signal),
+  canvas: (path: string, text: string, texts: Texts, statement: string | null, canvas: Canvas) =>
+    post<CanvasAnswer>("epl/canvas", { text, path, texts, statement, canvas }),
+  domain: (path: string, text: string, texts: Texts, change: DomainChange) =>
+    post<DomainAnswer>("epl/domain", { text, path, texts, change }),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
   peek: (events: string[] | undefined, options: Options | undefined, rows: number, signal?: AbortSignal) =>

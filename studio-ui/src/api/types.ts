@@ -107,6 +107,10 @@ export interface Project {
   version?: number;
   program?: { rules?: string[]; events?: string[]; options?: Options };
   icons?: Record<string, { character?: string; colour?: string; image?: string }>;
+  /** file -> statement -> node -> place */
+  layout?: Record<string, Record<string, Record<string, [number, number]>>>;
+  /** file -> statement -> what is drawn and is no text yet */
+  drafts?: Record<string, Record<string, { canvas: Canvas }>>;
   [more: string]: unknown;
 }
 
@@ -353,3 +357,88 @@ export type Update =
   | { event: "worker"; data: { worker?: string; state?: string; message?: string } }
   | { event: "reload"; data: unknown }
   | { event: "bye"; data: unknown };
+
+// -- drawings of EPL statements ------------------------------------------------------------------------
+
+export interface CanvasHead {
+  name: string | null;
+  description: string | null;
+  tags: { name: string; value: string }[];
+  priority: number | string | null;
+  into: string | null;
+  where: string | null;
+  suppress: boolean;
+  discard: boolean;
+}
+
+export interface CanvasNode {
+  id: string;
+  kind: string;
+  fields: Record<string, unknown>;
+  x: number | null;
+  y: number | null;
+}
+
+/** From an operand to its operator, where it has the place `order` (from 1). */
+export interface CanvasLink {
+  from: string;
+  to: string;
+  order: number;
+}
+
+export interface Canvas {
+  head: CanvasHead;
+  nodes: CanvasNode[];
+  links: CanvasLink[];
+}
+
+export interface Statement {
+  id: string;
+  kind: "pattern" | "simple" | "schema" | "text";
+  span: Span;
+  text: string;
+  canvas: Canvas | null;
+  draft: boolean;
+}
+
+export interface GraphAnswer {
+  statements: Statement[];
+  problems: Problem[];
+}
+
+/** Characters from `from` up to `to` become `insert`; offsets count code points of the text before all edits. */
+export interface Edit {
+  from: number;
+  to: number;
+  insert: string;
+}
+
+export interface CanvasAnswer {
+  text: string | null;
+  edits: Edit[];
+  statement: string | null;
+  statements: Statement[];
+  renamed: Record<string, string>;
+  problems: Problem[];
+}
+
+export interface DomainChange {
+  op:
+    | "add-type"
+    | "rename-type"
+    | "remove-type"
+    | "add-attribute"
+    | "rename-attribute"
+    | "retype-attribute"
+    | "remove-attribute";
+  type?: string;
+  attribute?: string;
+  name?: string;
+  to?: string;
+}
+
+export interface DomainAnswer {
+  text: string | null;
+  edits: Edit[];
+  problems: Problem[];
+}

@@ -8,7 +8,8 @@ import { linksOf } from "../parts/links";
 import { Panel } from "../parts/Panel";
 import { goTo, goToDefinition } from "../state/actions";
 import { sorted } from "../state/checking";
-import { type Place, togglePanel, useStudio } from "../state/store";
+import { merged } from "../state/problems";
+import { get, type Place, set, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const SHOWN = 500;
@@ -16,6 +17,17 @@ const SHOWN = 500;
 export const SEVERITY_ICON = { error: CircleAlert, warning: TriangleAlert, notice: Info };
 
 export function goToProblem(problem: Problem) {
+  const { view } = get();
+  if (problem.file && problem.definition && problem.node && (view === "Graph" || !problem.span)) {
+    set({
+      active: problem.file,
+      view: "Graph",
+      statement: problem.definition,
+      quiet: false,
+      node: problem.node,
+    });
+    return;
+  }
   if (!problem.file) {
     if (problem.definition) void goToDefinition(problem.definition);
     return;
@@ -29,7 +41,9 @@ const LINGER = 2000;
 /** Whether the list is shown: it is open, and has or had something to show. Without problems it is a line. */
 export function useProblemsOpen(): boolean {
   const open = useStudio((state) => state.panels.bottomOpen);
-  const any = useStudio((state) => state.check.problems.length > 0 || state.check.error !== null);
+  const any = useStudio(
+    (state) => state.check.problems.length > 0 || state.drawn.length > 0 || state.check.error !== null,
+  );
   const [late, setLate] = useState(any);
   useEffect(() => {
     const timer = setTimeout(() => setLate(any), any ? 0 : LINGER);
@@ -59,7 +73,8 @@ export function Problems() {
   const check = useStudio((state) => state.check);
   const open = useProblemsOpen();
   const cursor = useStudio((state) => state.cursor);
-  const problems = useMemo(() => sorted(check.problems), [check.problems]);
+  const drawn = useStudio((state) => state.drawn);
+  const problems = useMemo(() => sorted(merged(check.problems, drawn)), [check.problems, drawn]);
   return (
     <Panel
       title={texts.problems.title}

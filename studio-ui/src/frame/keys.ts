@@ -50,7 +50,7 @@ export function onKey(event: KeyboardEvent) {
     return;
   }
   if (control && !event.altKey && key === "s") saveNow();
-  else if (control && key === "enter") runNow();
+  else if (control && key === "enter") void runNow();
   else if (control && !event.altKey && key === "p") set({ dialog: "go-to" });
   else if (view) showView(view);
   else if (event.key === "F8") step(event.shiftKey);

@@ -1,6 +1,6 @@
 /** What changes the state: opening, editing, saving, going places; used by the frame and by all views. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { Texts } from "../api/types";
+import type { Edit, Texts } from "../api/types";
 import { sentences, texts } from "../texts";
 import { existing, type View, viewFor } from "../views";
 import { type Buffer, type Conflict, get, type Notice, type Place, type Selection, set } from "./store";
@@ -14,12 +14,44 @@ export interface EditorHandle {
   undo(): void;
   redo(): void;
   reveal(place: Place, focus: boolean): void;
+  /** Edits of the file that is shown and a step of another view, as one change of its history; false: not shown. */
+  change(path: string, edits: readonly Edit[], step: Step | null): boolean;
   format(): void;
   /** something about the name at the cursor */
   ask(what: Asked): void;
   /** a text that was not shown yet is about to be replaced: it can be undone */
   prepare(path: string): void;
   search(): void;
+}
+
+/** What a view other than the text did; undo restores `before`, redo `after`. */
+export interface Step {
+  view: View;
+  before: unknown;
+  after: unknown;
+}
+
+const takers = new Map<View, (after: unknown) => void>();
+
+/** A view says how its steps are taken when they are made, undone or made again. */
+export function takeSteps(view: View, take: (after: unknown) => void) {
+  takers.set(view, take);
+}
+
+export function stepDone(step: Step) {
+  takers.get(step.view)?.(step.after);
+}
+
+const workers = new Set<() => Promise<void>>();
+
+/** A view says how long its edits are on their way to the text. */
+export function addWork(idle: () => Promise<void>) {
+  workers.add(idle);
+}
+
+/** Resolves when what was edited anywhere is in the texts. */
+async function edits(): Promise<void> {
+  for (const idle of workers) await idle();
 }
 
 let editor: EditorHandle | null = null;
@@ -41,12 +73,24 @@ export function withEditor(call: (editor: EditorHandle) => void) {
 // -- texts ---------------------------------------------------------------------------------------
 
 const pending = new Map<string, () => string>();
+const followers = new Set<(path: string) => void>();
+
+/** Calls whenever a text is edited or replaced. */
+export function followTexts(call: (path: string) => void): () => void {
+  followers.add(call);
+  return () => followers.delete(call);
+}
+
+function follow(path: string) {
+  for (const call of followers) call(path);
+}
 
 /** The editor's text is newer than the buffer: read when it is asked for, so that a key press copies no text. */
 export function edited(path: string, text: () => string) {
   pending.set(path, text);
   const buffer = get().buffers[path];
   if (buffer && !buffer.dirty) patch(path, { dirty: true });
+  follow(path);
 }
 
 function patch(path: string, change: Partial<Buffer>) {
@@ -112,6 +156,7 @@ export function replaceText(path: string, text: string, change: Partial<Buffer> 
   if (!buffer) return;
   const next = { ...buffer, ...change, text, epoch: buffer.epoch + 1 };
   patch(path, { ...next, dirty: next.text !== next.saved });
+  follow(path);
   void keepUnsaved(path);
 }
 
@@ -256,6 +301,7 @@ export function close(path: string) {
 
 export async function save(path: string | null = get().active): Promise<void> {
   if (!path) return;
+  await edits();
   flush();
   const buffer = get().buffers[path];
   if (!buffer?.dirty || !buffer.writable) return;
@@ -286,6 +332,7 @@ export async function save(path: string | null = get().active): Promise<void> {
 }
 
 export async function saveAll(): Promise<void> {
+  await edits();
   flush();
   for (const buffer of Object.values(get().buffers)) if (buffer.dirty) await save(buffer.path);
 }
@@ -366,6 +413,11 @@ export function select(selection: Selection | null) {
   }));
 }
 
+/** Edits of a file as one change of its history; false if the editor does not show it. */
+export function changeText(path: string, edits: readonly Edit[], step: Step | null): Promise<boolean> {
+  return new Promise((resolve) => withEditor((handle) => resolve(handle.change(path, edits, step))));
+}
+
 export const undo = () => withEditor((handle) => handle.undo());
 export const redo = () => withEditor((handle) => handle.redo());
 
@@ -384,7 +436,8 @@ export function setRunner(run: (() => void) | null) {
 }
 
 /** Shows the run view and starts a run. */
-export function runNow() {
+export async function runNow(): Promise<void> {
+  await edits();
   showView("Run");
   if (runner) runner();
   else runWhenLoaded = true;

@@ -104,6 +104,8 @@ export interface Studio {
   projectWrong: string | null;
   buffers: Record<string, Buffer>;
   check: Check;
+  /** what is wrong with drawings: at which node, also of those that are no text yet */
+  drawn: Problem[];
   /** the events that there are, as the last check that was answered says */
   events: EventChoice[] | null;
   plan: PlanAnswer | null;
@@ -112,6 +114,8 @@ export interface Studio {
   statement: string | null;
   /** the statement follows the cursor: the address is replaced, not added to the history */
   quiet: boolean;
+  /** a node of the drawing that is to be shown */
+  node: string | null;
   cursor: Place | null;
   cursorOffset: number;
   selected: number;
@@ -160,11 +164,13 @@ export const useStudio = create<Studio>()(
       buffers: {},
       check: { state: "none", checked: false, problems: [], outline: [], stale: [], order: [], error: null },
       events: null,
+      drawn: [],
       plan: null,
       active: null,
       view: "Text",
       statement: null,
       quiet: false,
+      node: null,
       cursor: null,
       cursorOffset: 0,
       selected: 0,

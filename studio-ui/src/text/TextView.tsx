@@ -13,6 +13,7 @@ import {
   say,
   setEditor,
   showDefinition,
+  stepDone,
   tell,
   textOf,
 } from "../state/actions";
@@ -103,10 +104,12 @@ function useEditor() {
       changed: edited,
       moved(cursor, selected) {
         set({ cursor, selected });
-        showDefinition(definitionAt(cursor.path, cursor.line));
+        // while another view edits the text, that view says what is shown
+        if (get().view === "Text") showDefinition(definitionAt(cursor.path, cursor.line));
       },
       history: (canUndo, canRedo) => set({ canUndo, canRedo }),
       format: () => void format(),
+      stepped: stepDone,
       fact: (line) => {
         const { active } = get();
         if (!active) return;
@@ -161,11 +164,11 @@ function useEditor() {
       useStudio.subscribe(
         (state) => state.check,
         ({ state, problems, outline }) => {
-          const { cursor } = get();
+          const { cursor, view } = get();
           if (state !== "done") return;
           made.setTypes(typesOf(outline));
           made.setProblems(problems);
-          if (cursor) showDefinition(definitionAt(cursor.path, cursor.line));
+          if (cursor && view === "Text") showDefinition(definitionAt(cursor.path, cursor.line));
         },
       ),
       useStudio.subscribe(
@@ -200,6 +203,12 @@ function useEditor() {
         made.reveal(place, false);
         // the view may still be hidden: the focus follows when it is shown
         if (focus) requestAnimationFrame(() => made.focus());
+      },
+      change(path, edits, step) {
+        show();
+        if (made.path !== path) return false;
+        made.change(edits, step);
+        return true;
       },
       format: () => void format(),
       ask: (what) => made.ask(what),

@@ -46,16 +46,17 @@ import {
   lineNumbers,
   rectangularSelection,
 } from "@codemirror/view";
-import type { OutlineEntry, Problem, Words } from "../api/types";
-import { type Asked, isRules, say } from "../state/actions";
+import type { Edit, OutlineEntry, Problem, Words } from "../api/types";
+import { type Asked, isRules, type Step, say } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
 import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
 import { type Fact, facts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
-import { offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
+import { fromOffset, offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
 import { startRename } from "./rename";
 import { explainAt, goToDefinitionAt, mark, services } from "./services";
+import { stepped, steps } from "./steps";
 import { look } from "./theme";
 
 export interface Events {
@@ -63,6 +64,8 @@ export interface Events {
   moved(place: Place, selected: number): void;
   history(canUndo: boolean, canRedo: boolean): void;
   format(): void;
+  /** a step of another view was made, undone or made again */
+  stepped(step: Step): void;
   fact(line: number): void;
   /** the lines of the definitions of the file, for folding */
   definitions(): { line: number; end: number }[];
@@ -284,6 +287,10 @@ export class Editor {
         }),
         highlightSpecialChars(),
         history({ minDepth: 500 }),
+        steps((step) => {
+          this.events.stepped(step);
+          this.report();
+        }),
         drawSelection(),
         dropCursor(),
         indentUnit.of("    "),
@@ -405,6 +412,21 @@ export class Editor {
 
   redo() {
     redo(this.view);
+  }
+
+  /** Edits from elsewhere as one change of the history, with the step that they belong to. */
+  change(edits: readonly Edit[], step: Step | null) {
+    const { state } = this.view;
+    const at = (offset: number) => fromOffset(state.doc, offset, state.lineBreak);
+    this.view.dispatch({
+      changes: edits.map(({ from, to, insert }) => ({
+        from: at(from),
+        to: at(to),
+        insert: state.toText(insert),
+      })),
+      effects: step ? stepped.of(step) : [],
+      annotations: [isolateHistory.of("full"), Transaction.userEvent.of("draw")],
+    });
   }
 
   search() {

@@ -1,0 +1,307 @@
+"""The Graph view in a real browser: a statement drawn, edited by mouse and keys; text and drawing are one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+LABOR = """create schema Patient(name string, contrDuration int, ts int);
+"""
+
+
+def node(page: Any, id: str) -> Any:
+    return page.get_by_test_id(f"node-{id}")
+
+
+def preview(page: Any) -> Any:
+    return page.get_by_test_id("epl-preview")
+
+
+def field(page: Any, name: str) -> Any:
+    return page.get_by_role("region", name="Properties").get_by_role("textbox", name=name, exact=True)
+
+
+def fill(page: Any, name: str, text: str) -> None:
+    field(page, name).fill(text)
+    field(page, name).press("Enter")
+
+
+def text_of(page: Any) -> str:
+    """The text of the editor, which is in the page though it is not shown."""
+    found: str = page.locator(".cm-content").evaluate("e => e.cmTile.view.state.sliceDoc()")
+    return found
+
+
+def test_a_statement_is_drawn(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("labor"), "/labor.epl/graph/Duration")
+    expect(page.get_by_role("combobox", name="Statement")).to_have_value("Duration")
+    kinds = {"a1": "Event", "a2": "Event", "Every1": "Every", "FollowedBy1": "FollowedBy"}
+    kinds["ComplexEvent"] = "ComplexEvent"
+    for id, kind in kinds.items():
+        expect(node(page, id)).to_have_attribute("data-kind", kind)
+        expect(node(page, id)).to_have_accessible_name(re.compile(rf"{id}.*", re.DOTALL))
+        expect(node(page, id)).to_have_accessible_name(re.compile(kind))
+    expect(page.get_by_test_id("link-Every1-FollowedBy1")).to_have_attribute("data-order", "1")
+    expect(page.get_by_test_id("link-a2-FollowedBy1")).to_have_attribute("data-order", "2")
+    expect(node(page, "a1")).to_have_attribute("data-warnings", "1")
+    assert page.get_by_test_id("out-ComplexEvent").count() == page.get_by_test_id("in-a1").count() == 0
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    expect(preview(page)).to_contain_text("every a1=Patient(a1.contrDuration > 35)")
+    # left to right, to the detection
+    lefts = [node(page, id).bounding_box()["x"] for id in ("a1", "Every1", "FollowedBy1", "ComplexEvent")]
+    assert lefts == sorted(lefts)
+    page.get_by_role("combobox", name="Statement").select_option("TimeOnLabor")
+    expect(node(page, "a3")).to_be_visible()
+    assert page.evaluate("location.hash") == "#/labor.epl/graph/TimeOnLabor"
+    node(page, "a3").click()
+    expect(field(page, "Condition 1")).to_have_value(re.compile("a3.ts - a2.ts <= 5"))
+
+
+def test_other_languages_are_shown_as_boxes(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve("flights"), "/flights.tesla/graph")
+    expect(page.get_by_text("Patterns are drawn for EPL")).to_be_visible()
+    expect(page.get_by_test_id("plan-Late")).to_be_visible()
+
+
+def test_edits_reach_the_text_and_its_comments_stay(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("labor", name="edits")
+    page = visit(served, "/labor.epl/graph/Duration")
+    node(page, "a1").click()
+    fill(page, "Condition 1", "a1.contrDuration > 40")
+    expect(preview(page)).to_contain_text("every a1=Patient(a1.contrDuration > 40)")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    page.keyboard.press("Escape")
+    fill(page, "Tag", "first")
+    expect(node(page, "first")).to_be_visible()
+    expect(field(page, "Tag")).to_have_value("first")
+    fill(page, "Tag", "a1")
+    expect(node(page, "a1")).to_be_visible()
+    # undone one by one, wherever the focus is but in a form field
+    node(page, "a2").click()
+    for _ in range(3):
+        page.keyboard.press("Control+z")
+    expect(preview(page)).to_contain_text("every a1=Patient(a1.contrDuration > 35)")
+    page.keyboard.press("Control+y")
+    expect(preview(page)).to_contain_text("contrDuration > 40")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+    before = serve("labor").read("labor.epl")
+    assert served.read("labor.epl") == before.replace("a1.contrDuration > 35)", "a1.contrDuration > 40)", 1)
+    # and text edits in the drawing
+    page.get_by_role("tab", name="Text").click()
+    page.locator(".cm-line", has_text="a1.contrDuration > 40").click()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type(" and a1.ts > 3")
+    page.get_by_role("tab", name="Graph").click()
+    expect(node(page, "a1")).to_contain_text("and a1.ts > 3")
+
+
+def test_a_mistake_is_shown_where_it_is_and_goes_when_mended(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve("labor", name="mistake")
+    page = visit(served, "/labor.epl/graph/Duration")
+    node(page, "a2").click()
+    fill(page, "Condition 1", "a2.name = a9.name")
+    expect(node(page, "a2")).to_have_attribute("data-errors", "1")
+    expect(preview(page)).to_have_attribute("data-state", "draft")
+    problem = page.locator('[data-testid=problem][data-node="a2"][data-severity=error]')
+    expect(problem).to_have_count(1)
+    expect(preview(page)).to_contain_text("a9")
+    assert "a9" not in text_of(page)
+    # a draft survives a reload
+    page.reload()
+    expect(node(page, "a2")).to_have_attribute("data-errors", "1")
+    node(page, "a2").click()
+    expect(field(page, "Condition 1")).to_have_value("a2.name = a9.name")
+    fill(page, "Condition 1", "a2.name = a1.name")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    expect(node(page, "a2")).to_have_attribute("data-errors", "0")
+    expect(problem).to_have_count(0)
+    assert "a2=Patient(a2.name = a1.name)" in text_of(page)
+
+
+def tool(page: Any, id: str) -> Any:
+    return page.get_by_test_id(f"tool-{id}")
+
+
+#: the labor use case as it is written when it is drawn: canonical
+DRAWN = """create schema Patient(name string, contrDuration int, ts int);
+
+@Name('Duration')
+insert into Duration
+select a1.name as patientId, a2.ts - a1.ts as last_delay
+from pattern [every a1=Patient(a1.contrDuration > 35) -> \
+a2=Patient(a2.name = a1.name and a2.contrDuration > 35 and a2.ts - a1.ts <= 5)];
+
+@Name('TimeOnLabor')
+insert into TimeOnLabor
+select a1.name as patientId, a3.ts - a1.ts as before_delay
+from pattern [every a1=Patient(a1.contrDuration > 5) -> \
+(every a2=Patient(a2.contrDuration > 35 and a2.name = a1.name) -> \
+a3=Patient(a3.name = a1.name and a3.contrDuration > 35 and a3.ts - a2.ts <= 5))];
+"""
+CONDITIONS = {
+    "Duration": {
+        "a1": "a1.contrDuration > 35",
+        "a2": "a2.name = a1.name and a2.contrDuration > 35 and a2.ts - a1.ts <= 5",
+    },
+    "TimeOnLabor": {
+        "a1": "a1.contrDuration > 5",
+        "a2": "a2.contrDuration > 35 and a2.name = a1.name",
+        "a3": "a3.name = a1.name and a3.contrDuration > 35 and a3.ts - a2.ts <= 5",
+    },
+}
+COLUMNS = {
+    "Duration": [("patientId", "a1.name"), ("last_delay", "a2.ts - a1.ts")],
+    "TimeOnLabor": [("patientId", "a1.name"), ("before_delay", "a3.ts - a1.ts")],
+}
+
+
+def test_the_use_case_is_drawn_by_keyboard_alone(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve(name="keys", files={"labor.epl": LABOR})
+    page = visit(served, "/labor.epl/graph")
+
+    def press(target: Any, key: str = "Enter") -> None:
+        target.focus()
+        page.keyboard.press(key)
+
+    def enter(button: str | None, name: str, text: str) -> None:
+        if button:
+            press(page.get_by_role("button", name=button, exact=True))
+        press(field(page, name), "Control+a")
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+
+    def draw(name: str, tools: list[str]) -> None:
+        press(page.get_by_role("button", name="New pattern", exact=True).first)
+        expect(page.get_by_role("dialog", name="New pattern").get_by_role("textbox", name="Name")).to_be_focused()
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("combobox", name="Statement")).to_have_value(name)
+        for id in tools:
+            press(tool(page, id))
+
+    def fill_in(name: str) -> None:
+        for id, text in CONDITIONS[name].items():
+            press(node(page, id))
+            enter("Add condition", "Condition 1", text)
+        press(node(page, "ComplexEvent"))
+        for i, (column, value) in enumerate(COLUMNS[name], start=1):
+            enter("Add column", f"Column {i} value", value)
+            enter(None, f"Column {i} name", column)
+
+    draw("Duration", ["Event:Patient", "Every", "FollowedBy", "Event:Patient"])
+    expect(page.get_by_test_id("link-a2-FollowedBy1")).to_have_attribute("data-order", "2")
+    # the pattern still has to lead into the complex event
+    expect(preview(page)).to_have_attribute("data-state", "draft")
+    press(node(page, "FollowedBy1"))
+    page.get_by_role("combobox", name="Operand of").focus()
+    page.keyboard.type("ComplexEvent")
+    fill_in("Duration")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    wrapped = ["Event:Patient", "Every", "FollowedBy"]
+    draw("TimeOnLabor", [*wrapped, *wrapped, "Event:Patient"])
+    press(node(page, "FollowedBy1"))
+    page.get_by_role("combobox", name="Operand of").focus()
+    page.keyboard.type("ComplexEvent")
+    fill_in("TimeOnLabor")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+    assert served.read("labor.epl") == DRAWN
+
+
+def standing(page: Any, found: Any) -> dict[str, float]:
+    """Where an element is, once it moves no more."""
+    box: dict[str, float] = found.bounding_box()
+    while True:
+        page.wait_for_timeout(120)
+        now = found.bounding_box()
+        if now == box:
+            return box
+        box = now
+
+
+def drag(page: Any, source: Any, target: Any, at: tuple[float, float] | None = None) -> None:
+    """Drag by the mouse alone, in small steps; ``at``: a part of the target's width and height."""
+    start, end = standing(page, source), standing(page, target)
+    x, y = at or (0.5, 0.5)
+    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] * x - 4, end["y"] + end["height"] * y - 4, steps=6)
+    page.mouse.move(end["x"] + end["width"] * x, end["y"] + end["height"] * y, steps=2)
+    page.mouse.up()
+
+
+def test_the_use_case_is_drawn_with_the_mouse(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve(name="mouse", files={"labor.epl": LABOR})
+    page = visit(served, "/labor.epl/graph", viewport={"width": 1600, "height": 1000})
+    canvas = page.get_by_test_id("canvas")
+
+    def begin(name: str) -> None:
+        page.get_by_role("button", name="New pattern", exact=True).first.click()
+        page.get_by_role("dialog").get_by_role("textbox", name="Name").fill(name)
+        page.get_by_role("dialog").get_by_role("button", name="Create").click()
+        expect(page.get_by_role("combobox", name="Statement")).to_have_value(name)
+
+    def fill_in(name: str) -> None:
+        for id, text in CONDITIONS[name].items():
+            node(page, id).click(position={"x": 30, "y": 14})
+            page.get_by_role("button", name="Add condition").click()
+            fill(page, "Condition 1", text)
+        node(page, "ComplexEvent").click(position={"x": 40, "y": 14})
+        for i, (column, value) in enumerate(COLUMNS[name], start=1):
+            page.get_by_role("button", name="Add column").click()
+            fill(page, f"Column {i} value", value)
+            fill(page, f"Column {i} name", column)
+
+    begin("Duration")
+    drag(page, tool(page, "Event:Patient"), canvas, (0.12, 0.2))
+    drag(page, tool(page, "Event:Patient"), canvas, (0.12, 0.6))
+    drag(page, tool(page, "Every"), canvas, (0.35, 0.2))
+    drag(page, tool(page, "FollowedBy"), canvas, (0.35, 0.75))
+    expect(node(page, "FollowedBy1")).to_be_visible()
+    drag(page, page.get_by_test_id("out-a1"), page.get_by_test_id("in-Every1"))
+    drag(page, page.get_by_test_id("out-Every1"), page.get_by_test_id("in-FollowedBy1"))
+    expect(page.get_by_test_id("link-Every1-FollowedBy1")).to_have_count(1)
+    # a click on one end, then on the other
+    page.get_by_test_id("out-a2").click()
+    page.get_by_test_id("in-FollowedBy1").click()
+    expect(page.get_by_test_id("link-a2-FollowedBy1")).to_have_attribute("data-order", "2")
+    drag(page, page.get_by_test_id("out-FollowedBy1"), page.get_by_test_id("in-ComplexEvent"))
+    expect(page.get_by_test_id("link-FollowedBy1-ComplexEvent")).to_have_attribute("data-order", "1")
+    fill_in("Duration")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+
+    begin("TimeOnLabor")
+    drag(page, tool(page, "Event:Patient"), canvas, (0.12, 0.15))
+    drag(page, page.get_by_test_id("out-a1"), page.get_by_test_id("in-ComplexEvent"))
+    expect(page.get_by_test_id("link-a1-ComplexEvent")).to_have_count(1)
+    drag(page, tool(page, "Every"), node(page, "a1"))  # around it
+    expect(page.get_by_test_id("link-Every1-ComplexEvent")).to_have_count(1)
+    page.get_by_role("button", name="Auto layout").click()
+    # into the link
+    link = page.get_by_test_id("link-Every1-ComplexEvent")
+    drag(page, tool(page, "FollowedBy"), link)
+    expect(page.get_by_test_id("link-FollowedBy1-ComplexEvent")).to_have_count(1)
+    drag(page, tool(page, "Event:Patient"), node(page, "FollowedBy1"))
+    expect(page.get_by_test_id("link-a2-FollowedBy1")).to_have_count(1)
+    drag(page, tool(page, "Every"), node(page, "a2"))
+    expect(page.get_by_test_id("link-a2-Every2")).to_have_count(1)
+    drag(page, tool(page, "FollowedBy"), node(page, "Every2"))
+    expect(page.get_by_test_id("link-FollowedBy2-FollowedBy1")).to_have_attribute("data-order", "2")
+    drag(page, tool(page, "Event:Patient"), node(page, "FollowedBy2"))
+    fill_in("TimeOnLabor")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+    assert served.read("labor.epl") == DRAWN
