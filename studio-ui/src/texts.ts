@@ -559,7 +559,7 @@ export const texts = {
     backAt: (n: number) => `Back at ${counted(n, "firing")}`,
     wasReset: "The net is at its start",
     stopped: {
-      end: "No transition can fire any more",
+      end: "At the end",
       steps: "Stopped after these firings",
       row: "Stopped behind the row",
       stop: "Stopped",

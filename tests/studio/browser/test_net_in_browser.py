@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.xdist_group("browser")
-AXE = Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
+ROOT = Path(__file__).parents[3]
+STUDIO = ROOT / "src" / "occurs" / "studio"
+AXE = ROOT / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
 SLOW = 60_000
 
 N = {"node": "Ref", "scope": None, "name": "n", "index": None}
@@ -494,3 +498,89 @@ def test_the_net_of_rules_becomes_a_file_that_can_be_changed(
     page.get_by_test_id("transition-enter").click()
     steps(page, 1)
     expect(page.get_by_role("textbox", name="Priority")).to_be_enabled()
+
+
+#: frames, tasks and moves of a drag by 120 moves, 8 ms apart
+FRAMES = """() => {
+  window.frames = [];
+  let before = performance.now();
+  const next = now => { window.frames.push(now - before); before = now; window.asked = requestAnimationFrame(next) };
+  window.asked = requestAnimationFrame(next);
+}"""
+
+
+#: when the net is there, and the time since the server has answered
+DRAWN = """() => new Promise(done => {
+  const wait = () => {
+    if (!document.querySelector("[data-node]")) return requestAnimationFrame(wait);
+    requestAnimationFrame(() => setTimeout(() => {
+      const now = performance.now();
+      const call = performance.getEntriesByType("resource").findLast(one => one.name.endsWith("/nets"));
+      done({ at: now, here: now - call.responseEnd });
+    }));
+  };
+  wait();
+})"""
+
+
+def dragged(page: Any, box: dict[str, float]) -> tuple[float, float]:
+    """The median frame of a drag, and the time of tasks per frame, in milliseconds."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def busy() -> float:
+        return {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}["TaskDuration"]
+
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate(FRAMES)
+    before, began = busy(), time.perf_counter()
+    for k in range(120):
+        due = began + k * 0.008
+        time.sleep(max(0.0, due - time.perf_counter()))
+        page.mouse.move(x + 2 * (k % 60), y + k % 40)
+    after = busy()
+    frames = page.evaluate("() => { cancelAnimationFrame(window.asked); return window.frames }")
+    page.mouse.up()
+    return median(frames[2:]), 1000 * (after - before) / len(frames)
+
+
+def best(page: Any, box: dict[str, float]) -> tuple[float, float]:
+    """The better of three drags: the machine may be busy with other things."""
+    found = [dragged(page, box) for _ in range(3)]
+    return min(frame for frame, _ in found), min(task for _, task in found)
+
+
+@pytest.mark.long
+def test_a_net_of_2000_nodes_is_drawn_and_moved_at_full_speed(
+    serve: Callable[..., Any], visit: Callable[..., Any], browser: Any
+) -> None:
+    head, *statements = (STUDIO / "examples" / "labor" / "labor.epl").read_text().split("\n\n")
+    copies = [re.sub(r"(Duration'|TimeOnLabor'|into Duration|into TimeOnLabor)", rf"\1_{k}", "\n".join(statements))
+              for k in range(27)]  # fmt: skip
+    copies = [re.sub(rf"'_{k}\)", f"_{k}')", text) for k, text in enumerate(copies)]
+    rows = (STUDIO / "examples" / "labor" / "rows.csv").read_text()
+    settings = {"program": {"options": {"time_unit": "min"}}, "version": 1}
+    files = {"many.epl": "\n\n".join([head, *copies]), "rows.csv": rows, "studio.json": json.dumps(settings)}
+    page = visit(serve(name="many", files=files), viewport={"width": 1600, "height": 1000})
+    net = open_net(page)
+    nodes = page.locator("[data-node]").count()
+    assert nodes >= 1900
+    empty = page.context.new_page()
+    empty.goto("about:blank")
+    quiet, idle = best(empty, {"x": 0, "y": 0, "width": 1000, "height": 700})
+    empty.close()
+    page.bring_to_front()
+    frame, task = best(page, net.bounding_box())
+    print(f"{nodes} nodes: frame {frame:.1f} ms (empty {quiet:.1f}), tasks {task:.1f} ms (empty {idle:.1f})")
+    assert frame <= max(1.1 * quiet, 17.5)
+    assert task <= idle + 12
+    again = visit(serve(name="many"), viewport={"width": 1600, "height": 1000})
+    expect(again.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
+    began = again.evaluate("performance.now()")
+    again.get_by_role("tab", name="Net").click()
+    drawn = again.evaluate(DRAWN)
+    whole = drawn["at"] - began
+    print(f"drawn {whole:.0f} ms after the click, {drawn['here']:.0f} ms after the answer of the server")
+    assert drawn["here"] <= 1500
