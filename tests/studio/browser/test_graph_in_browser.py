@@ -305,3 +305,64 @@ def test_the_use_case_is_drawn_with_the_mouse(serve: Callable[..., Any], visit: 
     page.keyboard.press("Control+s")
     expect(page.get_by_test_id("dirty")).to_have_count(0)
     assert served.read("labor.epl") == DRAWN
+
+
+def test_event_types_are_edited_with_all_their_uses(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("labor", name="domain")
+    page = visit(served, "/labor.epl/domain")
+    table = page.get_by_role("table", name="Event types")
+    patient = page.get_by_test_id("type-Patient")
+    expect(patient).to_be_visible()
+    expect(table.get_by_test_id("type-Duration")).to_contain_text("last_delay")
+
+    def rename(name: str, to: str) -> None:
+        found = page.get_by_role("textbox", name=f"Name of {name}", exact=True)
+        found.fill(to)
+        found.press("Enter")
+
+    rename("Patient.contrDuration", "width")
+    expect(page.get_by_role("textbox", name="Name of Patient.width", exact=True)).to_be_visible()
+    rename("Patient", "Woman")
+    expect(page.get_by_test_id("type-Woman")).to_be_visible()
+    assert "contrDuration" not in text_of(page)
+    assert "a1=Woman(a1.width > 35)" in text_of(page)
+    # a name that is taken is refused at its field
+    rename("Woman.width", "name")
+    expect(page.get_by_test_id("type-Woman")).to_contain_text("already")
+    page.get_by_role("textbox", name="Name of Woman.width", exact=True).press("Escape")
+    page.get_by_role("combobox", name="Type of Woman.width", exact=True).select_option("long")
+    expect(page.get_by_role("combobox", name="Type of Woman.width", exact=True)).to_have_value("long")
+    assert "width long" in text_of(page)
+    page.get_by_role("button", name="Add attribute to Woman", exact=True).click()
+    rename("Woman.attribute1", "ward")
+    expect(page.get_by_role("textbox", name="Name of Woman.ward", exact=True)).to_be_visible()
+    page.get_by_role("button", name="New event type").click()
+    rename("Type1", "Ward")
+    page.get_by_role("button", name="Add attribute to Ward", exact=True).click()
+    expect(page.get_by_role("textbox", name="Name of Ward.attribute1", exact=True)).to_be_focused()
+    assert "create schema Ward(attribute1 string)" in text_of(page)
+    # everything is taken back
+    page.get_by_role("heading", level=1).click()
+    undo = page.get_by_role("button", name="Undo")
+    while undo.is_enabled():
+        undo.click()
+    expect(page.get_by_role("textbox", name="Name of Patient.contrDuration", exact=True)).to_be_visible()
+    assert text_of(page) == served.read("labor.epl")
+    # an icon is kept beside the file, and drawn
+    page.get_by_role("textbox", name="Icon of Patient", exact=True).fill("P")
+    page.get_by_role("textbox", name="Icon of Patient", exact=True).press("Enter")
+    expect(page.get_by_role("combobox", name="Colour of Patient", exact=True)).to_have_value("teal")
+    assert '"Patient": {"character": "P", "colour": "teal"}' in served.read("studio.json")
+
+
+def test_types_are_taken_from_the_events(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    rows = "type,time,value,name\nTemp,1,50,a\n"
+    served = serve(name="detected", files={"heat.epl": "", "rows.csv": rows})
+    page = visit(served, "/heat.epl/domain")
+    expect(page.get_by_test_id("type-Temp")).to_be_visible()
+    page.get_by_role("button", name="Detect from events").first.click()
+    dialog = page.get_by_role("dialog", name="Detect from events")
+    expect(dialog).to_contain_text("value int")
+    dialog.get_by_role("button", name="Write").click()
+    expect(page.get_by_role("textbox", name="Name of Temp.value", exact=True)).to_be_visible()
+    assert text_of(page).strip() == "create schema Temp(value int, name string);"
