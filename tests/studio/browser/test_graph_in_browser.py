@@ -366,3 +366,22 @@ def test_types_are_taken_from_the_events(serve: Callable[..., Any], visit: Calla
     dialog.get_by_role("button", name="Write").click()
     expect(page.get_by_role("textbox", name="Name of Temp.value", exact=True)).to_be_visible()
     assert text_of(page).strip() == "create schema Temp(value int, name string);"
+
+
+def test_a_run_is_seen_in_the_drawing(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    rules = "insert into Alarm select a.n as n from pattern [every (a=Hot(n > 1) or b=Cold(n > 1))];\n"
+    schemas = "create schema Hot(n int);\ncreate schema Cold(n int);\n"
+    rows = "type,time,n\nHot,1,2\nHot,2,3\nCold,3,4\nHot,4,9\n"
+    studio = '{"version": 1, "program": {"options": {"time_unit": "s"}}}'
+    files = {"heat.epl": schemas + rules, "rows.csv": rows, "studio.json": studio}
+    page = visit(serve(name="passed", files=files), "/heat.epl/run")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "4")
+    page.get_by_test_id("detection").first.click()
+    page.get_by_role("tab", name="Graph").click()
+    for id, count in {"ComplexEvent": 4, "Every1": 4, "Or1": 4, "a": 3, "b": 1}.items():
+        expect(node(page, id)).to_have_attribute("data-passed", str(count))
+    expect(node(page, "a")).to_have_attribute("data-lit", "true")
+    expect(node(page, "ComplexEvent")).to_have_attribute("data-lit", "true")
+    assert node(page, "b").get_attribute("data-lit") is None
