@@ -11,7 +11,10 @@ let kept: { key: string; places: Places } = { key: "", places: {} };
 
 /** All nodes, by the structure alone. The last drawing is not laid out again while its structure and sizes stay. */
 export function arranged(canvas: Canvas, sizes: ReadonlyMap<string, Size>): Places {
-  const key = JSON.stringify([canvas.nodes.map((one) => [one.id, one.kind, sizes.get(one.id)]), canvas.links]);
+  const key = JSON.stringify([
+    canvas.nodes.map((one) => [one.id, one.kind, sizes.get(one.id)]),
+    canvas.links,
+  ]);
   if (key !== kept.key) kept = { key, places: computed(canvas, sizes) };
   return kept.places;
 }

@@ -207,7 +207,7 @@ function writeSign(tool: Tool, id: string, dropped: number | undefined) {
   const isComparison = COMPARISONS.some(([kind]) => kind === tool.kind);
   const property = propertyOf(one);
   const last = row?.field === field && row.at < rows.length ? row.at : rows.length - 1;
-  const at = dropped !== undefined ? dropped - 1 : isComparison && isEvent ? rows.length : Math.max(0, last);
+  const at = isComparison && isEvent ? rows.length : dropped !== undefined ? dropped - 1 : Math.max(0, last);
   const before = rows[at] ?? "";
   const operand = tool.kind === "Property" ? property : (tool.sign ?? "");
   const text =
@@ -215,7 +215,7 @@ function writeSign(tool: Tool, id: string, dropped: number | undefined) {
       ? `${before} ${operand}`.trim()
       : `${before || property} ${operand} `.trimStart();
   setRowText(id, field, at, text.trimEnd());
-  setGraph({ row: { field, at } });
+  setGraph({ row: { field, at }, selected: [id], link: null });
 }
 
 export function setRowText(id: string, field: "conditions" | "columns", at: number, text: string) {

@@ -233,6 +233,7 @@ def standing(page: Any, found: Any) -> dict[str, float]:
 
 def drag(page: Any, source: Any, target: Any, at: tuple[float, float] | None = None) -> None:
     """Drag by the mouse alone, in small steps; ``at``: a part of the target's width and height."""
+    source.scroll_into_view_if_needed()
     start, end = standing(page, source), standing(page, target)
     x, y = at or (0.5, 0.5)
     page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
@@ -385,3 +386,126 @@ def test_a_run_is_seen_in_the_drawing(serve: Callable[..., Any], visit: Callable
     expect(node(page, "a")).to_have_attribute("data-lit", "true")
     expect(node(page, "ComplexEvent")).to_have_attribute("data-lit", "true")
     assert node(page, "b").get_attribute("data-lit") is None
+
+
+def test_keys_of_the_canvas(serve: Callable[..., Any], visit: Callable[..., Any], browser: Any) -> None:
+    served = serve("labor", name="canvaskeys")
+    context = browser.new_context(viewport={"width": 1600, "height": 1000}, reduced_motion="reduce")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit(served, "/labor.epl/graph/Duration", context=context)
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    # arrows move, and the place is kept beside the file
+    node(page, "a1").focus()
+    page.keyboard.press("Enter")
+    before = standing(page, node(page, "a1"))
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    after = standing(page, node(page, "a1"))
+    assert after["y"] - before["y"] > 4 * (after["x"] - before["x"]) > 0
+    assert '"a1": [' in served.read("studio.json")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    assert standing(page, node(page, "a1")) == before
+    # F2 renames, with all that speaks of it
+    page.keyboard.press("F2")
+    expect(field(page, "Tag")).to_be_focused()
+    page.keyboard.type("one")
+    page.keyboard.press("Enter")
+    expect(preview(page)).to_contain_text("a2.name = one.name")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    # a copy of a part, as EPL
+    node(page, "one").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+c")
+    assert page.evaluate("navigator.clipboard.readText()") == "one=Patient(one.contrDuration > 35)"
+    page.keyboard.press("Control+v")
+    expect(node(page, "a1")).to_contain_text("a1.contrDuration > 35")
+    expect(preview(page)).to_have_attribute("data-state", "draft")
+    page.keyboard.press("Control+d")
+    expect(node(page, "a3")).to_contain_text("a3.contrDuration > 35")
+    page.keyboard.press("Delete")
+    expect(node(page, "a3")).to_have_count(0)
+    node(page, "a1").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Delete")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    # deleted with what it has, or without
+    node(page, "Every1").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Delete")
+    page.get_by_role("button", name="Keep operands").click()
+    expect(node(page, "Every1")).to_have_count(0)
+    expect(page.get_by_test_id("link-one-FollowedBy1")).to_have_attribute("data-order", "1")
+    expect(preview(page)).to_contain_text("[one=Patient(one.contrDuration > 35)")
+    # the order of operands
+    node(page, "FollowedBy1").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Move a2 up").click()
+    expect(page.get_by_test_id("link-a2-FollowedBy1")).to_have_attribute("data-order", "1")
+    expect(node(page, "a2")).not_to_have_attribute("data-errors", "0")  # `one` is not yet bound there
+    node(page, "a2").focus()
+    page.keyboard.press("Enter")
+    fill(page, "Order", "2")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    page.get_by_role("combobox", name="Statement").focus()
+    node(page, "a2").focus()
+    page.keyboard.press("Control+a")
+    expect(page.locator(".react-flow__node.selected")).to_have_count(4)
+    for _ in range(20):
+        page.keyboard.press("Control+z")
+    expect(node(page, "Every1")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    assert text_of(page) == served.read("labor.epl")
+
+
+def test_condition_tools_and_properties(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("labor", name="tools")
+    page = visit(served, "/labor.epl/graph/Duration", viewport={"width": 1600, "height": 1000})
+    expect(node(page, "a1")).to_have_attribute("data-warnings", "1")
+    expect(tool(page, "Event:TimeOnLabor")).to_be_visible()
+    expect(tool(page, "GroupBy")).to_have_attribute("aria-disabled", "true")
+    expect(tool(page, "GroupBy")).to_have_attribute("title", re.compile("group by"))
+    # a comparison dropped on an event is a new row; it says what is missing
+    drag(page, tool(page, "GreaterThan"), node(page, "a1"))
+    expect(node(page, "a1")).not_to_have_attribute("data-errors", "0")
+    page.get_by_role("combobox", name="Property 2").select_option("a1.ts")
+    page.get_by_role("combobox", name="Value 2").select_option("a1.contrDuration")
+    expect(preview(page)).to_contain_text("Patient(a1.contrDuration > 35, a1.ts > a1.contrDuration)")
+    page.get_by_role("button", name="Remove condition 2").click()
+    # a property dragged onto the complex event is a column
+    drag(page, page.get_by_role("button", name=re.compile("^ts")), node(page, "ComplexEvent"), (0.5, 0.15))
+    expect(preview(page)).to_contain_text("a1.ts as ts")
+    page.get_by_role("textbox", name="Filter tools").fill("every d")
+    expect(page.locator("[data-testid^=tool-]")).to_have_count(1)
+    page.get_by_role("textbox", name="Filter tools").fill("")
+
+
+@pytest.mark.long
+def test_an_edit_of_300_nodes_is_checked_soon(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    steps = " -> ".join(f"(every a{i}=A(x > {i}))" for i in range(1, 149))
+    text = f"create schema A(x int);\ninsert into Big select a1.x as x from pattern [{steps}];\n"
+    page = visit(serve(name="big", files={"big.epl": text}), "/big.epl/graph/Big")
+    expect(node(page, "a100")).to_be_attached(timeout=60_000)
+    node(page, "a100").focus()
+    page.keyboard.press("Enter")
+    took = []
+    for i in range(8):
+        field(page, "Condition 1").fill("x > wrong" if i % 2 == 0 else "x > 100")
+        took.append(
+            page.evaluate(
+                """async errors => {
+                    const node = document.querySelector('[data-testid=node-a100]');
+                    const begin = performance.now();
+                    const shown = new Promise(resolve => new MutationObserver(() => {
+                        if (node.dataset.errors === errors)
+                            requestAnimationFrame(() => resolve(performance.now() - begin));
+                    }).observe(node, {attributes: true}));
+                    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));
+                    return await shown;
+                }""",
+                "1" if i % 2 == 0 else "0",
+            )
+        )
+        page.wait_for_timeout(800)
+    assert min(took) <= 400, took
