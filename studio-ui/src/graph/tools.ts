@@ -1,6 +1,7 @@
 /** The tools of the palette, and what each does on the canvas, on a node, on a link, by click and by key. */
 import type { Canvas, CanvasNode } from "../api/types";
 import { say } from "../state/actions";
+import { set } from "../state/store";
 import { texts } from "../texts";
 import { attributesOf } from "./known";
 import { freePlace, layout, sizesOf } from "./layout";
@@ -252,6 +253,7 @@ function propertyOf(one: CanvasNode): string {
 /** An annotation of the statement: a field of Properties, or a new tag. */
 function annotate(tool: Tool) {
   setGraph({ selected: [], link: null });
+  set((state) => (state.narrow ? { drawer: "right" } : { panels: { ...state.panels, rightOpen: true } }));
   if (tool.kind === "Tag")
     edit((now) => withHead(now, { tags: [...now.head.tags, { name: "name", value: "value" }] }));
   const label = tool.kind === "Tag" ? undefined : tool.kind;
