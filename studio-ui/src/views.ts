@@ -36,6 +36,7 @@ export const VIEWS: readonly ViewEntry[] = [
     properties: lazy(() => import("./graph/GraphProperties")),
     edits: true,
   },
+  { id: "Domain", component: lazy(() => import("./domain/DomainView")), edits: true },
   { id: "Plan", component: lazy(() => import("./plan/PlanView")), program: true },
   {
     id: "Net",

@@ -7,7 +7,7 @@ import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { Tree, type TreeNode } from "../parts/Tree";
 import { goTo } from "../state/actions";
-import { set, typeOrder, usePanel, useStudio } from "../state/store";
+import { get, set, typeOrder, usePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 export function Swatch({ colour }: { colour: string }) {
@@ -75,6 +75,10 @@ export function Outline() {
         onAct={(id) => {
           const entry = outline[ids.indexOf(id)];
           if (!entry?.span) return;
+          if (get().view === "Graph" && entry.file === get().active) {
+            set({ statement: entry.name, quiet: false });
+            return;
+          }
           void goTo({ path: entry.file, line: entry.span.line, column: entry.span.column }).then(() =>
             set({ statement: entry.name }),
           );

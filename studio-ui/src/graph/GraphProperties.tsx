@@ -380,13 +380,11 @@ function Attributes({ one, readOnly }: { one: CanvasNode; readOnly: boolean }) {
               className="graph-chip"
               draggable={!readOnly}
               disabled={readOnly}
-              aria-label={f.takeAttribute(text)}
               title={f.takeAttribute(text)}
               onDragStart={(event: DragEvent) => event.dataTransfer.setData(PROPERTY, text)}
               onClick={() => addColumn(text)}
             >
-              {name}
-              {type ? <span className="dim">{type}</span> : null}
+              {name} {type ? <span className="dim">{type}</span> : null}
             </button>
           );
         })}

@@ -21,7 +21,7 @@ import { say } from "../state/actions";
 import { checkSoon } from "../state/checking";
 import { get, set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
-import { onCopy, onKey, onPaste } from "./acts";
+import { onCopy, onKey, onPaste, showFields } from "./acts";
 import { GraphDialogs } from "./GraphDialogs";
 import "./graph.css";
 import { lookIntoEvents } from "./known";
@@ -330,6 +330,7 @@ function Canvas() {
         edgeTypes={LINKS}
         onNodesChange={onNodesChange}
         onEdgeClick={(_, one) => setGraph({ link: one.source, selected: [] })}
+        onNodeDoubleClick={showFields}
         onPaneClick={() => setGraph({ selected: [], link: null, row: null })}
         onNodeDragStop={(_, __, moved) => {
           const places = Object.fromEntries(

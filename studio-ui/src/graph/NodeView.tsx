@@ -3,6 +3,7 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { CircleAlert, TriangleAlert } from "lucide-react";
 import { memo } from "react";
 import { pathOf } from "../api/client";
+import { Linked } from "../parts/Linked";
 import { grouped, texts } from "../texts";
 import { infoOf } from "./model";
 import type { GraphNode, Icon, NodeData } from "./nodes";
@@ -40,7 +41,9 @@ function Message({ data }: { data: NodeData }) {
   return (
     <div className="node-message" role="tooltip">
       {all.map((text) => (
-        <p key={text}>{text}</p>
+        <p key={text}>
+          <Linked text={text} />
+        </p>
       ))}
     </div>
   );

@@ -78,18 +78,19 @@ function ToolButton({
   colour: string | null;
   icon: Parameters<typeof TypeIcon>[0]["icon"] | null;
 }) {
-  const why = useGraph((state) => whyNot(tool, state.canvas, state.selected));
   // a tool of conditions can be dragged onto an event that is not selected
-  const fixed = useGraph((state) => (tool.group === "conditions" ? !state.canvas : why !== null));
+  const why = useGraph((state) =>
+    tool.group === "conditions" && state.canvas ? null : whyNot(tool, state.canvas, state.selected),
+  );
   return (
     <button
       type="button"
       className={colour ? "tool tool-event" : "tool"}
       data-testid={`tool-${tool.id}`}
-      aria-disabled={why !== null}
+      aria-disabled={why !== null || undefined}
       aria-description={why ?? undefined}
       title={why ?? tool.label}
-      draggable={!fixed}
+      draggable={why === null}
       onDragStart={(event) => {
         event.dataTransfer.setData(TOOL, tool.id);
         event.dataTransfer.effectAllowed = "copy";

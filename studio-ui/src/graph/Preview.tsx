@@ -40,9 +40,6 @@ export function Preview() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <div className="preview-body" tabIndex={0}>
         <div data-testid="epl-preview" data-state={isDraft || state.waiting ? "draft" : "valid"}>
-          {statement ? (
-            <pre className={isDraft ? "preview-text is-old" : "preview-text"}>{statement.text}</pre>
-          ) : null}
           {isDraft && errors.length ? (
             <div className="preview-lacks">
               <p className="dim">{statement ? t.draftText : t.newDraftText}</p>
@@ -62,6 +59,9 @@ export function Preview() {
                 ))}
               </ul>
             </div>
+          ) : null}
+          {statement ? (
+            <pre className={isDraft ? "preview-text is-old" : "preview-text"}>{statement.text}</pre>
           ) : null}
         </div>
       </div>

@@ -3,7 +3,7 @@ import type { KeyboardEvent } from "react";
 import { api } from "../api/client";
 import type { Canvas } from "../api/types";
 import { say, tell } from "../state/actions";
-import { get } from "../state/store";
+import { get, set } from "../state/store";
 import { texts } from "../texts";
 import { pasted, patternTexts, statementText } from "./epl";
 import { hasOtherOperands, unlinked, without } from "./model";
@@ -52,8 +52,18 @@ export function removeNow(keep: boolean) {
   if (canvas && next) say(t.deleted(canvas.nodes.length - next.nodes.length));
 }
 
+/** Shows the panel with the fields of what is selected. */
+export function showFields() {
+  set((state) => (state.narrow ? { drawer: "right" } : { panels: { ...state.panels, rightOpen: true } }));
+}
+
 /** F2: the field that names what is selected. */
 function rename() {
+  showFields();
+  requestAnimationFrame(focusName);
+}
+
+function focusName() {
   const { selected } = getGraph();
   const order = selected.length === 1 ? ["Tag", "Type", "Text"] : ["Name"];
   const fields = [
@@ -78,7 +88,8 @@ export function onKey(event: KeyboardEvent) {
   else if (event.key === "Enter" || event.key === " ") {
     const id = (event.target as HTMLElement).closest<HTMLElement>(".react-flow__node")?.dataset.id;
     if (!id) return;
-    if (event.ctrlKey) return;
+    if (control) return;
+    if (getGraph().selected.includes(id)) showFields();
     setGraph({ selected: [id], link: null });
   } else if (control && event.key.toLowerCase() === "a")
     setGraph({ selected: getGraph().canvas?.nodes.map((one) => one.id) ?? [], link: null });

@@ -7,8 +7,19 @@ import { operandsOf, type Places } from "./model";
 const ACROSS = 56;
 const DOWN = 20;
 
-/** All nodes, by the structure alone. */
+let kept: { key: string; places: Places } = { key: "", places: {} };
+
+/** All nodes, by the structure alone. The last drawing is not laid out again while its structure and sizes stay. */
 export function arranged(canvas: Canvas, sizes: ReadonlyMap<string, Size>): Places {
+  const key = JSON.stringify([
+    canvas.nodes.map((one) => [one.id, one.kind, sizes.get(one.id)]),
+    canvas.links,
+  ]);
+  if (key !== kept.key) kept = { key, places: computed(canvas, sizes) };
+  return kept.places;
+}
+
+function computed(canvas: Canvas, sizes: ReadonlyMap<string, Size>): Places {
   const graph = new Graph();
   graph.setGraph({ rankdir: "RL", ranksep: ACROSS, nodesep: DOWN, marginx: 0, marginy: 0 });
   graph.setDefaultEdgeLabel(() => ({}));

@@ -115,6 +115,8 @@ export function nodesOf(
         "data-kind": one.kind,
         "data-errors": data.errors.length,
         "data-warnings": data.warnings.length,
+        "data-passed": data.passed ?? undefined,
+        "data-lit": data.lit || undefined,
         "aria-roledescription": texts.graph.node,
       } as GraphNode["domAttributes"],
     };

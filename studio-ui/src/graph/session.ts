@@ -110,6 +110,17 @@ function follow() {
 
 // -- reading the text ----------------------------------------------------------------------------------
 
+/** The views that show the statements of the file. */
+function reads(): boolean {
+  const { view } = get();
+  return view === "Graph" || view === "Domain";
+}
+
+/** Reads the statements of the text as it is now. */
+export async function readDrawings(): Promise<void> {
+  if (!working) await read();
+}
+
 function isDrawn(path: string | null): path is string {
   return path?.toLowerCase().endsWith(".epl") ?? false;
 }
@@ -445,7 +456,7 @@ function adopt() {
     stable(Object.fromEntries(Object.entries(of).filter(([, own]) => Object.keys(own).length)));
   if (part(drafts) === part(state.drafts) && part(layout) === part(state.layout)) return;
   setGraph({ drafts, layout });
-  if (get().view === "Graph") void read();
+  if (reads()) void read();
 }
 
 // -- start -------------------------------------------------------------------------------------------------
@@ -453,15 +464,15 @@ function adopt() {
 takeSteps("Graph", take);
 addWork(() => (working ? new Promise((resolve) => idle.push(resolve)) : Promise.resolve()));
 followTexts((path) => {
-  if (path !== get().active || get().view !== "Graph") return;
+  if (path !== get().active || !reads()) return;
   if (!working) readSoon();
 });
 useStudio.subscribe((state) => state.project, adopt);
 useStudio.subscribe(
   (state) => `${state.view}\n${state.active}\n${Boolean(state.active && state.buffers[state.active])}`,
   () => {
-    const { view, active } = get();
-    if (view !== "Graph") return;
+    const { active } = get();
+    if (!reads()) return;
     if (active !== getGraph().path) {
       queue = [];
       setGraph({
@@ -488,13 +499,13 @@ useStudio.subscribe(
 useStudio.subscribe(
   (state) => state.check.state,
   (state) => {
-    if (state === "done" && get().view === "Graph") readSoon(0);
+    if (state === "done" && reads()) readSoon(0);
   },
 );
 useStudio.subscribe(
   (state) => state.connection,
   (state) => {
-    if (state === "connected" && get().view === "Graph") void read();
+    if (state === "connected" && reads()) void read();
   },
 );
 

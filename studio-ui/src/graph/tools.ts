@@ -1,6 +1,7 @@
 /** The tools of the palette, and what each does on the canvas, on a node, on a link, by click and by key. */
 import type { Canvas, CanvasNode } from "../api/types";
 import { say } from "../state/actions";
+import { set } from "../state/store";
 import { texts } from "../texts";
 import { attributesOf } from "./known";
 import { freePlace, layout, sizesOf } from "./layout";
@@ -207,7 +208,7 @@ function writeSign(tool: Tool, id: string, dropped: number | undefined) {
   const isComparison = COMPARISONS.some(([kind]) => kind === tool.kind);
   const property = propertyOf(one);
   const last = row?.field === field && row.at < rows.length ? row.at : rows.length - 1;
-  const at = dropped !== undefined ? dropped - 1 : isComparison && isEvent ? rows.length : Math.max(0, last);
+  const at = isComparison && isEvent ? rows.length : dropped !== undefined ? dropped - 1 : Math.max(0, last);
   const before = rows[at] ?? "";
   const operand = tool.kind === "Property" ? property : (tool.sign ?? "");
   const text =
@@ -215,7 +216,7 @@ function writeSign(tool: Tool, id: string, dropped: number | undefined) {
       ? `${before} ${operand}`.trim()
       : `${before || property} ${operand} `.trimStart();
   setRowText(id, field, at, text.trimEnd());
-  setGraph({ row: { field, at } });
+  setGraph({ row: { field, at }, selected: [id], link: null });
 }
 
 export function setRowText(id: string, field: "conditions" | "columns", at: number, text: string) {
@@ -252,6 +253,7 @@ function propertyOf(one: CanvasNode): string {
 /** An annotation of the statement: a field of Properties, or a new tag. */
 function annotate(tool: Tool) {
   setGraph({ selected: [], link: null });
+  set((state) => (state.narrow ? { drawer: "right" } : { panels: { ...state.panels, rightOpen: true } }));
   if (tool.kind === "Tag")
     edit((now) => withHead(now, { tags: [...now.head.tags, { name: "name", value: "value" }] }));
   const label = tool.kind === "Tag" ? undefined : tool.kind;

@@ -46,6 +46,27 @@ def test_axe_finds_nothing_serious_in_any_view(
     assert page.get_by_role("heading", level=1).count() == 1
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_drawings(serve: Callable[..., Any], visit: Callable[..., Any], theme: str) -> None:
+    served = serve("labor", name=f"drawn-{theme}")
+    page = visit(served, "/labor.epl/graph/Duration", color_scheme=theme)
+    expect(page.get_by_test_id("node-a2")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_test_id("node-a2").click()
+    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
+    condition.fill("a2.nothing = 1")
+    condition.press("Enter")
+    expect(page.get_by_test_id("node-a2")).to_have_attribute("data-errors", "1")
+    assert violations(page) == []
+    page.get_by_role("button", name="New pattern").click()
+    expect(page.get_by_role("dialog", name="New pattern")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Domain").click()
+    expect(page.get_by_test_id("type-Patient")).to_be_visible()
+    assert violations(page) == []
+
+
 def test_an_empty_project_says_what_to_do(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
     page = visit(serve(name="nothing"))
     expect(page.get_by_role("main")).to_contain_text("example")

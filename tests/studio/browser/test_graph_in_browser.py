@@ -233,6 +233,7 @@ def standing(page: Any, found: Any) -> dict[str, float]:
 
 def drag(page: Any, source: Any, target: Any, at: tuple[float, float] | None = None) -> None:
     """Drag by the mouse alone, in small steps; ``at``: a part of the target's width and height."""
+    source.scroll_into_view_if_needed()
     start, end = standing(page, source), standing(page, target)
     x, y = at or (0.5, 0.5)
     page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
@@ -305,3 +306,206 @@ def test_the_use_case_is_drawn_with_the_mouse(serve: Callable[..., Any], visit: 
     page.keyboard.press("Control+s")
     expect(page.get_by_test_id("dirty")).to_have_count(0)
     assert served.read("labor.epl") == DRAWN
+
+
+def test_event_types_are_edited_with_all_their_uses(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("labor", name="domain")
+    page = visit(served, "/labor.epl/domain")
+    table = page.get_by_role("table", name="Event types")
+    patient = page.get_by_test_id("type-Patient")
+    expect(patient).to_be_visible()
+    expect(table.get_by_test_id("type-Duration")).to_contain_text("last_delay")
+
+    def rename(name: str, to: str) -> None:
+        found = page.get_by_role("textbox", name=f"Name of {name}", exact=True)
+        found.fill(to)
+        found.press("Enter")
+
+    rename("Patient.contrDuration", "width")
+    expect(page.get_by_role("textbox", name="Name of Patient.width", exact=True)).to_be_visible()
+    rename("Patient", "Woman")
+    expect(page.get_by_test_id("type-Woman")).to_be_visible()
+    assert "contrDuration" not in text_of(page)
+    assert "a1=Woman(a1.width > 35)" in text_of(page)
+    # a name that is taken is refused at its field
+    rename("Woman.width", "name")
+    expect(page.get_by_test_id("type-Woman")).to_contain_text("already")
+    page.get_by_role("textbox", name="Name of Woman.width", exact=True).press("Escape")
+    page.get_by_role("combobox", name="Type of Woman.width", exact=True).select_option("long")
+    expect(page.get_by_role("combobox", name="Type of Woman.width", exact=True)).to_have_value("long")
+    assert "width long" in text_of(page)
+    page.get_by_role("button", name="Add attribute to Woman", exact=True).click()
+    rename("Woman.attribute1", "ward")
+    expect(page.get_by_role("textbox", name="Name of Woman.ward", exact=True)).to_be_visible()
+    page.get_by_role("button", name="New event type").click()
+    rename("Type1", "Ward")
+    page.get_by_role("button", name="Add attribute to Ward", exact=True).click()
+    expect(page.get_by_role("textbox", name="Name of Ward.attribute1", exact=True)).to_be_focused()
+    assert "create schema Ward(attribute1 string)" in text_of(page)
+    # everything is taken back
+    page.get_by_role("heading", level=1).click()
+    undo = page.get_by_role("button", name="Undo")
+    while undo.is_enabled():
+        undo.click()
+    expect(page.get_by_role("textbox", name="Name of Patient.contrDuration", exact=True)).to_be_visible()
+    assert text_of(page) == served.read("labor.epl")
+    # an icon is kept beside the file, and drawn
+    page.get_by_role("textbox", name="Icon of Patient", exact=True).fill("P")
+    page.get_by_role("textbox", name="Icon of Patient", exact=True).press("Enter")
+    expect(page.get_by_role("combobox", name="Colour of Patient", exact=True)).to_have_value("teal")
+    assert '"Patient": {"character": "P", "colour": "teal"}' in served.read("studio.json")
+
+
+def test_types_are_taken_from_the_events(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    rows = "type,time,value,name\nTemp,1,50,a\n"
+    served = serve(name="detected", files={"heat.epl": "", "rows.csv": rows})
+    page = visit(served, "/heat.epl/domain")
+    expect(page.get_by_test_id("type-Temp")).to_be_visible()
+    page.get_by_role("button", name="Detect from events").first.click()
+    dialog = page.get_by_role("dialog", name="Detect from events")
+    expect(dialog).to_contain_text("value int")
+    dialog.get_by_role("button", name="Write").click()
+    expect(page.get_by_role("textbox", name="Name of Temp.value", exact=True)).to_be_visible()
+    assert text_of(page).strip() == "create schema Temp(value int, name string);"
+
+
+def test_a_run_is_seen_in_the_drawing(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    rules = "insert into Alarm select a.n as n from pattern [every (a=Hot(n > 1) or b=Cold(n > 1))];\n"
+    schemas = "create schema Hot(n int);\ncreate schema Cold(n int);\n"
+    rows = "type,time,n\nHot,1,2\nHot,2,3\nCold,3,4\nHot,4,9\n"
+    studio = '{"version": 1, "program": {"options": {"time_unit": "s"}}}'
+    files = {"heat.epl": schemas + rules, "rows.csv": rows, "studio.json": studio}
+    page = visit(serve(name="passed", files=files), "/heat.epl/run")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "4")
+    page.get_by_test_id("detection").first.click()
+    page.get_by_role("tab", name="Graph").click()
+    for id, count in {"ComplexEvent": 4, "Every1": 4, "Or1": 4, "a": 3, "b": 1}.items():
+        expect(node(page, id)).to_have_attribute("data-passed", str(count))
+    expect(node(page, "a")).to_have_attribute("data-lit", "true")
+    expect(node(page, "ComplexEvent")).to_have_attribute("data-lit", "true")
+    assert node(page, "b").get_attribute("data-lit") is None
+
+
+def test_keys_of_the_canvas(serve: Callable[..., Any], visit: Callable[..., Any], browser: Any) -> None:
+    served = serve("labor", name="canvaskeys")
+    context = browser.new_context(viewport={"width": 1600, "height": 1000}, reduced_motion="reduce")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit(served, "/labor.epl/graph/Duration", context=context)
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    # arrows move, and the place is kept beside the file
+    node(page, "a1").focus()
+    page.keyboard.press("Enter")
+    before = standing(page, node(page, "a1"))
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    after = standing(page, node(page, "a1"))
+    assert after["y"] - before["y"] > 4 * (after["x"] - before["x"]) > 0
+    assert '"a1": [' in served.read("studio.json")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    assert standing(page, node(page, "a1")) == before
+    # F2 renames, with all that speaks of it
+    page.keyboard.press("F2")
+    expect(field(page, "Tag")).to_be_focused()
+    page.keyboard.type("one")
+    page.keyboard.press("Enter")
+    expect(preview(page)).to_contain_text("a2.name = one.name")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    # a copy of a part, as EPL
+    node(page, "one").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+c")
+    assert page.evaluate("navigator.clipboard.readText()") == "one=Patient(one.contrDuration > 35)"
+    page.keyboard.press("Control+v")
+    expect(node(page, "a1")).to_contain_text("a1.contrDuration > 35")
+    expect(preview(page)).to_have_attribute("data-state", "draft")
+    page.keyboard.press("Control+d")
+    expect(node(page, "a3")).to_contain_text("a3.contrDuration > 35")
+    page.keyboard.press("Delete")
+    expect(node(page, "a3")).to_have_count(0)
+    node(page, "a1").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Delete")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    # deleted with what it has, or without
+    node(page, "Every1").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Delete")
+    page.get_by_role("button", name="Keep operands").click()
+    expect(node(page, "Every1")).to_have_count(0)
+    expect(page.get_by_test_id("link-one-FollowedBy1")).to_have_attribute("data-order", "1")
+    expect(preview(page)).to_contain_text("[one=Patient(one.contrDuration > 35)")
+    # the order of operands
+    node(page, "FollowedBy1").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Move a2 up").click()
+    expect(page.get_by_test_id("link-a2-FollowedBy1")).to_have_attribute("data-order", "1")
+    expect(node(page, "a2")).not_to_have_attribute("data-errors", "0")  # `one` is not yet bound there
+    node(page, "a2").focus()
+    page.keyboard.press("Enter")
+    fill(page, "Order", "2")
+    expect(preview(page)).to_have_attribute("data-state", "valid")
+    page.get_by_role("combobox", name="Statement").focus()
+    node(page, "a2").focus()
+    page.keyboard.press("Control+a")
+    expect(page.locator(".react-flow__node.selected")).to_have_count(4)
+    for _ in range(20):
+        page.keyboard.press("Control+z")
+    expect(node(page, "Every1")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    assert text_of(page) == served.read("labor.epl")
+
+
+def test_condition_tools_and_properties(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    served = serve("labor", name="tools")
+    page = visit(served, "/labor.epl/graph/Duration", viewport={"width": 1600, "height": 1000})
+    expect(node(page, "a1")).to_have_attribute("data-warnings", "1")
+    expect(tool(page, "Event:TimeOnLabor")).to_be_visible()
+    expect(tool(page, "GroupBy")).to_have_attribute("aria-disabled", "true")
+    expect(tool(page, "GroupBy")).to_have_attribute("title", re.compile("group by"))
+    # a comparison dropped on an event is a new row; it says what is missing
+    drag(page, tool(page, "GreaterThan"), node(page, "a1"))
+    expect(node(page, "a1")).not_to_have_attribute("data-errors", "0")
+    page.get_by_role("combobox", name="Property 2").select_option("a1.ts")
+    page.get_by_role("combobox", name="Value 2").select_option("a1.contrDuration")
+    expect(preview(page)).to_contain_text("Patient(a1.contrDuration > 35, a1.ts > a1.contrDuration)")
+    page.get_by_role("button", name="Remove condition 2").click()
+    # a property dragged onto the complex event is a column
+    drag(page, page.get_by_role("button", name=re.compile("^ts")), node(page, "ComplexEvent"), (0.5, 0.15))
+    expect(preview(page)).to_contain_text("a1.ts as ts")
+    page.get_by_role("textbox", name="Filter tools").fill("every d")
+    expect(page.locator("[data-testid^=tool-]")).to_have_count(1)
+    page.get_by_role("textbox", name="Filter tools").fill("")
+
+
+@pytest.mark.long
+def test_an_edit_of_300_nodes_is_checked_soon(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    steps = " -> ".join(f"(every a{i}=A(x > {i}))" for i in range(1, 149))
+    text = f"create schema A(x int);\ninsert into Big select a1.x as x from pattern [{steps}];\n"
+    page = visit(serve(name="big", files={"big.epl": text}), "/big.epl/graph/Big")
+    expect(node(page, "a100")).to_be_attached(timeout=60_000)
+    node(page, "a100").focus()
+    page.keyboard.press("Enter")
+    took = []
+    for i in range(8):
+        field(page, "Condition 1").fill("x > wrong" if i % 2 == 0 else "x > 100")
+        took.append(
+            page.evaluate(
+                """async errors => {
+                    const node = document.querySelector('[data-testid=node-a100]');
+                    const begin = performance.now();
+                    const shown = new Promise(resolve => new MutationObserver(() => {
+                        if (node.dataset.errors === errors)
+                            requestAnimationFrame(() => resolve(performance.now() - begin));
+                    }).observe(node, {attributes: true}));
+                    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));
+                    return await shown;
+                }""",
+                "1" if i % 2 == 0 else "0",
+            )
+        )
+        page.wait_for_timeout(800)
+    assert min(took) <= 400, took
