@@ -70,11 +70,11 @@ _INSIDE: dict[str, dict[str, str]] = {
     "EventProperty": {"eventProperties": "EventProperty"},
     "ComplexEvent": {"complexEventProperties": "ComplexEventProperty"},
     "WithinTimer": {"withinTimerElements": ""},
-    **dict.fromkeys(_WINDOWS, {"eventPatternConditions": ""}),
+    **{name: {"eventPatternConditions": ""} for name in _WINDOWS},
 }
 #: classes that only features of their own contain
 _BOUND = ("CEPDomain", "CEPEventPattern", "Link", "ComplexEvent", "ComplexEventProperty")
-#: features with one element at most; their paths have no number
+#: features with one element at most, whose path has no number
 _ONE = ("complexEvent",)
 #: classes that patterns of Occurs have nothing for, with the reason
 REFUSED: dict[str, str] = {
@@ -176,7 +176,7 @@ class _Reader:
         for child in element.children:
             name = child.tag
             if name in features:
-                place = f"{path}/@{name}" if name in _ONE else f"{path}/@{name}.{counts[name]}"
+                place = f"{path}/@{name}" if name in _ONE and not counts[name] else f"{path}/@{name}.{counts[name]}"
                 counts[name] += 1
                 inside.append(self.object(child, place, features[name]))
             elif child.get(f"{_XSI}nil") != "true":
@@ -404,7 +404,7 @@ _FOLLOW = ("arity", "sort", "never-completes", "bad-duration")
 def _in_order(model: Model) -> Model:
     """With the events in the order of the text, so that their tags are."""
     assert model.pattern is not None
-    events = list(dict.fromkeys(_events(model, model.pattern)))
+    events = _events(model, model.pattern)
     return replace(model, nodes=(*events, *(n for n in model.nodes if n.kind != "Event")))
 
 
