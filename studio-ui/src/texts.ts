@@ -939,7 +939,6 @@ export const texts = {
     constituents: (n: number) => `Caused by ${grouped(n)}`,
     absent: (type: string) => `no ${type}`,
     absentFrom: (from: string, to: string) => `none from ${from} to ${to}`,
-    again: "as above",
     nothing: "nothing else",
     more: "Show more",
     less: "Show less",
