@@ -1,4 +1,4 @@
-"""From the files of MEdit4CEP 1.2 to a graphical model or to schemas (epl-and-nets.md, section 10).
+"""Reads the files of MEdit4CEP 1.2 as graphical models or schemas (epl-and-nets.md, section 10).
 
 The tool keeps a domain in a `.domain` file and a pattern in a `.pattern` file, both XMI of the Eclipse Modeling
 Framework.  An attribute that has its default is not in the file.  A link names its ends by their paths, such as
