@@ -106,7 +106,7 @@ def test_ten_minutes_in_the_studio(serve: Callable[..., Any], visit: Callable[..
     ask_why(page)
     step_the_net(page)
     export(page)
-    assert named() - SEEN == {"italics", "pattern", "detection"}  # three words that are no names
+    assert named() - SEEN == {"italics"}
 
 
 def look_at_a_pattern(page: Any) -> None:
@@ -205,7 +205,7 @@ def ask_why(page: Any) -> None:
         expect(constituents.nth(i)).to_have_attribute("data-role", role)
         expect(constituents.nth(i)).to_contain_text(f"rows.csv:{line}")
     view(page, "Graph")
-    expect(node(page, "a1").locator(".node-passed")).to_have_text("3")
+    expect(node(page, "ComplexEvent").locator(".node-passed")).to_have_text("3")
     view(page, "Run")
 
 
