@@ -14,7 +14,7 @@ import {
 } from "react";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { INPUT, strokeColour, typeColour } from "../parts/colours";
+import { INPUT, isSecond, strokeColour, typeColour } from "../parts/colours";
 import { say } from "../state/actions";
 import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
@@ -237,6 +237,10 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
     () => picture.lanes.map((lane) => (lane.input ? "" : typeColour(lane.type, order))) ?? [],
     [picture, order],
   );
+  const seconds = useMemo(
+    () => picture.lanes.map((lane) => !lane.input && isSecond(lane.type, order)),
+    [picture, order],
+  );
   const ticks = useMemo(() => (width ? clock.axis(range, width) : []), [clock, range, width]);
   const spots = useMemo(
     () =>
@@ -305,6 +309,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
         strips: places,
         colours: own,
         strokes,
+        seconds,
         dimmed,
         ticks,
         spots,
@@ -313,7 +318,22 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
       });
     });
     return () => cancelAnimationFrame(frame);
-  }, [picture, width, height, scroll, range, places, colours, types, ticks, spots, brush, dark, forced]);
+  }, [
+    picture,
+    width,
+    height,
+    scroll,
+    range,
+    places,
+    colours,
+    seconds,
+    types,
+    ticks,
+    spots,
+    brush,
+    dark,
+    forced,
+  ]);
 
   // d3-zoom turns wheel, pinch and drag into a transform, and that is a range
   useEffect(() => {
@@ -568,7 +588,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
                 title={lane.input ? lane.name : `${lane.name}\n${t.onlyType(lane.type)}`}
                 onClick={() => toggleType(lane.type)}
               >
-                <Swatch colour={colours[i] || INPUT} />
+                <Swatch colour={colours[i] || INPUT} second={seconds[i] ?? false} />
                 <span className="lane-name">
                   {lane.name}
                   {lane.name === lane.type ? null : <span className="dim"> {lane.type}</span>}
