@@ -36,7 +36,7 @@ import {
   strips,
 } from "./lanes";
 import { useRunOrder } from "./order";
-import { getRun, type Marked, setRun, useRun } from "./state";
+import { getRun, type Marked, setRun, showsInputs, useRun } from "./state";
 import { FORCED, themeOf } from "./theme";
 import type { Clock, Range } from "./time";
 import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
@@ -103,7 +103,7 @@ export function Timeline() {
     () => emptyPicture(result?.inputs ?? [], result?.found ?? [], limits),
     [result, limits],
   );
-  const inputs = useRun((state) => state.inputs);
+  const inputs = useRun(showsInputs);
   const shown = useMemo(() => {
     const all = picture ?? empty;
     return inputs ? all : { ...all, lanes: all.lanes.filter((lane) => !lane.input) };
@@ -126,7 +126,7 @@ function Bar({ clock }: { clock: Clock }) {
   const by = useRun((state) => state.by);
   const attributes = useRun((state) => state.attributes);
   const more = useRun((state) => state.picture?.more ?? 0);
-  const inputs = useRun((state) => state.inputs);
+  const inputs = useRun(showsInputs);
   return (
     <div className="view-bar timeline-bar">
       <span className="dim mono timeline-day">{clock.span(range, limits)}</span>
@@ -199,7 +199,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const order = useRunOrder();
   const shownRun = useRun((state) => state.shown);
   const by = useRun((state) => state.by);
-  const inputs = useRun((state) => state.inputs);
+  const inputs = useRun(showsInputs);
 
   const scroller = useRef<HTMLDivElement>(null);
   const stage = useRef<HTMLDivElement>(null);

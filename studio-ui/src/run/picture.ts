@@ -7,7 +7,7 @@ import "./actions";
 import { draw, type Theme } from "./draw";
 import { type Picture, pictureOf, pixel, type Strip, strips } from "./lanes";
 import { runOrder } from "./order";
-import { getRun } from "./state";
+import { getRun, showsInputs } from "./state";
 import { themeOf } from "./theme";
 import type { AxisTick, Clock, Range } from "./time";
 
@@ -23,7 +23,8 @@ const MOST_LANES = 200;
 
 /** The picture as PNG. Raises an error if there is no run, and that of the server if it does not answer. */
 export async function timelinePng(title: string): Promise<Blob> {
-  const { shown: job, clock, range, by, inputs } = getRun();
+  const { shown: job, clock, range, by } = getRun();
+  const inputs = showsInputs(getRun());
   if (!job || !clock) throw new Error(texts.export.notDrawn);
   const width = WIDTH - LABELS - 2 * EDGE;
   const query = { from: clock.ticks(Math.floor(range.from)), to: clock.ticks(Math.ceil(range.to)), width };
