@@ -248,7 +248,8 @@ function Changed() {
     void [files, buffers, project];
     return then !== null && result !== null && differs(then, snapshot());
   }, [then, result, files, buffers, project]);
-  if (!changed) return null;
+  const gone = useRun((state) => state.gone);
+  if (!changed || gone) return null;
   return (
     <span className="run-changed" role="note" title={t.changed}>
       <History size={14} aria-hidden />
