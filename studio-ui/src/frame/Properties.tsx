@@ -24,7 +24,7 @@ import { ArrowRight } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
 import type { FileEntry } from "../api/types";
 import { Button } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
 import { Panel } from "../parts/Panel";
@@ -54,7 +54,7 @@ function Type({ name }: { name: string }) {
   const order = typeOrder(useStudio.getState());
   return (
     <span className="type">
-      <Swatch colour={typeColour(name, order)} />
+      <Swatch {...typeLook(name, order)} />
       {name}
     </span>
   );

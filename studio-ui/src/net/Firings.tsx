@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { NetDerived, NetFiring, NetRow } from "../api/schema";
 import { Swatch } from "../frame/Outline";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { Empty } from "../parts/Empty";
 import { goTo } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
@@ -82,7 +82,7 @@ function Derived({ derived: { type, time, values, taken } }: { derived: NetDeriv
   const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
   return (
     <p className="net-derived">
-      <Swatch colour={typeColour(type, order)} /> <b>{t.derivedAt(type, String(time))}</b>{" "}
+      <Swatch {...typeLook(type, order)} /> <b>{t.derivedAt(type, String(time))}</b>{" "}
       <span className="mono">{valuesText(values)}</span>{" "}
       <span className="dim">{taken.length ? t.madeOf : ""}</span>
       {taken.map(({ tag, row }) => (

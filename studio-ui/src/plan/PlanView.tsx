@@ -13,7 +13,7 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Definition, PlanAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { INPUT, typeColour } from "../parts/colours";
+import { INPUT, isSecond, typeColour, typeLook } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { Splitter } from "../parts/Splitter";
 import { keepSizes, keptSizes } from "../parts/sizes";
@@ -254,7 +254,10 @@ function Graph({
                 onFocus={() => onPoint(box.id)}
                 onBlur={() => onPoint(null)}
               >
-                <i className="plan-edge" style={{ background: typeColour(definition.output, order) }} />
+                <i
+                  className={isSecond(definition.output, order) ? "plan-edge is-second" : "plan-edge"}
+                  style={{ borderColor: typeColour(definition.output, order) }}
+                />
                 <span className="plan-name">
                   {definition.name}
                   {definition.name === definition.output ? null : (
@@ -396,7 +399,7 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                     title={t.go(definition.name)}
                     onClick={() => show(definition)}
                   >
-                    <Swatch colour={typeColour(definition.output, order)} />
+                    <Swatch {...typeLook(definition.output, order)} />
                     <span className="plan-go-name">{definition.name}</span>
                   </button>
                 </th>

@@ -16,7 +16,7 @@ import { api, ConnectionLost } from "../api/client";
 import type { Row, RowsAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { isSecond, typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { MenuButton } from "../parts/MenuButton";
 import { exportRows } from "../state/exports";
@@ -391,6 +391,7 @@ function Rows({
                 template={template}
                 clock={clock}
                 colour={row ? typeColour(row.type, order) : ""}
+                second={row !== undefined && isSecond(row.type, order)}
                 chosen={
                   row !== undefined && chosen !== null && isSame(row, chosen.label, chosen.type, chosen.start)
                 }
@@ -446,6 +447,7 @@ const TableRow = memo(function TableRow({
   template,
   clock,
   colour,
+  second,
   chosen,
   tab,
   onPick,
@@ -457,6 +459,7 @@ const TableRow = memo(function TableRow({
   template: string;
   clock: Clock;
   colour: string;
+  second: boolean;
   chosen: boolean;
   tab: boolean;
   onPick: (i: number) => void;
@@ -477,7 +480,7 @@ const TableRow = memo(function TableRow({
       {columns.map((column) => (
         <div role="cell" key={column.name} className={column.numeric ? "cell is-number mono" : "cell"}>
           {row ? (
-            <Cell row={row} name={column.name} clock={clock} colour={colour} />
+            <Cell row={row} name={column.name} clock={clock} colour={colour} second={second} />
           ) : (
             <i className="cell-wait" />
           )}
@@ -504,11 +507,19 @@ function Values({ row }: { row: Row }) {
   );
 }
 
-function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clock; colour: string }) {
+interface CellProps {
+  row: Row;
+  name: string;
+  clock: Clock;
+  colour: string;
+  second: boolean;
+}
+
+function Cell({ row, name, clock, colour, second }: CellProps) {
   if (name === "type")
     return (
       <>
-        <Swatch colour={colour} />
+        <Swatch colour={colour} second={second} />
         {row.type}
       </>
     );

@@ -5,7 +5,7 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Constituent, Row, Source, Ticks, WhyAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
 import { goTo, goToDefinition, say, tell } from "../state/actions";
@@ -139,7 +139,7 @@ function useShared(): Shared {
 
 function TypeSwatch({ type }: { type: string }) {
   const { order } = useShared();
-  return <Swatch colour={typeColour(type, order)} />;
+  return <Swatch {...typeLook(type, order)} />;
 }
 
 function Top({ row }: { row: Row & { source: Source | null } }) {
