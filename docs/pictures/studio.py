@@ -1,7 +1,7 @@
 """The pictures of the studio: ``python docs/pictures/studio.py [NAME..]`` takes them of the real page.
 
-It needs a Chromium of the system, and Pillow, which Matplotlib brings.  Every picture has a function of its name, which
-leads a new page to what is shown.
+It needs a Chromium of the system, and Pillow, which Matplotlib brings.
+Every picture has a function of its name, which leads a new page to what is shown.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def take(browser: Browser, name: str, example: str, size: dict[str, int], lead: 
 
 
 def with_palette(image: Image.Image) -> Image.Image:
-    """The picture in 256 colours, a third of the bytes: the most frequent ones as they are, the rest near."""
+    """The picture in 256 colours, a third of the bytes: the most frequent ones as they are, the others nearly."""
     counted = sorted(image.getcolors(1 << 24) or [], reverse=True)
     exact = [channel for _, colour in counted[:160] for channel in colour]
     rest = image.quantize(96, Image.Quantize.MAXCOVERAGE).getpalette() or []

@@ -62,6 +62,7 @@ def choose(page: Any, name: str, value: str) -> None:
 
 def drag(page: Any, source: Any, target: Any, at: tuple[float, float] = (0.5, 0.5)) -> None:
     """Drag by the mouse, once the drawing stands still; ``at``: a part of the target's width and height."""
+    source.scroll_into_view_if_needed()
     before = None
     while before != (before := target.bounding_box()):
         page.wait_for_timeout(150)
@@ -89,9 +90,13 @@ def words(text: str) -> list[str]:
     return text.replace(";", "").split()
 
 
-def test_ten_minutes_in_the_studio(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
-    served = serve("labor", name="walk")
-    page = visit(served, viewport={"width": 1440, "height": 900})
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720)], ids=["large", "small"])
+def test_ten_minutes_in_the_studio(
+    serve: Callable[..., Any], visit: Callable[..., Any], size: tuple[int, int]
+) -> None:
+    served = serve("labor", name=f"walk-{size[0]}")
+    page = visit(served, viewport={"width": size[0], "height": size[1]})
+    SEEN.clear()
     look_at_a_pattern(page)
     change_a_condition(page)
     draw_a_pattern(page)
