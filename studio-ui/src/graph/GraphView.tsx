@@ -230,6 +230,18 @@ function below(event: DragEvent): {
   };
 }
 
+function isInside(inner: DOMRect, outer: DOMRect): boolean {
+  return (
+    inner.left >= outer.left &&
+    inner.right <= outer.right &&
+    inner.top >= outer.top &&
+    inner.bottom <= outer.bottom
+  );
+}
+
+/** The small map leaves the drawing in sight also where the canvas is low. */
+const MAP = { width: 120, height: 80 };
+
 function Canvas() {
   const canvas = useGraph((state) => state.canvas);
   const chosen = useGraph((state) => state.chosen);
@@ -263,6 +275,27 @@ function Canvas() {
     shown.current = key;
     requestAnimationFrame(() => void flow.fitView({ padding: 0.12, maxZoom: 1, minZoom: 0.05 }));
   }, [chosen, fits, empty, flow]);
+
+  // a node that was added out of sight: all of the drawing comes into view
+  const before = useRef<{ chosen: string | null; ids: Set<string> } | null>(null);
+  useEffect(() => {
+    const ids = new Set(canvas?.nodes.map((one) => one.id));
+    const old = before.current;
+    before.current = { chosen, ids };
+    const added = old?.chosen === chosen && old.ids.size ? [...ids].filter((id) => !old.ids.has(id)) : [];
+    if (!added.length) return;
+    // the nodes are placed in the frame after this one
+    const timer = setTimeout(() => {
+      const room = box.current?.getBoundingClientRect();
+      const hidden = added.some((id) => {
+        const node = box.current?.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
+        const at = node?.getBoundingClientRect();
+        return room && at && !isInside(at, room);
+      });
+      if (hidden) void flow.fitView({ padding: 0.12, maxZoom: 1, minZoom: 0.05 });
+    }, 60);
+    return () => clearTimeout(timer);
+  }, [canvas, chosen, flow]);
 
   // a problem was chosen: its node is shown and takes the focus
   useEffect(() => {
@@ -371,6 +404,7 @@ function Canvas() {
         {minimap ? (
           <MiniMap
             className="graph-map"
+            style={MAP}
             pannable
             zoomable
             ariaLabel={t.minimap}

@@ -126,7 +126,8 @@ const FOOT = 6;
 const LEAST = 112;
 const MOST = 320;
 const MONO = 7.3;
-const SANS = 7.2;
+/** titles are bold */
+const SANS = 8;
 
 export function sizeOf(one: CanvasNode): Size {
   const rows = rowsOf(one);

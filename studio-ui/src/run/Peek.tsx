@@ -139,7 +139,11 @@ function Content({ answer, zone, told }: { answer: PeekAnswer; zone: string; tol
                       {at === null ? t.noValue : zoned(at, zone)}
                     </td>
                   ))}
-                  <td>
+                  <td
+                    title={Object.entries(type.schema)
+                      .map(([name, kind]) => `${name} ${kind}`)
+                      .join("\n")}
+                  >
                     {Object.entries(type.schema).map(([name, kind]) => (
                       <span key={name} className="pair">
                         {name} <span className="dim">{kind}</span>

@@ -136,7 +136,7 @@ def test_a_torn_file_keeps_its_outline_and_all_colours(serve: Callable[..., Any]
     outline = page.get_by_role("tree", name="Outline")
     entry = outline.get_by_role("treeitem", name="Warm", exact=True)
     expect(entry).to_be_visible()
-    colour = "element => element.querySelector('rect').getAttribute('fill')"
+    colour = "element => element.querySelector('.swatch path').getAttribute('fill')"
     before = entry.evaluate(colour)
     editor(page).click()
     page.keyboard.press("Control+End")
