@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def check_studio(occurs: Path, folder: Path) -> None:
-    """Run the flights in the studio of an installed wheel, in a real browser, and ask why one of them is late.
+    """Use the studio of an installed wheel in a real browser: edit rules of all languages, read the plan, run, ask why.
 
     The environment has neither Node nor PySpark, and no Java is on its path.
     """
@@ -93,6 +93,17 @@ def check_studio(occurs: Path, folder: Path) -> None:
         with sync_playwright() as playwright:
             page = playwright.chromium.launch(executable_path=chromium, args=root).new_page()
             page.goto(url)
+            errors = page.get_by_test_id("check-status")
+            for path in ("flights.tesla", "cancellations.epl", "visibility.ftl", "weather.phen", "delays.esql"):
+                page.get_by_role("tree", name="Files").get_by_role("treeitem", name=path).click()
+                expect(errors).to_have_attribute("data-errors", "0")
+                page.get_by_role("textbox", name="Rules").click()
+                page.keyboard.press("Control+End")
+                page.keyboard.insert_text("\nthis is no rule")
+                expect(errors).not_to_have_attribute("data-errors", "0")
+                page.keyboard.press("Control+z")
+            page.get_by_role("tab", name="Plan").click()
+            expect(page.get_by_test_id("plan-KnockOn")).to_have_attribute("data-unbounded", "false")
             page.get_by_role("tab", name="Run").click()
             page.get_by_role("button", name="Run", exact=True).click()
             state = page.get_by_test_id("run-state")

@@ -117,6 +117,7 @@ export function App() {
     return () => removeEventListener("keydown", onKey, true);
   }, []);
   const bottomOpen = useProblemsOpen();
+  const asksWhy = useStudio((state) => state.view === "Run" && state.selection !== null);
   const left = narrow ? drawer === "left" : panels.leftOpen;
   const right = narrow ? drawer === "right" : panels.rightOpen;
   return (
@@ -184,6 +185,7 @@ export function App() {
             onFirst={(size) => resize({ properties: size })}
             upperOpen={panels.propertiesOpen}
             lowerOpen={panels.whyOpen}
+            lowerFirst={asksWhy}
           />
         ) : null}
       </div>
@@ -243,11 +245,13 @@ interface SideProps {
   onFirst: (size: number) => void;
   upperOpen: boolean;
   lowerOpen: boolean;
+  /** the lower panel gets the room */
+  lowerFirst?: boolean;
 }
 
 /** Two panels beside the views; the edges are dragged. In a narrow window they are a drawer over the views. */
 function Side(props: SideProps) {
-  const { upper, lower, split, first, onFirst, upperOpen, lowerOpen, ...edge } = props;
+  const { upper, lower, split, first, onFirst, upperOpen, lowerOpen, lowerFirst, ...edge } = props;
   const narrow = useStudio((state) => state.narrow);
   const side = useRef<HTMLElement>(null);
   const above = useRef<HTMLDivElement>(null);
@@ -290,6 +294,7 @@ function Side(props: SideProps) {
         data-open={upperOpen}
         data-sized={(both && first > 0) || undefined}
         data-fills={(upperOpen && !lowerOpen) || undefined}
+        data-yields={(both && lowerFirst) || undefined}
       >
         {upper}
       </div>

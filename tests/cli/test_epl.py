@@ -99,3 +99,37 @@ def test_wrong_models_are_told_with_their_nodes(occurs, rules, here):
     assert done.status == 2
     assert "many.epl:1:1: error[unsupported]: the palette does not support @public" in done.err
     assert not (here / "many.pattern.json").exists()
+
+
+MEDIT = """<?xml version="1.0" encoding="UTF-8"?>
+<eventpattern:CEPEventPattern xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI"
+    xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:eventpattern="www.uca.es/modeling/cep/eventpattern"
+    patternName="fire">
+  <links order="1" operand="//@eventPatternElements.0" operator="//@complexEvent"/>
+  <eventPatternElements xsi:type="eventpattern:Event" outboundLink="//@links.0" typeName="Smoke"/>
+  <complexEvent inboundLink="//@links.0" typeName="Fire"/>
+</eventpattern:CEPEventPattern>
+"""
+SMOKE = """<domain:CEPDomain xmlns:domain="www.uca.es/modeling/cep/domain">
+  <events typeName="Smoke"><eventProperties name="area" type="String"/></events>
+</domain:CEPDomain>
+"""
+
+
+def test_files_of_medit4cep(occurs, here):
+    (here / "fire.pattern").write_text(MEDIT)
+    (here / "fire.domain").write_text(SMOKE)
+    text = "@Name('fire')\ninsert into Fire\nselect a1.*\nfrom pattern [every a1=Smoke];\n"
+    done = occurs("epl", "fire.pattern")
+    assert (done.status, done.out, done.err) == (0, text, "")
+    assert occurs("epl", "fire.domain").out == "create schema Smoke(area string);\n"
+    assert occurs("epl", "fire.pattern", "-o", "fire.pattern.json").status == 0
+    assert occurs("epl", "fire.pattern.json").out == text
+    done = occurs("epl", "fire.domain", "-o", "types.pattern.json")
+    assert done.status == 2
+    assert "fire.domain:1:1: error[sort]: this is a domain, which has no pattern" in done.err
+    (here / "fire.pattern").write_text(MEDIT.replace(":Event\"", ":GroupBy\""))
+    done = occurs("epl", "fire.pattern", "-o", "out.epl")
+    assert done.status == 2
+    assert "fire.pattern:6:1: error[unsupported]: //@eventPatternElements.0 (GroupBy): " in done.err
+    assert not (here / "out.epl").exists()

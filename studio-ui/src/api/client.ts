@@ -1,6 +1,6 @@
 /** Typed calls of `/api/v1`; errors are `ApiError`, a lost connection is `ConnectionLost`. */
 import { texts } from "../texts";
-import type { NetOpened, NetState } from "./schema";
+import type { NetChange, NetOpened, NetState } from "./schema";
 import type {
   About,
   Canvas,
@@ -20,6 +20,7 @@ import type {
   Job,
   JobKind,
   NetAsked,
+  NetJob,
   NetMove,
   Options,
   PeekAnswer,
@@ -224,6 +225,9 @@ export const api = {
   changes: (id: string, other: string, signal?: AbortSignal) =>
     get<ChangesAnswer>(`jobs/${id}/changes/${other}`, {}, signal),
   openNet: (asked: NetAsked, signal?: AbortSignal) => post<NetOpened>("nets", asked, signal),
+  editNet: (id: string, changes: NetChange[]) => post<NetOpened>(`nets/${id}/edit`, { changes }),
+  startNet: (kind: Exclude<JobKind, "run">, texts: Texts, net: NetJob) =>
+    post<{ id: string }>("jobs", { kind, texts, net }),
   fire: (id: string, move: NetMove) => post<NetState>(`nets/${id}/fire`, move),
   async exportNet(id: string, format: "cpn" | "net.json" | "svg", theme?: "light" | "dark"): Promise<Blob> {
     return (await ask("GET", url(`nets/${id}/export`, { format, theme }))).blob();

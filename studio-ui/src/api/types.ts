@@ -1,5 +1,5 @@
 /** The shapes of the interface for programs (`/api/v1`). Offsets and columns count code points, lines from 1. */
-import type { FireRequest, NetRequest } from "./schema";
+import type { FireRequest, JobNet, NetRequest } from "./schema";
 
 export type Severity = "error" | "warning" | "notice";
 
@@ -346,6 +346,9 @@ export interface PeekAnswer {
 
 /** A net to open; what is left out has its default. */
 export type NetAsked = Partial<NetRequest>;
+
+/** How a job of a net is done; what is left out has its default. */
+export type NetJob = Partial<JobNet>;
 
 /** One of `steps`, `end`, `row`, `transition`, `back`, `reset`. */
 export type NetMove = Partial<Omit<FireRequest, "reset">> & { reset?: number | null };

@@ -1,11 +1,12 @@
 /** Ctrl+P: a file or a definition by some letters of its name; or one of several places, by its line. */
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import type { FileEntry, OutlineEntry } from "../api/types";
 import { Dialog } from "../parts/Dialog";
 import { goTo, openFile, textOf } from "../state/actions";
 import { matches } from "../state/matching";
 import { type Place, set, useStudio } from "../state/store";
 import { texts } from "../texts";
+import { takeTypedAhead } from "./ahead";
 
 interface Target {
   id: string;
@@ -52,6 +53,11 @@ export function GoTo() {
   const outline = useStudio((state) => state.check.outline);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
+  const takeAhead = () => {
+    const letters = takeTypedAhead();
+    if (letters) setText((before) => before + letters);
+  };
+  useEffect(takeAhead, []);
   const close = () => set({ dialog: null });
   const targets = which === "places" ? places.map(targetOf) : named(files, outline);
   const found = matches(targets, text).slice(0, 50);
@@ -91,6 +97,7 @@ export function GoTo() {
           setText(event.target.value);
           setAt(0);
         }}
+        onFocus={takeAhead}
         onKeyDown={keys}
       />
       <div className="go-list" id="go-list" role="listbox" aria-label={t.title}>

@@ -46,7 +46,7 @@ export function Header() {
   const panels = useStudio((state) => state.panels);
   const narrow = useStudio((state) => state.narrow);
   const drawer = useStudio((state) => state.drawer);
-  useStudio((state) => `${state.active} ${state.job?.id} ${state.job?.state}`);
+  useStudio((state) => `${state.active} ${state.job?.id} ${state.job?.state} ${state.net}`);
   const left = narrow ? drawer === "left" : panels.leftOpen;
   const right = narrow ? drawer === "right" : panels.rightOpen;
   return (

@@ -2,7 +2,7 @@
 import { FileCode2 } from "lucide-react";
 import { useMemo } from "react";
 import type { OutlineEntry } from "../api/types";
-import { typeColour } from "../parts/colours";
+import { strokeColour, typeLook } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { Tree, type TreeNode } from "../parts/Tree";
@@ -10,10 +10,17 @@ import { goTo } from "../state/actions";
 import { get, set, typeOrder, usePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
-export function Swatch({ colour }: { colour: string }) {
+/** The colour of a type; with a hole if another type has the same colour. */
+export function Swatch({ colour, second = false }: { colour: string; second?: boolean }) {
+  const dark = useStudio((state) => state.dark);
   return (
     <svg className="swatch" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
-      <rect x="0.5" y="0.5" width="9" height="9" rx="2" fill={colour} />
+      <path
+        d={`M2.5 .5h5a2 2 0 0 1 2 2v5a2 2 0 0 1 -2 2h-5a2 2 0 0 1 -2 -2v-5a2 2 0 0 1 2 -2z${second ? "M3 3v4h4v-4z" : ""}`}
+        fill={colour}
+        fillRule="evenodd"
+        stroke={strokeColour(colour, dark)}
+      />
     </svg>
   );
 }
@@ -47,7 +54,7 @@ export function Outline() {
       id: ids[i] ?? "",
       name: entry.name,
       label: entry.name,
-      icon: entry.output ? <Swatch colour={typeColour(entry.output, order)} /> : <span className="swatch" />,
+      icon: entry.output ? <Swatch {...typeLook(entry.output, order)} /> : <span className="swatch" />,
       description: entry.kind,
       className: stale.includes(entry) ? "tree-dim" : worst ? `tree-${worst.severity}` : "",
       end: <span className="tree-end" data-text={entry.kind} />,

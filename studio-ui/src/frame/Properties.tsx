@@ -24,8 +24,9 @@ import { ArrowRight } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
 import type { FileEntry } from "../api/types";
 import { Button } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
+import { derives } from "../parts/order";
 import { Panel } from "../parts/Panel";
 import { keyText, plannedOf } from "../plan/model";
 import { goToDefinition } from "../state/actions";
@@ -53,7 +54,7 @@ function Type({ name }: { name: string }) {
   const order = typeOrder(useStudio.getState());
   return (
     <span className="type">
-      <Swatch colour={typeColour(name, order)} />
+      <Swatch {...typeLook(name, order)} />
       {name}
     </span>
   );
@@ -79,7 +80,7 @@ export function Properties() {
   );
 }
 
-/** What is known of the definition at the cursor, or of the file. */
+/** What is known of the definition of the chosen detection, of that at the cursor, or of the file. */
 export function Definition() {
   const outline = useStudio((state) => state.check.outline);
   const statement = useStudio((state) => state.statement);
@@ -88,7 +89,10 @@ export function Definition() {
   const files = useStudio((state) => state.files);
   const plan = useStudio((state) => state.plan);
   const job = useStudio((state) => state.job);
+  // in Run it is the detection that is chosen
+  const chosen = useStudio((state) => (state.view === "Run" ? state.selection?.type : undefined));
   const entry =
+    outline.find((one) => chosen !== undefined && one.output === chosen && derives(one)) ??
     outline.find((one) => one.name === statement && one.file === active) ??
     outline.find((one) => one.name === statement);
   const file = files.find((one) => one.path === active);

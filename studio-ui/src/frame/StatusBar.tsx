@@ -9,7 +9,8 @@ import {
   Wifi,
   WifiOff,
 } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
+import { merged } from "../state/problems";
 import { togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
@@ -22,8 +23,11 @@ function lookOf(stale: boolean, busy: boolean, errors: number, warnings: number)
 
 function CheckStatus() {
   const check = useStudio((state) => state.check);
-  const errors = check.problems.filter((one) => one.severity === "error").length;
-  const warnings = check.problems.filter((one) => one.severity === "warning").length;
+  const drawn = useStudio((state) => state.drawn);
+  // those that Problems lists: of the program, and of drawings that are no text yet
+  const problems = useMemo(() => merged(check.problems, drawn), [check.problems, drawn]);
+  const errors = problems.filter((one) => one.severity === "error").length;
+  const warnings = problems.filter((one) => one.severity === "warning").length;
   // the wheel turns only if checking takes long, so that the bar does not flicker at each key
   const [slow, setSlow] = useState(false);
   useEffect(() => {

@@ -3,6 +3,7 @@ import { goTo, redo, runNow, showView, undo } from "../state/actions";
 import { sorted } from "../state/checking";
 import { get, set } from "../state/store";
 import { viewNumbered } from "../views";
+import { takeTypedAhead, typedAhead } from "./ahead";
 import { saveNow } from "./Header";
 
 function isField(target: EventTarget | null): boolean {
@@ -45,6 +46,15 @@ export function onKey(event: KeyboardEvent) {
     if (control && ["s", "p", "enter"].includes(key)) event.preventDefault();
     return;
   }
+  // a dialog is on its way, and the focus is still elsewhere
+  if (get().dialog !== null && !document.activeElement?.closest('[role="dialog"]')) {
+    if (event.key === "Escape") set({ dialog: null });
+    else typedAhead(event);
+    event.preventDefault();
+    event.stopPropagation();
+    return;
+  }
+  takeTypedAhead();
   if (event.key === "Escape" && get().drawer !== null && get().dialog === null) {
     set({ drawer: null });
     return;

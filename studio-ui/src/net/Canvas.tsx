@@ -11,8 +11,6 @@ import {
   arranged,
   type Direction,
   fitted,
-  headsOf,
-  lineOf,
   neighbour,
   revealing,
   sheetOf,
@@ -240,7 +238,6 @@ function Stage({ net, arrange }: { net: NetDrawing; arrange: () => void }) {
           {pages.map(({ page, x, y }) => (
             <PageDrawing key={page.name} page={page} x={x} y={y} />
           ))}
-          <ChosenArcs net={net} page={page} />
           <g ref={moving} />
         </g>
       </svg>
@@ -279,21 +276,6 @@ function TabStop({
     return () => node?.setAttribute("tabindex", "-1");
   }, [net, page, stage, selected, enabled]);
   return null;
-}
-
-/** The arcs of the chosen element, over the others. */
-function ChosenArcs({ net, page }: { net: NetDrawing; page: string }) {
-  const selected = useNet((state) => state.selected);
-  return shownPages(net, page).map(({ page, x, y }) => {
-    const arcs = page.arcs.filter((arc) => arc.place === selected || arc.transition === selected);
-    if (!arcs.length) return null;
-    return (
-      <g key={page.name} className="net-chosen">
-        <path className="net-lines" d={arcs.map((arc) => lineOf(arc.points, x, y)).join("")} />
-        <path className="net-heads" d={arcs.map((arc) => headsOf(arc, x, y)).join("")} />
-      </g>
-    );
-  });
 }
 
 /** Tokens shown in the tooltip. */

@@ -31,6 +31,7 @@ export const PageDrawing = memo(function PageDrawing({
       </text>
       <path className="net-lines" d={lines} />
       <path className="net-heads" d={heads} />
+      <Chosen page={page} />
       {page.places.map((place) => (
         <Place key={place.name} place={place} />
       ))}
@@ -59,6 +60,21 @@ export const PageDrawing = memo(function PageDrawing({
     </g>
   );
 });
+
+/** The arcs of the chosen element, over the others. */
+function Chosen({ page }: { page: NetPage }) {
+  const selected = useNet((state) =>
+    state.elements.pages.get(state.selected ?? "") === page.name ? state.selected : null,
+  );
+  if (selected === null) return null;
+  const arcs = page.arcs.filter((arc) => arc.place === selected || arc.transition === selected);
+  return (
+    <g className="net-chosen">
+      <path className="net-lines" d={arcs.map((arc) => lineOf(arc.points)).join("")} />
+      <path className="net-heads" d={arcs.map((arc) => headsOf(arc)).join("")} />
+    </g>
+  );
+}
 
 /** Lines around a middle, on a ground of their own. */
 function Lines({ text: { lines, x, y } }: { text: NetText }) {

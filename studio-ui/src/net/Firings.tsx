@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { NetDerived, NetFiring, NetRow } from "../api/schema";
 import { Swatch } from "../frame/Outline";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { Empty } from "../parts/Empty";
 import { goTo } from "../state/actions";
 import { typeOrder, useStudio } from "../state/store";
@@ -30,7 +30,6 @@ export function Firings() {
   return (
     <div className="net-log">
       <section className="net-firings">
-        <h2 className="net-head">{t.log}</h2>
         {shown.length ? null : <Empty title={t.logNone} text={t.logNoneText} />}
         <ul aria-label={t.log} ref={end} tabIndex={shown.length ? 0 : -1} hidden={!shown.length}>
           {shown.map((firing, i) => (
@@ -83,9 +82,9 @@ function Derived({ derived: { type, time, values, taken } }: { derived: NetDeriv
   const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
   return (
     <p className="net-derived">
-      <Swatch colour={typeColour(type, order)} /> <b>{t.derivedAt(type, String(time))}</b>{" "}
+      <Swatch {...typeLook(type, order)} /> <b>{t.derivedAt(type, String(time))}</b>{" "}
       <span className="mono">{valuesText(values)}</span>{" "}
-      <span className="dim">{taken.length ? t.of : ""}</span>
+      <span className="dim">{taken.length ? t.madeOf : ""}</span>
       {taken.map(({ tag, row }) => (
         <span key={tag} className="net-taken">
           <span className="mono dim">{tag}</span> {row ? <RowLink row={row} /> : <span>{t.anEvent}</span>}
@@ -122,7 +121,6 @@ function Excerpts() {
   const any = (origin?.file && origin.span) || row;
   return (
     <div className="net-excerpts">
-      <h2 className="net-head">{t.text}</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <section className="net-excerpts-body" tabIndex={0} aria-label={t.text}>
         {any ? null : <Empty title={t.textNone} />}

@@ -1,10 +1,12 @@
-/** The chosen place or transition: tokens, guard, arcs, bindings, where it comes from, its breakpoint. */
+/** The chosen place or transition: tokens, guard, arcs, bindings, its breakpoint; of a net file its texts can be changed. */
 import { ArrowRight } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import type { NetArc, NetOrigin, NetPlace, NetTransition } from "../api/schema";
+import { type ReactNode, useId, useState } from "react";
+import type { NetArc, NetChange, NetOrigin, NetPlace, NetTransition } from "../api/schema";
 import { Button } from "../parts/Button";
+import { Linked } from "../parts/Linked";
+import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
-import { fire, goToOrigin, setBreak, showElement } from "./actions";
+import { edit, fire, goToOrigin, saveAsFile, setBreak, showElement, sourceOf, whyFixed } from "./actions";
 import { bindingText, NO_TOKENS } from "./log";
 import { useNet } from "./state";
 import "./net.css";
@@ -34,6 +36,7 @@ function Summary() {
   const places = useNet((state) => state.elements.places.size);
   const transitions = useNet((state) => state.elements.transitions.size);
   const source = useNet((state) => state.source);
+  const id = useNet((state) => state.id);
   if (!net) return null;
   return (
     <>
@@ -44,6 +47,14 @@ function Summary() {
         <Row name={t.transitions}>{grouped(transitions)}</Row>
       </dl>
       <p className="dim net-note">{t.nothingChosen}</p>
+      {source ? null : (
+        <div className="net-note">
+          <Button isDisabled={!id} onPress={() => void saveAsFile()}>
+            {t.asFile}
+          </Button>
+          <p className="dim">{t.asFileText}</p>
+        </div>
+      )}
     </>
   );
 }
@@ -70,6 +81,65 @@ function Element({ name }: { name: string }) {
   );
 }
 
+function useFixed(): string | null {
+  const buffer = useStudio((state) => state.buffers[sourceOf(state)]);
+  return useNet((state) => whyFixed(state, buffer));
+}
+
+/** A text of an element that can be changed: the change counts on Enter or when the field is left. */
+function EditField(props: { name: string; text: string; change: Omit<NetChange, "text">; why?: string }) {
+  const { name, text, change, why } = props;
+  const [typed, setTyped] = useState<string | null>(null);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const id = useId();
+  const done = async () => {
+    if (typed === null || busy) return;
+    if (typed === text) return leave();
+    setBusy(true);
+    const found = await edit({ ...change, text: typed });
+    setBusy(false);
+    setWrong(found);
+    if (!found) setTyped(null);
+  };
+  const leave = () => {
+    setTyped(null);
+    setWrong(null);
+  };
+  return (
+    <>
+      <input
+        className="net-field net-edit mono"
+        aria-label={name}
+        aria-invalid={wrong ? true : undefined}
+        aria-describedby={wrong ? id : undefined}
+        spellCheck="false"
+        autoComplete="off"
+        disabled={why !== undefined}
+        title={why}
+        value={typed ?? text}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={() => void done()}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void done();
+          if (event.key === "Escape") leave();
+        }}
+      />
+      {wrong ? (
+        <p id={id} className="field-error">
+          <Linked text={wrong} />
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** The initial tokens as CPN ML writes them; null if not all of them are known here. */
+function initialText({ initial }: NetPlace): string | null {
+  if (initial.more) return null;
+  return initial.tokens.map(({ value, count }) => `${count}\`${value}`).join("++");
+}
+
 function arcsOf(pages: readonly { arcs: NetArc[] }[] | undefined, name: string): NetArc[] {
   return (pages ?? []).flatMap(({ arcs }) =>
     arcs.filter((arc) => arc.place === name || arc.transition === name),
@@ -79,6 +149,7 @@ function arcsOf(pages: readonly { arcs: NetArc[] }[] | undefined, name: string):
 function Arcs({ of }: { of: NetPlace | NetTransition }) {
   const pages = useNet((state) => state.net?.pages);
   const arcs = arcsOf(pages, of.name);
+  const fixed = useFixed();
   if (!arcs.length) return null;
   return (
     <Row name={t.arcs}>
@@ -93,7 +164,20 @@ function Arcs({ of }: { of: NetPlace | NetTransition }) {
               {arc.into === arc.out ? "↔" : arc.into === (arc.transition === of.name) ? "←" : "→"}
             </span>{" "}
             <Element name={arc.place === of.name ? arc.transition : arc.place} />{" "}
-            <span className="mono dim">{arc.text || t.noText}</span>
+            {fixed === null ? (
+              <EditField
+                name={t.inscription(arc.place, arc.into, arc.out)}
+                text={arc.text}
+                change={{
+                  what: "arc",
+                  element: arc.transition,
+                  place: arc.place,
+                  into: arc.into && arc.out ? null : arc.into,
+                }}
+              />
+            ) : (
+              <span className="mono dim">{arc.text || t.noText}</span>
+            )}
           </li>
         ))}
       </ul>
@@ -106,6 +190,8 @@ function Place({ place }: { place: NetPlace }) {
   const tokens = useNet((state) => state.marking[holder]) ?? NO_TOKENS;
   const places = useNet((state) => state.elements.places);
   const stop = useNet((state) => state.breaks.places[name]);
+  const fixed = useFixed();
+  const text = initialText(place);
   const fused =
     fusion === null ? [] : [...places.values()].filter((one) => one.fusion === fusion && one.name !== name);
   return (
@@ -122,6 +208,16 @@ function Place({ place }: { place: NetPlace }) {
             {fused.map((one) => (
               <Element key={one.name} name={one.name} />
             ))}
+          </Row>
+        ) : null}
+        {fixed === null ? (
+          <Row name={t.initial}>
+            <EditField
+              name={t.initial}
+              text={text ?? ""}
+              change={{ element: name, what: "initial", place: null, into: null }}
+              {...(text === null && { why: t.tooManyTokens })}
+            />
           </Row>
         ) : null}
         <Origin origin={origin} />
@@ -187,6 +283,8 @@ function Transition({ transition }: { transition: NetTransition }) {
   const { name, guard, urgency, priority, black, origin } = transition;
   const choice = useNet((state) => state.enabled[name]);
   const stop = useNet((state) => state.breaks.transitions.includes(name));
+  const fixed = useFixed();
+  const change = { element: name, place: null, into: null };
   return (
     <>
       <dl className="fields">
@@ -196,8 +294,24 @@ function Transition({ transition }: { transition: NetTransition }) {
             {choice ? t.canFireWith(choice.count) : t.cannotFire}
           </span>
         </Row>
-        <Row name={t.guard}>{guard ? <code>{guard}</code> : <span className="dim">{t.noGuard}</span>}</Row>
-        <Row name={t.priority}>{urgency === String(priority) ? urgency : `${urgency} (${priority})`}</Row>
+        <Row name={t.guard}>
+          {fixed === null ? (
+            <EditField name={t.guard} text={guard} change={{ ...change, what: "guard" }} />
+          ) : guard ? (
+            <code>{guard}</code>
+          ) : (
+            <span className="dim">{t.noGuard}</span>
+          )}
+        </Row>
+        <Row name={t.priority}>
+          {fixed === null ? (
+            <EditField name={t.priority} text={urgency} change={{ ...change, what: "priority" }} />
+          ) : urgency === String(priority) ? (
+            urgency
+          ) : (
+            `${urgency} (${priority})`
+          )}
+        </Row>
         <Row name={t.isBlack}>{black ? t.yes : t.no}</Row>
         <Origin origin={origin} />
         <Arcs of={transition} />

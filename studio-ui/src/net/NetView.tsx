@@ -16,7 +16,18 @@ import {
   X,
 } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Button as AriaButton, Dialog, DialogTrigger, Menu, MenuItem, Popover } from "react-aria-components";
+import {
+  Button as AriaButton,
+  Dialog,
+  DialogTrigger,
+  Menu,
+  MenuItem,
+  Popover,
+  Tab,
+  TabList,
+  TabPanel,
+  Tabs,
+} from "react-aria-components";
 import type { Problem } from "../api/schema";
 import { Button, IconButton } from "../parts/Button";
 import { Empty, Skeleton } from "../parts/Empty";
@@ -31,6 +42,7 @@ import { Canvas, canvas, nodeNamed } from "./Canvas";
 import { Firings } from "./Firings";
 import { bindingText } from "./log";
 import { RunTo } from "./RunTo";
+import { RandomStudy, SpaceStudy, VerifyStudy } from "./Studies";
 import { setNet, useNet } from "./state";
 import "./net.css";
 
@@ -80,13 +92,40 @@ export default function NetView() {
             onSize={setWanted}
           />
           <div className="net-bottom" style={{ height }}>
-            <Firings />
+            <Tabs className="net-tabs">
+              <TabList className="net-tab-list" aria-label={t.studies}>
+                <NetTab id="firings" name={t.log} />
+                <NetTab id="verify" name={t.verify} />
+                <NetTab id="space" name={t.space} />
+                <NetTab id="random" name={t.random} />
+              </TabList>
+              <TabPanel id="firings" className="net-tab-panel">
+                <Firings />
+              </TabPanel>
+              <TabPanel id="verify" className="net-tab-panel">
+                <VerifyStudy />
+              </TabPanel>
+              <TabPanel id="space" className="net-tab-panel">
+                <SpaceStudy />
+              </TabPanel>
+              <TabPanel id="random" className="net-tab-panel">
+                <RandomStudy />
+              </TabPanel>
+            </Tabs>
           </div>
         </>
       ) : opening ? (
         <Skeleton rows={8} />
       ) : null}
     </div>
+  );
+}
+
+function NetTab({ id, name }: { id: string; name: string }) {
+  return (
+    <Tab id={id} className="tab net-tab">
+      {name}
+    </Tab>
   );
 }
 

@@ -1,13 +1,35 @@
 /** Opening nets, firing transitions, taking firings back, runs; one call at a time, in the order they were asked for. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { NetFiring, NetOpened, NetOrigin, NetState } from "../api/schema";
+import type { NetChange, NetFiring, NetOpened, NetOrigin, NetState } from "../api/schema";
 import type { NetMove } from "../api/types";
-import { flush, goTo, messageOf, open, say, tell, textOf, unsavedTexts } from "../state/actions";
+import {
+  flush,
+  goTo,
+  loadFiles,
+  messageOf,
+  open,
+  openFile,
+  replaceText,
+  say,
+  tell,
+  textOf,
+  unsavedTexts,
+  withEditor,
+} from "../state/actions";
 import { rulesOf } from "../state/program";
 import { get, type Studio, set, useStudio } from "../state/store";
-import { counted, texts } from "../texts";
+import { counted, sentences, texts } from "../texts";
 import { enabledIn, logAfter, markingAfter } from "./log";
-import { elementsOf, getNet, newSession, type Options, type Session, setNet, type Trouble } from "./state";
+import {
+  elementsOf,
+  getNet,
+  type NetView,
+  newSession,
+  type Options,
+  type Session,
+  setNet,
+  type Trouble,
+} from "./state";
 
 const t = texts.net;
 
@@ -101,7 +123,7 @@ export async function openNet(): Promise<void> {
 }
 
 /** The unsaved texts that a net is made of. */
-function textsOf(source: string): Record<string, string> {
+export function textsOf(source: string): Record<string, string> {
   if (!source) return unsavedTexts();
   flush();
   const buffer = get().buffers[source];
@@ -364,6 +386,68 @@ export async function loadText(path: string): Promise<string | null> {
   await open(path);
   const buffer = get().buffers[path];
   return buffer && buffer.error === null ? textOf(path) : null;
+}
+
+// -- editing ---------------------------------------------------------------------------------------------------
+
+/** Why the elements of the net cannot be changed; null if they can. Those of rules are changed in the rules. */
+export function whyFixed({ source, id, running, stale }: NetView, buffer: { writable: boolean } | undefined) {
+  if (!source || !id) return t.fixedRules;
+  if (buffer && !buffer.writable) return t.fixedFile;
+  if (stale) return t.stale;
+  return running ? t.fixedRunning : null;
+}
+
+/** Changes an element by its text; the file's text follows, unsaved. Returns what is wrong with it. */
+export async function edit(change: NetChange): Promise<string | null> {
+  let wrong: string | null = null;
+  await queued(async () => {
+    const { id, source } = getNet();
+    if (!id || !source) return;
+    try {
+      const opened = await api.editNet(id, [change]);
+      if (getNet().id !== id) return;
+      await open(source);
+      const text = await fileText(id, source);
+      withEditor((editor) => editor.prepare(source)); // so that it can be undone there
+      replaceText(source, text);
+      setNet(openedSession(opened, source, signatureOf(get(), source)));
+      say(t.edited(change.element));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.kind === "unknown-net") lost(error);
+      wrong = error.problems.length
+        ? error.problems.map(({ message, hint }) => sentences(message, hint)).join(" ")
+        : messageOf(error);
+    }
+  });
+  return wrong;
+}
+
+/** The net as the text of its file. CPN Tools reads ISO-8859-1: other characters are written by their numbers. */
+async function fileText(id: string, path: string): Promise<string> {
+  const file = await api.exportNet(id, path.endsWith(".cpn") ? "cpn" : "net.json");
+  if (!path.endsWith(".cpn")) return file.text();
+  const text = new TextDecoder("iso-8859-1").decode(await file.arrayBuffer());
+  return text.replace(/[^\0-\x7f]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Writes the net of the program into a file of the project, where it can be changed, and opens that. */
+export async function saveAsFile(): Promise<void> {
+  const { id, net } = getNet();
+  if (!id || !net) return;
+  const stem = net.name.replace(/[^A-Za-z0-9_-]/g, "_") || "net";
+  const taken = (path: string) => get().files.some((file) => file.path === path);
+  let path = `${stem}.net.json`;
+  for (let n = 2; taken(path); n++) path = `${stem}_${n}.net.json`;
+  try {
+    await api.write(path, await fileText(id, path), null);
+    await loadFiles();
+    await openFile(path, "Net");
+    say(t.asFileDone(path));
+  } catch (error) {
+    tell(error);
+  }
 }
 
 // -- what the view follows ---------------------------------------------------------------------------------------

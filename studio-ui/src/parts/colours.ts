@@ -21,6 +21,16 @@ export function typeColour(name: string, order: readonly string[]): string {
   return at < 0 ? INPUT : (COLOURS[at % COLOURS.length] ?? INPUT);
 }
 
+/** Has the colour of a type come before? Then a second mark, a hole, tells it from the first that has it. */
+export function isSecond(name: string, order: readonly string[]): boolean {
+  return order.indexOf(name) >= COLOURS.length;
+}
+
+/** The look of a type as a swatch takes it. */
+export function typeLook(name: string, order: readonly string[]): { colour: string; second: boolean } {
+  return { colour: typeColour(name, order), second: isSecond(name, order) };
+}
+
 /** Contrast that graphics need beside their ground. */
 const CONTRAST = 3;
 const GROUND = { light: [255, 255, 255], dark: [22, 24, 29] } as const;

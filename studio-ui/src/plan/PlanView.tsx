@@ -13,7 +13,7 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Definition, PlanAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { INPUT, typeColour } from "../parts/colours";
+import { INPUT, isSecond, typeColour, typeLook } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { Splitter } from "../parts/Splitter";
 import { keepSizes, keptSizes } from "../parts/sizes";
@@ -254,7 +254,10 @@ function Graph({
                 onFocus={() => onPoint(box.id)}
                 onBlur={() => onPoint(null)}
               >
-                <i className="plan-edge" style={{ background: typeColour(definition.output, order) }} />
+                <i
+                  className={isSecond(definition.output, order) ? "plan-edge is-second" : "plan-edge"}
+                  style={{ borderColor: typeColour(definition.output, order) }}
+                />
                 <span className="plan-name">
                   {definition.name}
                   {definition.name === definition.output ? null : (
@@ -332,9 +335,7 @@ function InputRow({ box, plan, pointed, onPoint }: Pointing & { box: PlanBox; pl
           </span>
         </span>
       </th>
-      <td className="is-number">{box.level}</td>
-      <td className="dim">{box.kind === "timer" ? t.timer : t.input}</td>
-      <td colSpan={COLUMNS.length - 3}>
+      <td colSpan={2}>
         {attributes?.map(({ name, type }) => (
           <span key={name} className="plan-attribute">
             {name} <span className="dim">{type ?? ""}</span>
@@ -342,17 +343,22 @@ function InputRow({ box, plan, pointed, onPoint }: Pointing & { box: PlanBox; pl
         ))}
         {!attributes && box.kind === "input" ? <span className="dim">{t.unknown}</span> : null}
       </td>
+      <td className="is-number">{box.level}</td>
+      <td className="dim" colSpan={COLUMNS.length - 4}>
+        {box.kind === "timer" ? t.timer : t.input}
+      </td>
     </tr>
   );
 }
 
+/** Keys and what is kept come first: they are what one opens the plan for, and the rest may need scrolling. */
 const COLUMNS = [
   t.definition,
+  t.key,
+  t.keeps,
   t.level,
   t.language,
   t.reads,
-  t.key,
-  t.keeps,
   t.state,
   t.costs,
   t.spark,
@@ -376,11 +382,6 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
           </tr>
         </thead>
         <tbody>
-          {boxes
-            .filter((box) => !box.definition)
-            .map((box) => (
-              <InputRow key={box.id} box={box} plan={plan} pointed={pointed} onPoint={onPoint} />
-            ))}
           {plan.definitions.map((definition, i) => {
             const id = `d:${names[i]}`;
             const key = keyText(definition);
@@ -398,20 +399,17 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                     title={t.go(definition.name)}
                     onClick={() => show(definition)}
                   >
-                    <Swatch colour={typeColour(definition.output, order)} />
+                    <Swatch {...typeLook(definition.output, order)} />
                     <span className="plan-go-name">{definition.name}</span>
                   </button>
                 </th>
-                <td className="is-number">{definition.level}</td>
-                <td>{texts.languages[definition.language] ?? definition.language}</td>
-                <td>{definition.reads.join(", ")}</td>
-                <td>
+                <td className="plan-keys">
                   {key ? (
                     <span className="mono">{key}</span>
                   ) : (
-                    <p className="dim" title={definition.why_no_key ?? undefined}>
-                      {definition.why_no_key ?? t.noKey}
-                    </p>
+                    <span className="dim" title={definition.why_no_key ?? undefined}>
+                      {t.noKey}
+                    </span>
                   )}
                 </td>
                 <td>
@@ -428,6 +426,9 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                     </p>
                   ))}
                 </td>
+                <td className="is-number">{definition.level}</td>
+                <td>{texts.languages[definition.language] ?? definition.language}</td>
+                <td>{definition.reads.join(", ")}</td>
                 <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
                 <td>
                   {costsOf(definition).length === 0 ? <span className="dim">{t.noCosts}</span> : null}
@@ -453,6 +454,11 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
               </tr>
             );
           })}
+          {boxes
+            .filter((box) => !box.definition)
+            .map((box) => (
+              <InputRow key={box.id} box={box} plan={plan} pointed={pointed} onPoint={onPoint} />
+            ))}
         </tbody>
       </table>
     </section>

@@ -5,7 +5,7 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { ChangesAnswer, Row, Ticks } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { IconButton } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { ErrorBox, Skeleton } from "../parts/Empty";
 import { select } from "../state/actions";
 import { useStudio } from "../state/store";
@@ -113,7 +113,7 @@ function Found({ found, before }: { found: ChangesAnswer; before: string }) {
           {rows.map(({ type, gained, lost, same }) => (
             <tr key={type}>
               <th scope="row">
-                <Swatch colour={typeColour(type, order)} /> {type}
+                <Swatch {...typeLook(type, order)} /> {type}
               </th>
               {(
                 [
@@ -180,7 +180,7 @@ function Line({ change, before, order }: { change: Change; before: string; order
       >
         <b className={gained ? "is-good" : "is-error"}>{gained ? "+" : "\u2212"}</b>
         <span className="change-type">
-          <Swatch colour={typeColour(row.type, order)} />
+          <Swatch {...typeLook(row.type, order)} />
           {row.type}
           <span className="hidden">{gained ? t.gained : t.lost}</span>
         </span>

@@ -16,7 +16,7 @@ import { api, ConnectionLost } from "../api/client";
 import type { Row, RowsAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { isSecond, typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { MenuButton } from "../parts/MenuButton";
 import { exportRows } from "../state/exports";
@@ -226,17 +226,42 @@ function columnsOf({ attributes }: Data, single: boolean, lasting: boolean): Col
   return out;
 }
 
-const WIDTHS: Record<string, string> = {
-  type: "minmax(96px, 168px)",
-  time: "minmax(149px, 176px)",
-  end: "minmax(96px, 176px)",
-  values: "minmax(240px, 1fr)",
-};
+/** About how wide a character is, in a name and in a time, and what stands beside it: the swatch, the arrow. */
+const CHARACTER = { name: 7.4, mono: 7.25 };
+const BESIDE = { type: 20, arrow: 20 };
+
+/** The widths of the columns that all types have, by the content of the rows that are there. */
+function widthsOf(data: Data, clock: Clock, types: readonly string[]): Record<string, string> {
+  const longest = (some: readonly string[]) => Math.max(0, ...some.map((text) => text.length));
+  const rows = [...data.pages.values()].flat();
+  const name = Math.ceil(longest(types) * CHARACTER.name) + BESIDE.type;
+  const most = Math.min(260, Math.max(72, name));
+  const wide = (some: readonly string[], title: string) =>
+    `${Math.ceil(Math.max(longest(some) * CHARACTER.mono + 1, title.length * CHARACTER.name + BESIDE.arrow))}px`;
+  return {
+    type: `minmax(${Math.min(96, most)}px, ${most}px)`,
+    time: wide(
+      rows.map((row) => clock.text(row.ticks)),
+      t.time,
+    ),
+    end: wide(
+      rows.map((row) =>
+        row.end_ticks === null
+          ? row.open
+            ? t.open
+            : ""
+          : (clock.between(row.ticks, row.end_ticks)[1] ?? ""),
+      ),
+      t.end,
+    ),
+    values: "minmax(88px, 1fr)",
+  };
+}
 
 /** Numbers take little room, texts share it; what is left is behind the last column. */
-function templateOf(columns: readonly Column[]): string {
+function templateOf(columns: readonly Column[], widths: Record<string, string>): string {
   const own = columns.map(
-    ({ name, numeric }) => WIDTHS[name] ?? (numeric ? "minmax(72px, 120px)" : "minmax(88px, 240px)"),
+    ({ name, numeric }) => widths[name] ?? (numeric ? "minmax(72px, 120px)" : "minmax(88px, 240px)"),
   );
   return columns.some(({ name }) => name === "values") ? own.join(" ") : `${own.join(" ")} minmax(0, 1fr)`;
 }
@@ -271,7 +296,12 @@ function Rows({
     (one) => one.lasting && (!shownTypes.length || shownTypes.includes(one.type)),
   );
   const columns = useMemo(() => columnsOf(data, single !== undefined, lasting), [data, single, lasting]);
-  const template = templateOf(columns);
+  const template = useMemo(() => {
+    const types = (found ?? []).flatMap(({ type, count }) =>
+      count && (!shownTypes.length || shownTypes.includes(type)) ? type : [],
+    );
+    return templateOf(columns, widthsOf(data, clock, types));
+  }, [columns, data, clock, found, shownTypes]);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -361,6 +391,7 @@ function Rows({
                 template={template}
                 clock={clock}
                 colour={row ? typeColour(row.type, order) : ""}
+                second={row !== undefined && isSecond(row.type, order)}
                 chosen={
                   row !== undefined && chosen !== null && isSame(row, chosen.label, chosen.type, chosen.start)
                 }
@@ -416,6 +447,7 @@ const TableRow = memo(function TableRow({
   template,
   clock,
   colour,
+  second,
   chosen,
   tab,
   onPick,
@@ -427,6 +459,7 @@ const TableRow = memo(function TableRow({
   template: string;
   clock: Clock;
   colour: string;
+  second: boolean;
   chosen: boolean;
   tab: boolean;
   onPick: (i: number) => void;
@@ -447,7 +480,7 @@ const TableRow = memo(function TableRow({
       {columns.map((column) => (
         <div role="cell" key={column.name} className={column.numeric ? "cell is-number mono" : "cell"}>
           {row ? (
-            <Cell row={row} name={column.name} clock={clock} colour={colour} />
+            <Cell row={row} name={column.name} clock={clock} colour={colour} second={second} />
           ) : (
             <i className="cell-wait" />
           )}
@@ -474,11 +507,19 @@ function Values({ row }: { row: Row }) {
   );
 }
 
-function Cell({ row, name, clock, colour }: { row: Row; name: string; clock: Clock; colour: string }) {
+interface CellProps {
+  row: Row;
+  name: string;
+  clock: Clock;
+  colour: string;
+  second: boolean;
+}
+
+function Cell({ row, name, clock, colour, second }: CellProps) {
   if (name === "type")
     return (
       <>
-        <Swatch colour={colour} />
+        <Swatch colour={colour} second={second} />
         {row.type}
       </>
     );

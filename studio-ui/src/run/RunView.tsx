@@ -248,7 +248,8 @@ function Changed() {
     void [files, buffers, project];
     return then !== null && result !== null && differs(then, snapshot());
   }, [then, result, files, buffers, project]);
-  if (!changed) return null;
+  const gone = useRun((state) => state.gone);
+  if (!changed || gone) return null;
   return (
     <span className="run-changed" role="note" title={t.changed}>
       <History size={14} aria-hidden />
@@ -341,10 +342,13 @@ function Found({ waiting = false }: { waiting?: boolean }) {
   }, []);
   // as much as the lanes need, but no more than half
   const inputs = result?.inputs.length ?? 0;
-  const need = inputs * (inputs > 4 ? 18 : 24) + (result?.found.length ?? 0) * 44 + 56;
+  const theirs = inputs * (inputs > 4 ? 18 : 24);
+  const need = theirs + (result?.found.length ?? 0) * 44 + 56;
   const most = Math.max(120, room - 140);
   const initial = Math.round(Math.min(Math.max(need, 140), Math.max(140, room * 0.5)));
   const height = Math.min(wanted || initial, most);
+  const crowded = room > 0 && theirs > 0.6 * (height - 56);
+  useEffect(() => setRun({ crowded }), [crowded]);
   return (
     <div className={waiting ? "found is-waiting" : "found"} ref={box} inert={waiting}>
       <div className="found-timeline" style={{ height }}>

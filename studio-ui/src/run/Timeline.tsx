@@ -14,7 +14,7 @@ import {
 } from "react";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { INPUT, strokeColour, typeColour } from "../parts/colours";
+import { INPUT, isSecond, strokeColour, typeColour } from "../parts/colours";
 import { say } from "../state/actions";
 import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
@@ -36,7 +36,7 @@ import {
   strips,
 } from "./lanes";
 import { useRunOrder } from "./order";
-import { getRun, type Marked, setRun, useRun } from "./state";
+import { getRun, type Marked, setRun, showsInputs, useRun } from "./state";
 import { FORCED, themeOf } from "./theme";
 import type { Clock, Range } from "./time";
 import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
@@ -103,7 +103,7 @@ export function Timeline() {
     () => emptyPicture(result?.inputs ?? [], result?.found ?? [], limits),
     [result, limits],
   );
-  const inputs = useRun((state) => state.inputs);
+  const inputs = useRun(showsInputs);
   const shown = useMemo(() => {
     const all = picture ?? empty;
     return inputs ? all : { ...all, lanes: all.lanes.filter((lane) => !lane.input) };
@@ -126,7 +126,7 @@ function Bar({ clock }: { clock: Clock }) {
   const by = useRun((state) => state.by);
   const attributes = useRun((state) => state.attributes);
   const more = useRun((state) => state.picture?.more ?? 0);
-  const inputs = useRun((state) => state.inputs);
+  const inputs = useRun(showsInputs);
   return (
     <div className="view-bar timeline-bar">
       <span className="dim mono timeline-day">{clock.span(range, limits)}</span>
@@ -199,7 +199,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const order = useRunOrder();
   const shownRun = useRun((state) => state.shown);
   const by = useRun((state) => state.by);
-  const inputs = useRun((state) => state.inputs);
+  const inputs = useRun(showsInputs);
 
   const scroller = useRef<HTMLDivElement>(null);
   const stage = useRef<HTMLDivElement>(null);
@@ -235,6 +235,10 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const whole = places.reduce((sum, strip) => sum + strip.height, 0);
   const colours = useMemo(
     () => picture.lanes.map((lane) => (lane.input ? "" : typeColour(lane.type, order))) ?? [],
+    [picture, order],
+  );
+  const seconds = useMemo(
+    () => picture.lanes.map((lane) => !lane.input && isSecond(lane.type, order)),
     [picture, order],
   );
   const ticks = useMemo(() => (width ? clock.axis(range, width) : []), [clock, range, width]);
@@ -305,6 +309,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
         strips: places,
         colours: own,
         strokes,
+        seconds,
         dimmed,
         ticks,
         spots,
@@ -313,7 +318,22 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
       });
     });
     return () => cancelAnimationFrame(frame);
-  }, [picture, width, height, scroll, range, places, colours, types, ticks, spots, brush, dark, forced]);
+  }, [
+    picture,
+    width,
+    height,
+    scroll,
+    range,
+    places,
+    colours,
+    seconds,
+    types,
+    ticks,
+    spots,
+    brush,
+    dark,
+    forced,
+  ]);
 
   // d3-zoom turns wheel, pinch and drag into a transform, and that is a range
   useEffect(() => {
@@ -568,7 +588,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
                 title={lane.input ? lane.name : `${lane.name}\n${t.onlyType(lane.type)}`}
                 onClick={() => toggleType(lane.type)}
               >
-                <Swatch colour={colours[i] || INPUT} />
+                <Swatch colour={colours[i] || INPUT} second={seconds[i] ?? false} />
                 <span className="lane-name">
                   {lane.name}
                   {lane.name === lane.type ? null : <span className="dim"> {lane.type}</span>}

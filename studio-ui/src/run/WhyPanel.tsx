@@ -2,10 +2,10 @@
 import { ChevronDown, ChevronRight, Copy, FileText } from "lucide-react";
 import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { Constituent, Row, Source, WhyAnswer } from "../api/types";
+import type { Constituent, Row, Source, Ticks, WhyAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
-import { typeColour } from "../parts/colours";
+import { typeLook } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { derives } from "../parts/order";
 import { goTo, goToDefinition, say, tell } from "../state/actions";
@@ -27,6 +27,8 @@ interface Shared {
   clock: Clock;
   order: string[];
   definitions: Set<string>;
+  /** the time of the detection: times of its day have no date */
+  at: Ticks;
 }
 
 const Context = createContext<Shared | null>(null);
@@ -91,10 +93,10 @@ export default function WhyPanel() {
   if (!got) return <Skeleton rows={6} />;
   const { detection, constituents, more } = got.answer;
   return (
-    <Context.Provider value={shared}>
+    <Context.Provider value={{ ...shared, at: detection.ticks }}>
       <div className="why" aria-busy={got.label !== label}>
         <Top row={detection} />
-        <h3 className="why-head">{t.constituents(constituents.length + more)}</h3>
+        <h3 className="why-head">{t.constituents(byRow(constituents).length + more)}</h3>
         {constituents.length ? (
           <List of={constituents} more={more} />
         ) : (
@@ -137,7 +139,7 @@ function useShared(): Shared {
 
 function TypeSwatch({ type }: { type: string }) {
   const { order } = useShared();
-  return <Swatch colour={typeColour(type, order)} />;
+  return <Swatch {...typeLook(type, order)} />;
 }
 
 function Top({ row }: { row: Row & { source: Source | null } }) {
@@ -218,22 +220,37 @@ function definitionOf(type: string): string {
 /** So many constituents show their values from the beginning. */
 const OPEN = 3;
 
+/** Rows with the roles that each has: one row in several roles is listed once. */
+function byRow(of: readonly Constituent[]): { one: Constituent; roles: (string | null)[] }[] {
+  const out: { one: Constituent; roles: (string | null)[] }[] = [];
+  const known = new Map<string, (string | null)[]>();
+  for (const one of of) {
+    const roles = one.label === null ? undefined : known.get(one.label);
+    if (roles) {
+      if (!roles.includes(one.role)) roles.push(one.role);
+      continue;
+    }
+    const own = [one.role];
+    if (one.label !== null) known.set(one.label, own);
+    out.push({ one, roles: own });
+  }
+  return out;
+}
+
 function List({ of, more }: { of: Constituent[]; more: number }) {
   const [all, setAll] = useState(false);
-  const shown = all ? of : of.slice(0, FIRST);
-  const seen = new Set<string>();
+  const rows = useMemo(() => byRow(of), [of]);
+  const shown = all ? rows : rows.slice(0, FIRST);
   return (
     <ul className="constituents">
-      {shown.map((one, i) => {
-        const again = one.label !== null && seen.has(one.label);
-        if (one.label !== null) seen.add(one.label);
-        // biome-ignore lint/suspicious/noArrayIndexKey: one event may have several roles
-        return <Item key={i} one={one} again={again} unfolded={of.length <= OPEN && !again} />;
-      })}
-      {of.length > shown.length ? (
+      {shown.map(({ one, roles }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a time in which nothing was found has no other name
+        <Item key={i} one={one} roles={roles} unfolded={rows.length <= OPEN} />
+      ))}
+      {rows.length > shown.length ? (
         <li>
           <Button kind="quiet" onPress={() => setAll(true)}>
-            {t.more} ({grouped(of.length - shown.length)})
+            {t.more} ({grouped(rows.length - shown.length)})
           </Button>
         </li>
       ) : null}
@@ -264,7 +281,9 @@ function SourceLink({ source }: { source: Source }) {
       aria-label={name}
       onClick={() => void goTo({ path: file, line, column: 1 })}
     >
-      <span className="mono">{place}</span>
+      <span className="mono">
+        <span className="place-file">{file}</span>:{line}
+      </span>
     </button>
   );
 }
@@ -280,8 +299,17 @@ function absentText(clock: Clock, one: Constituent): string {
   return t.absentFrom(...clock.between(from, to));
 }
 
-function Item({ one, again, unfolded }: { one: Constituent; again: boolean; unfolded: boolean }) {
-  const { clock, definitions } = useShared();
+/** A time with more characters than a day and a time of day has a line of its own. */
+const LONG = 19;
+
+interface ItemProps {
+  one: Constituent;
+  roles: readonly (string | null)[];
+  unfolded: boolean;
+}
+
+function Item({ one, roles, unfolded }: ItemProps) {
+  const { clock, definitions, at } = useShared();
   const [open, setOpen] = useState(true);
   const [wide, setWide] = useState(unfolded);
   const inner = one.constituents.length > 0 || one.more > 0;
@@ -295,18 +323,18 @@ function Item({ one, again, unfolded }: { one: Constituent; again: boolean; unfo
     setRun({ pointed: marked });
     showTime(marked);
   };
-  // an atom, which says once more what its type and values say
-  const role = one.role?.startsWith(one.type) || absent ? null : one.role;
+  // an atom says once more what its type and values say
+  const role = absent ? "" : roles.filter((each) => each && !each.startsWith(one.type)).join(", ");
   const time =
     one.ticks === null
       ? ""
       : absent
         ? absentText(clock, one)
         : one.open
-          ? `${clock.text(one.ticks)} – ${texts.run.open}`
+          ? `${clock.between(at, one.ticks)[1]} – ${texts.run.open}`
           : one.end_ticks === null
-            ? clock.text(one.ticks)
-            : clock.between(one.ticks, one.end_ticks).join(" – ");
+            ? clock.between(at, one.ticks)[1]
+            : [clock.between(at, one.ticks)[1], clock.between(one.ticks, one.end_ticks)[1]].join(" – ");
   return (
     <li
       className={absent ? "constituent is-absent" : "constituent"}
@@ -333,21 +361,20 @@ function Item({ one, again, unfolded }: { one: Constituent; again: boolean; unfo
         <button
           type="button"
           className="constituent-main"
-          title={one.role ?? undefined}
+          title={roles.filter(Boolean).join("\n") || undefined}
           aria-expanded={values.length ? wide : undefined}
           onClick={show}
         >
           <span className="constituent-title">
             <TypeSwatch type={one.type} />
             <b>{absent ? t.absent(one.type) : one.type}</b>
-            {role ? <span className="dim">{role}</span> : null}
+            {role ? <span className="dim constituent-role">{role}</span> : null}
           </span>
           <span
-            className={absent ? "constituent-time" : "constituent-time mono"}
+            className={`constituent-time ${absent ? "" : "mono"} ${time.length > LONG ? "is-long" : ""}`}
             title={one.ticks === null ? undefined : clock.full(one.ticks)}
           >
             {time}
-            {again ? <span className="dim"> {t.again}</span> : null}
           </span>
         </button>
         {one.source?.file ? (

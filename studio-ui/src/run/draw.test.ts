@@ -48,7 +48,7 @@ function lane(change: Partial<DrawnLane>): DrawnLane {
 function scene(one: DrawnLane, range: Scene["range"], own = range): Scene {
   const picture: Picture = { range: own, exact: false, total: 0, count: 0, lanes: [one], more: 0 };
   const strips = [{ top: 0, height: 40 }];
-  const none = { ticks: [], spots: [], brush: null, dimmed: [] };
+  const none = { ticks: [], spots: [], brush: null, dimmed: [], seconds: [] };
   return {
     width: 100,
     height: 40,

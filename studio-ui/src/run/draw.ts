@@ -12,6 +12,8 @@ import {
 import type { AxisTick, Range } from "./time";
 
 const RADIUS = 4.5;
+/** The hole in marks of a second type: its height in strokes and bars, its radius in points, and how high it is in a column. */
+const HOLE = { size: 3, radius: 1.75, up: 3 };
 
 export interface Theme {
   grid: string;
@@ -51,6 +53,8 @@ export interface Scene {
   colours: readonly string[];
   /** the colours of thin strokes, which need more contrast than areas */
   strokes: readonly string[];
+  /** lanes of a type whose colour another type has, too: a hole in each mark tells them apart */
+  seconds: readonly boolean[];
   dimmed: readonly boolean[];
   ticks: readonly AxisTick[];
   spots: readonly Spot[];
@@ -78,8 +82,9 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
     line(context, 0, under, width, under);
     context.globalAlpha = scene.dimmed[i] ? 0.25 : 1;
     const colour = scene.colours[i] ?? theme.input;
-    if (lane.counts) drawCounts(context, scene, lane, lane.counts, strip, colour);
-    else drawMarks(context, scene, lane, strip, colour, scene.strokes[i] ?? colour);
+    if (lane.counts) drawCounts(context, scene, lane, lane.counts, strip, colour, scene.seconds[i] ?? false);
+    else
+      drawMarks(context, scene, lane, strip, colour, scene.strokes[i] ?? colour, scene.seconds[i] ?? false);
     context.globalAlpha = 1;
   });
   drawSpots(context, scene);
@@ -110,11 +115,12 @@ function line(context: CanvasRenderingContext2D, x1: number, y1: number, x2: num
  */
 function drawCounts(
   context: CanvasRenderingContext2D,
-  { width, range, picture }: Scene,
+  { width, range, picture, theme }: Scene,
   lane: DrawnLane,
   counts: readonly number[],
   strip: Strip,
   colour: string,
+  second: boolean,
 ) {
   const room = strip.height - 5;
   const bottom = strip.top + strip.height - 1;
@@ -133,7 +139,13 @@ function drawCounts(
     if (count) {
       const high = Math.max(3, Math.round(Math.sqrt(count / lane.most) * room));
       const right = Math.round(from + next * each);
-      context.fillRect(left, bottom - high, Math.max(1, right - left), high);
+      const wide = Math.max(1, right - left);
+      context.fillRect(left, bottom - high, wide, high);
+      if (second && high > HOLE.up + HOLE.size) {
+        context.fillStyle = theme.back;
+        context.fillRect(left, bottom - HOLE.up - HOLE.size, wide, HOLE.size);
+        context.fillStyle = colour;
+      }
     }
     i = next;
   }
@@ -146,6 +158,7 @@ function drawMarks(
   strip: Strip,
   colour: string,
   stroke: string,
+  second: boolean,
 ) {
   const middle = strip.top + strip.height / 2;
   context.fillStyle = colour;
@@ -161,6 +174,7 @@ function drawMarks(
     context.fill();
     context.globalAlpha = faint / 2;
     if (edged) context.stroke();
+    if (second) hole(context, mark, range, width, barPlace(strip, mark.depth, lane.depths), theme.back);
   }
   context.globalAlpha = faint;
   // where points would cover each other they are strokes, whose density is seen
@@ -173,7 +187,9 @@ function drawMarks(
     context.globalAlpha *= lane.input ? 1 : 0.85;
     for (const mark of shown) {
       const x = pixel(range, width, mark.start);
-      context.fillRect(x - 0.75, middle - high / 2, 1.5, high);
+      const part = second ? (high - HOLE.size) / 2 : high;
+      context.fillRect(x - 0.75, middle - high / 2, 1.5, part);
+      if (second) context.fillRect(x - 0.75, middle + HOLE.size / 2, 1.5, part);
     }
     return;
   }
@@ -184,8 +200,40 @@ function drawMarks(
     context.fill();
     context.globalAlpha = faint * 0.7;
     context.stroke();
+    if (!second) continue;
+    context.beginPath();
+    context.arc(
+      pixel(range, width, mark.start),
+      middle + offMiddle(mark, strip),
+      HOLE.radius,
+      0,
+      2 * Math.PI,
+    );
+    context.globalAlpha = 1;
+    context.fillStyle = theme.back;
+    context.fill();
+    context.fillStyle = colour;
   }
   context.globalAlpha = faint;
+}
+
+/** A bar of a second type has a line of the ground along its middle. */
+function hole(
+  context: CanvasRenderingContext2D,
+  mark: Mark,
+  range: Range,
+  width: number,
+  place: Strip,
+  back: string,
+) {
+  const colour = context.fillStyle;
+  const middle = place.top + place.height / 2;
+  if (place.height < 3 * HOLE.size) return;
+  if (!bar(context, mark, range, width, { ...place, top: middle - HOLE.size / 2, height: HOLE.size })) return;
+  context.globalAlpha = 1;
+  context.fillStyle = back;
+  context.fill();
+  context.fillStyle = colour;
 }
 
 /** Begins the path of a bar, if it is in view: each bar has a path of its own, which is faster than one of many. */

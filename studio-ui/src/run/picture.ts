@@ -1,13 +1,13 @@
 /** The timeline as a picture of its own: drawn from data for the range that is shown, with its lanes' names and counts. */
 import { api } from "../api/client";
-import { strokeColour, typeColour } from "../parts/colours";
+import { isSecond, strokeColour, typeColour } from "../parts/colours";
 import { get } from "../state/store";
 import { grouped, texts } from "../texts";
 import "./actions";
 import { draw, type Theme } from "./draw";
 import { type Picture, pictureOf, pixel, type Strip, strips } from "./lanes";
 import { runOrder } from "./order";
-import { getRun } from "./state";
+import { getRun, showsInputs } from "./state";
 import { themeOf } from "./theme";
 import type { AxisTick, Clock, Range } from "./time";
 
@@ -23,7 +23,8 @@ const MOST_LANES = 200;
 
 /** The picture as PNG. Raises an error if there is no run, and that of the server if it does not answer. */
 export async function timelinePng(title: string): Promise<Blob> {
-  const { shown: job, clock, range, by, inputs } = getRun();
+  const { shown: job, clock, range, by } = getRun();
+  const inputs = showsInputs(getRun());
   if (!job || !clock) throw new Error(texts.export.notDrawn);
   const width = WIDTH - LABELS - 2 * EDGE;
   const query = { from: clock.ticks(Math.floor(range.from)), to: clock.ticks(Math.ceil(range.to)), width };
@@ -47,6 +48,7 @@ function drawn(picture: Picture, clock: Clock, range: Range, width: number, titl
   const { dark } = get();
   const colours = picture.lanes.map((lane) => (lane.input ? theme.input : typeColour(lane.type, order)));
   const strokes = colours.map((colour) => strokeColour(colour, dark));
+  const seconds = picture.lanes.map((lane) => !lane.input && isSecond(lane.type, order));
   const ticks = clock.axis(range, width);
   context.scale(SCALE, SCALE);
   context.fillStyle = theme.back;
@@ -55,7 +57,7 @@ function drawn(picture: Picture, clock: Clock, range: Range, width: number, titl
   context.translate(EDGE, HEAD);
   axis(context, theme, ticks, range, width);
   context.translate(0, AXIS);
-  names(context, theme, picture, places, colours);
+  names(context, theme, picture, places, colours, seconds);
   context.translate(LABELS, 0);
   context.save();
   context.beginPath();
@@ -70,6 +72,7 @@ function drawn(picture: Picture, clock: Clock, range: Range, width: number, titl
     strips: places,
     colours,
     strokes,
+    seconds,
     ticks,
     theme,
   };
@@ -142,6 +145,7 @@ function names(
   picture: Picture,
   places: readonly Strip[],
   colours: readonly string[],
+  seconds: readonly boolean[],
 ) {
   picture.lanes.forEach((lane, i) => {
     const strip = places[i];
@@ -151,6 +155,10 @@ function names(
     context.fillRect(0, strip.top + strip.height - 1, LABELS, 1);
     context.fillStyle = colours[i] ?? theme.input;
     context.fillRect(0, middle - 4, 9, 9);
+    if (seconds[i]) {
+      context.fillStyle = theme.back;
+      context.fillRect(3, middle - 1, 3, 3);
+    }
     font(context, lane.input ? 12 : 13);
     context.fillStyle = lane.input ? theme.dim : theme.ink;
     const name = lane.name === lane.type ? lane.name : `${lane.name}  ${lane.type}`;

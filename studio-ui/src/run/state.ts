@@ -60,7 +60,9 @@ export interface RunState {
   by: string;
   attributes: string[];
   /** whether the lanes of input events are shown */
-  inputs: boolean;
+  inputs: boolean | null;
+  /** the timeline has little room: inputs, which nobody has asked for, leave it to the detections */
+  crowded: boolean;
   types: string[];
   filter: string;
   sort: string;
@@ -86,7 +88,7 @@ const sizes = keptSizes(SIZES, {
   side: null as boolean | null,
   sideWidth: 220,
   timelineHeight: 0,
-  inputs: true,
+  inputs: null as boolean | null,
 });
 
 export const useRun = create<RunState>()(() => ({
@@ -119,6 +121,7 @@ export const useRun = create<RunState>()(() => ({
   offered: [],
   before: null,
   comparing: false,
+  crowded: false,
   ...sizes,
 }));
 
@@ -130,6 +133,11 @@ useRun.subscribe(({ side, sideWidth, timelineHeight, inputs }, before) => {
 
 export const getRun = useRun.getState;
 export const setRun = useRun.setState;
+
+/** Whether inputs have lanes: as it was chosen, else if there is room. */
+export function showsInputs({ inputs, crowded }: RunState): boolean {
+  return inputs ?? !crowded;
+}
 
 /** The result of a run that is done, from the job's answer. */
 export function resultOf(job: Job): Result | null {

@@ -32,10 +32,15 @@ export function exportItems(state: Studio): MenuEntry[] {
   const run = job?.kind === "run" && job.state === "done";
   const rules = files.some((file) => file.path === active && file.kind === "rules");
   const noRun = run ? undefined : t.noRun;
+  const noNet = state.net ? undefined : t.noNet;
   return [
     { id: "text", label: t.text, why: active ? undefined : t.noFile },
     { id: "canonical", label: t.canonical, why: !active ? t.noFile : rules ? undefined : t.notRules },
     { id: "plan", label: t.plan, why: rulesOf(state.project, files).length > 0 ? undefined : t.noRules },
+    { id: "net-cpn", label: t.cpn, why: noNet },
+    { id: "net-json", label: t.netJson, why: noNet },
+    { id: "net-svg", label: t.netSvg, why: noNet },
+    { id: "net-png", label: t.netPng, why: noNet },
     { id: "png", label: t.png, why: noRun },
     { id: "html", label: t.html, why: noRun },
     { id: "csv", label: t.csv, why: noRun },
@@ -67,6 +72,9 @@ export async function exportAs(id: string): Promise<void> {
     else if (id === "plan") {
       const plan = await api.plan(unsavedTexts());
       download("plan.json", new Blob([`${JSON.stringify(plan, null, 2)}\n`], { type: "application/json" }));
+    } else if (id.startsWith("net-")) {
+      const { exportNet } = await import("../net/exports");
+      await exportNet(id);
     } else if (!job) return;
     else if (id === "png") {
       const { timelinePng } = await import("../run/picture");

@@ -1,6 +1,6 @@
 /** The start of the page, and what keeps it in step with the server, the address and the browser. */
 import { ApiError, api, onLost } from "../api/client";
-import type { Update } from "../api/types";
+import type { Job, Update } from "../api/types";
 import { follow } from "../api/updates";
 import { texts } from "../texts";
 import { existing } from "../views";
@@ -217,6 +217,16 @@ async function loadAbout(tries = 0) {
   if (asking) setTimeout(() => void loadAbout(tries + 1), 1000 * (tries + 1));
 }
 
+/** A job that another page has started takes the place of one that has ended. */
+function takeJob(data: Job) {
+  const { job: run, netJobs } = get();
+  const before = data.kind === "run" ? run : netJobs[data.kind];
+  const ended = !before || (before.state !== "queued" && before.state !== "running");
+  if (!ended && before.id !== data.id) return;
+  if (data.kind === "run") set({ job: data });
+  else set({ netJobs: { ...netJobs, [data.kind]: data } });
+}
+
 function takeUpdate(update: Update) {
   if (update.event === "file") {
     void loadFiles().catch(tell);
@@ -225,10 +235,7 @@ function takeUpdate(update: Update) {
     if (path === "studio.json") void loadProject().catch(tell);
     checkSoon();
   } else if (update.event === "job") {
-    // a run that another page has started takes the place of one that has ended
-    const { job } = get();
-    const ended = !job || (job.state !== "queued" && job.state !== "running");
-    if (update.data && (ended || job.id === update.data.id)) set({ job: update.data });
+    if (update.data) takeJob(update.data);
   } else if (update.event === "worker") {
     // the first one that is ready is none that was restarted
     const { worker, state, message } = update.data ?? {};

@@ -6,6 +6,7 @@ import type {
   EventChoice,
   FileEntry,
   Job,
+  JobKind,
   OutlineEntry,
   PlanAnswer,
   Problem,
@@ -123,6 +124,8 @@ export interface Studio {
   /** why the chosen detection was made, once that is known */
   why: WhyAnswer | null;
   job: Job | null;
+  /** the last verification, state space and random runs of the program's net */
+  netJobs: Partial<Record<JobKind, Job>>;
   /** the id of the net that is shown, for exports */
   net: string | null;
   /** the server's worker of nets has ended, and why: every net that was open is gone */
@@ -178,6 +181,7 @@ export const useStudio = create<Studio>()(
       why: null,
       job: null,
       eventCounts: null,
+      netJobs: {},
       net: null,
       netsEnded: null,
       connection: "connecting",

@@ -47,7 +47,9 @@ def test_axe_finds_nothing_serious_in_any_view(
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_drawings(serve: Callable[..., Any], visit: Callable[..., Any], theme: str) -> None:
+def test_axe_finds_nothing_serious_in_drawings(
+    serve: Callable[..., Any], visit: Callable[..., Any], theme: str
+) -> None:
     served = serve("labor", name=f"drawn-{theme}")
     page = visit(served, "/labor.epl/graph/Duration", color_scheme=theme)
     expect(page.get_by_test_id("node-a2")).to_be_visible()

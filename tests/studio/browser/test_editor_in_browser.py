@@ -53,6 +53,30 @@ def test_places_are_shown_in_files_that_were_open_before(serve: Callable[..., An
         expect(editor(page)).to_contain_text("MeanDelay")
 
 
+def test_letters_for_a_dialog_that_is_still_loaded_wait_for_it(
+    serve: Callable[..., Any], visit: Callable[..., Any], browser: Any
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    held: list[Any] = []
+    context.route("**/Dialogs-*.js", lambda route: held.append(route))
+    served = serve("flights")
+    page = visit(served, "/delays.esql/text", context=context)
+    checked(page, 0)
+    editor(page).click()
+    page.keyboard.press("Control+p")
+    page.keyboard.type("KnockOm")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("n")
+    assert page.evaluate("document.querySelector('[role=dialog]')") is None
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("combobox", name="File or definition")).to_have_value("KnockOn")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("flights.tesla", exact=True).last).to_be_visible()
+    files(page).get_by_role("treeitem", name="delays.esql").click()
+    expect(page.locator(".dirty")).to_have_count(0)
+
+
 @pytest.mark.parametrize(
     ("before", "pasted", "after"),
     [

@@ -76,7 +76,7 @@ class _Checks:
         right = True
         for name, sort in known.items():
             if name in node.of.needed or node.attributes.get(name) is not None:
-                wanted = _misfit(node.attributes.get(name), sort)
+                wanted = misfit(node.attributes.get(name), sort)
                 right = right and not wanted
                 if wanted:
                     self.report("type-mismatch", f"`{name}` must be {wanted}", node)
@@ -341,7 +341,7 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _misfit(value: Any, sort: str) -> str:
+def misfit(value: Any, sort: str) -> str:
     """What an attribute must be, if it is not."""
     if sort == WHOLE:
         return "" if _whole(value) else "a whole number"

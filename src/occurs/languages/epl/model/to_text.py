@@ -27,7 +27,12 @@ def text_of(source: str, file: str | None = None) -> str:
     """The EPL text of a model file.  Raises SyntaxProblem or DefinitionProblem with all problems and their nodes."""
     model, problems = read(source, file)
     raise_problems(problems + validate(model, file))
-    text = render(file_of(model, file))
+    return shown(file_of(model, file))
+
+
+def shown(file: syntax.File) -> str:
+    """The canonical text of statements."""
+    text = render(file)
     # what is shown is what is read: the text runs through the parser
     tree, problems = parse(text)
     raise_problems(problems)
@@ -38,7 +43,7 @@ def text_of(source: str, file: str | None = None) -> str:
 def file_of(model: Model, file: str | None = None) -> syntax.File:
     """The statements of a model without problems.  Raises DefinitionProblem for conditions that belong nowhere."""
     builder = _Statements(model, file)
-    schemas = tuple(_schema(name, attributes) for name, attributes in model.types)
+    schemas = tuple(schema_of(name, attributes) for name, attributes in model.types)
     query = builder.query()
     if builder.problems:
         raise DefinitionProblem(builder.problems)
@@ -52,7 +57,8 @@ def _parsed(text: str) -> Expr:
     return found
 
 
-def _schema(name: str, attributes: tuple[tuple[str, str], ...]) -> syntax.CreateSchema:
+def schema_of(name: str, attributes: tuple[tuple[str, str], ...]) -> syntax.CreateSchema:
+    """The statement that declares a type of the domain."""
     written = {"Integer": "int"}
     columns = (
         syntax.Attribute(syntax.Name(n), schema_type(t) or Type.NULL, written.get(t, t.lower())) for n, t in attributes
