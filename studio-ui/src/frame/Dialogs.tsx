@@ -206,7 +206,7 @@ function Keys() {
       <table className="keys">
         <tbody>
           {[...texts.keys.rows.slice(0, 2), views, ...texts.keys.rows.slice(2)].map(([keys, what]) => (
-            <tr key={keys}>
+            <tr key={what}>
               <th scope="row">
                 {keys.split(" or ").map((one) => (
                   <kbd key={one}>{one}</kbd>

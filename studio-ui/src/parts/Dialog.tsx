@@ -29,7 +29,9 @@ export function Dialog({
           <Heading slot="title" className={size === "top" ? "hidden" : "dialog-title"}>
             {title}
           </Heading>
-          <div className="dialog-body">{children}</div>
+          <div className="dialog-body" tabIndex={size === "wide" ? 0 : undefined}>
+            {children}
+          </div>
           {buttons ? <div className="dialog-buttons">{buttons}</div> : null}
         </AriaDialog>
       </Modal>
