@@ -8,6 +8,7 @@ export function Dialog({
   onClose,
   size = "small",
   buttons,
+  scrolls,
   children,
 }: {
   title: string;
@@ -15,6 +16,8 @@ export function Dialog({
   onClose: () => void;
   size?: "small" | "wide" | "big" | "top";
   buttons?: ReactNode;
+  /** text alone that may be longer than the window: keys reach it, to scroll */
+  scrolls?: boolean;
   children: ReactNode;
 }) {
   return (
@@ -29,7 +32,9 @@ export function Dialog({
           <Heading slot="title" className={size === "top" ? "hidden" : "dialog-title"}>
             {title}
           </Heading>
-          <div className="dialog-body">{children}</div>
+          <div className="dialog-body" tabIndex={scrolls ? 0 : undefined}>
+            {children}
+          </div>
           {buttons ? <div className="dialog-buttons">{buttons}</div> : null}
         </AriaDialog>
       </Modal>
