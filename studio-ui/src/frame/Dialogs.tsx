@@ -196,6 +196,7 @@ function Keys() {
       title={texts.keys.title}
       open
       size="wide"
+      scrolls
       onClose={close}
       buttons={
         <Button onPress={close} autoFocus>

@@ -115,7 +115,7 @@ def test_what_is_exported_is_what_is_there(
     page.get_by_role("button", name="Export", exact=True).click()
     entry = page.get_by_role("menuitem", name="Timeline as a page")
     expect(entry).to_have_attribute("aria-disabled", "true")
-    expect(entry).to_have_accessible_description("run the rules first")
+    expect(entry).to_have_accessible_name("Timeline as a page (HTML) run the rules first")
     page.keyboard.press("Escape")
     run(page)
     path = saved(page, lambda: choose(page, "Export", "The file as it is"), tmp_path)
