@@ -1,9 +1,10 @@
 /** Fields of properties: what is typed counts on Enter or when the field is left; Escape takes it back. */
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import type { Problem } from "../api/types";
 import { IconButton } from "../parts/Button";
 import { Linked } from "../parts/Linked";
+import { type Offer, offer } from "./completing";
 
 /** What is wrong with a field, below it. */
 export function Wrong({ problems, id }: { problems: readonly Problem[]; id?: string }) {
@@ -35,6 +36,8 @@ interface FieldProps {
   placeholder?: string;
   problems?: readonly Problem[];
   onFocus?: () => void;
+  /** names that complete the word at the cursor */
+  names?: readonly string[];
   /** stands before the field; the label of a row of a list is only its name */
   plain?: boolean;
   onRemove?: { name: string; act: () => void } | undefined;
@@ -52,17 +55,23 @@ export function Field({
   placeholder,
   problems = NONE,
   onFocus,
+  names,
   plain = false,
   onRemove,
 }: FieldProps) {
   const [text, setText] = useState(value);
+  const [offered, setOffered] = useState<(Offer & { at: number }) | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const list = useId();
   const editing = useRef(false);
+  const typed = useRef("");
   const id = useId();
   useEffect(() => {
     if (!editing.current) setText(value);
   }, [value]);
   const commit = (next: string) => {
     editing.current = false;
+    setOffered(null);
     if (next !== value) onValue(next);
   };
   const wrong = problems.some((one) => one.severity === "error");
@@ -99,17 +108,52 @@ export function Field({
         ) : (
           <input
             {...shared}
+            ref={input}
             type="text"
+            {...(offered && {
+              "aria-autocomplete": "list" as const,
+              "aria-controls": list,
+              "aria-activedescendant": offered.at < 0 ? undefined : `${list}-${offered.at}`,
+            })}
             onChange={(event) => {
+              const { value: now, selectionStart } = event.target;
               editing.current = true;
-              setText(event.target.value);
+              setText(now);
+              // a point asks for what belongs to the name before it
+              const cursor = selectionStart ?? now.length;
+              if (names && (offered || typed.current === ".")) suggest(offer(names, now, cursor, false));
+              typed.current = "";
             }}
             onKeyDown={(event) => {
+              typed.current = event.key;
+              if (names && complete(event)) {
+                event.preventDefault();
+                event.stopPropagation();
+                return;
+              }
               if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) commit(text);
               if (event.key === "Escape") reset();
             }}
           />
         )}
+        {offered ? (
+          <div className="graph-offers" id={list} role="listbox" aria-label={label}>
+            {offered.names.map((name, i) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys
+              // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
+              <div
+                key={name}
+                id={`${list}-${i}`}
+                role="option"
+                aria-selected={i === offered.at}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => accept(name)}
+              >
+                {name}
+              </div>
+            ))}
+          </div>
+        ) : null}
         {onRemove && !readOnly ? (
           <IconButton name={onRemove.name} onPress={onRemove.act}>
             <X size={14} aria-hidden />
@@ -123,6 +167,38 @@ export function Field({
   function reset() {
     editing.current = false;
     setText(value);
+  }
+
+  function suggest(found: Offer | null) {
+    setOffered(found && { ...found, at: -1 });
+  }
+
+  function accept(name: string) {
+    const field = input.current;
+    if (!offered || !field) return;
+    const cursor = field.selectionStart ?? text.length;
+    const next = text.slice(0, offered.from) + name + text.slice(cursor);
+    editing.current = true;
+    setText(next);
+    setOffered(null);
+    const end = offered.from + name.length;
+    requestAnimationFrame(() => field.setSelectionRange(end, end));
+  }
+
+  /** The keys of the list of names; true if it took the key. */
+  function complete(event: KeyboardEvent): boolean {
+    if (event.key === " " && event.ctrlKey && names) {
+      suggest(offer(names, text, input.current?.selectionStart ?? text.length, true));
+      return true;
+    }
+    if (!offered) return false;
+    const { at, names: found } = offered;
+    if (event.key === "ArrowDown") setOffered({ ...offered, at: Math.min(at + 1, found.length - 1) });
+    else if (event.key === "ArrowUp") setOffered({ ...offered, at: Math.max(at - 1, -1) });
+    else if (event.key === "Escape") setOffered(null);
+    else if ((event.key === "Enter" && at >= 0) || event.key === "Tab") accept(found[Math.max(at, 0)] ?? "");
+    else return false;
+    return true;
   }
 }
 

@@ -8,6 +8,7 @@ import { say } from "../state/actions";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { ConditionChoices } from "./ConditionChoices";
+import { namesFor } from "./completing";
 import { withTag } from "./epl";
 import { Choice, Field, Section, Wrong } from "./Fields";
 import { attributesOf, typesOf, useKnown } from "./known";
@@ -307,6 +308,7 @@ function EventFields({ canvas, one, row, readOnly, set }: RowsProps) {
     [outline, events, canvas.head.into],
   );
   const conditions = conditionsOf(one);
+  const names = useMemo(() => namesFor(canvas, one), [canvas, one]);
   return (
     <>
       <Choice
@@ -332,6 +334,7 @@ function EventFields({ canvas, one, row, readOnly, set }: RowsProps) {
             value={text}
             readOnly={readOnly}
             problems={row(i + 1)}
+            names={names}
             onFocus={() => setGraph({ row: { field: "conditions", at: i } })}
             onValue={(value) => set("conditions", withRow(conditions, i, value))}
             onRemove={{
@@ -393,7 +396,8 @@ function Attributes({ one, readOnly }: { one: CanvasNode; readOnly: boolean }) {
   );
 }
 
-function ColumnFields({ one, row, readOnly, set }: RowsProps) {
+function ColumnFields({ canvas, one, row, readOnly, set }: RowsProps) {
+  const names = useMemo(() => namesFor(canvas, null), [canvas]);
   const columns = columnsOf(one);
   const change = (i: number, column: Column | undefined) => set("columns", withRow(columns, i, column));
   return (
@@ -420,6 +424,7 @@ function ColumnFields({ one, row, readOnly, set }: RowsProps) {
             value={column.value}
             readOnly={readOnly}
             problems={row(i + 1)}
+            names={names}
             onFocus={() => setGraph({ row: { field: "columns", at: i } })}
             onValue={(value) => {
               const isAll = /^\s*(\*|.*\.\s*\*)\s*$/.test(value);

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Canvas } from "../api/types";
 import { sides } from "./ConditionChoices";
+import { offer } from "./completing";
 import { pasted, patternTexts, withTag } from "./epl";
 import { declared } from "./known";
 import { arranged, freePlace, layout, sizesOf } from "./layout";
@@ -177,4 +178,13 @@ it("reads the attributes of a declaration", () => {
   });
   expect(declared("create schema Empty()")).toEqual({ name: "Empty", attributes: [] });
   expect(declared("insert into X select a.x as x from pattern [a=A]")).toBeNull();
+});
+
+it("offers the names that fit the word at the cursor", () => {
+  const names = ["a1.x", "a1.y", "a2.x", "x"];
+  expect(offer(names, "x > a1.", 7, false)).toEqual({ from: 4, names: ["a1.x", "a1.y"] });
+  expect(offer(names, "x > a1.x", 8, false)).toBeNull();
+  expect(offer(names, "x > ", 4, false)).toBeNull();
+  expect(offer(names, "x > ", 4, true)?.names).toEqual(names);
+  expect(offer(names, "x = 'a1.", 8, false)).toBeNull();
 });
