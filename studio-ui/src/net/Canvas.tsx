@@ -64,6 +64,7 @@ function Stage({ net, arrange }: { net: NetDrawing; arrange: () => void }) {
   const zoom = useRef<Zoom>({ x: 0, y: 0, k: 1 });
   const behaviour = useRef<ZoomBehavior<HTMLDivElement, unknown> | null>(null);
   const untouched = useRef(true);
+  const [far, setFar] = useState(true);
   const pages = useMemo(() => shownPages(net, page), [net, page]);
   const spots = useMemo(() => spotsOf(net, page), [net, page]);
 
@@ -98,8 +99,9 @@ function Stage({ net, arrange }: { net: NetDrawing; arrange: () => void }) {
         const group = sheet.current;
         if (!group) return;
         group.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
-        const far = String(k < FAR);
-        if (group.dataset.far !== far) group.dataset.far = far;
+        if (group.dataset.far === String(k < FAR)) return;
+        group.dataset.far = String(k < FAR);
+        setFar(k < FAR);
       });
     behaviour.current = made;
     d3select(element).call(made);
@@ -236,7 +238,7 @@ function Stage({ net, arrange }: { net: NetDrawing; arrange: () => void }) {
       <svg className="net-svg" role="group" aria-label={t.name(net.name)}>
         <g className="net-sheet" ref={sheet}>
           {pages.map(({ page, x, y }) => (
-            <PageDrawing key={page.name} page={page} x={x} y={y} />
+            <PageDrawing key={page.name} page={page} x={x} y={y} labels={!far} />
           ))}
           <g ref={moving} />
         </g>

@@ -12,15 +12,14 @@ const t = texts.net;
 const LINE = 14;
 const CHARACTER = 6.7;
 
-export const PageDrawing = memo(function PageDrawing({
-  page,
-  x,
-  y,
-}: {
+/** A page; without `labels` what is beside nodes is left out, as it could not be read. */
+export const PageDrawing = memo(function PageDrawing(props: {
   page: NetPage;
   x: number;
   y: number;
+  labels: boolean;
 }) {
+  const { page, x, y, labels } = props;
   const lines = page.arcs.map((arc) => lineOf(arc.points)).join("");
   const heads = page.arcs.map((arc) => headsOf(arc)).join("");
   return (
@@ -38,6 +37,15 @@ export const PageDrawing = memo(function PageDrawing({
       {page.transitions.map((transition) => (
         <Transition key={transition.name} transition={transition} />
       ))}
+      {labels ? <Labels page={page} /> : null}
+    </g>
+  );
+});
+
+/** What is written beside nodes and arcs. */
+function Labels({ page }: { page: NetPage }) {
+  return (
+    <>
       <g className="net-inscriptions">
         {page.arcs.map((arc, i) =>
           arc.label ? (
@@ -57,9 +65,9 @@ export const PageDrawing = memo(function PageDrawing({
           <Lines key={name} text={note} />
         ))}
       </g>
-    </g>
+    </>
   );
-});
+}
 
 /** The arcs of the chosen element, over the others. */
 function Chosen({ page }: { page: NetPage }) {

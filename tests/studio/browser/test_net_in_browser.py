@@ -509,23 +509,25 @@ FRAMES = """() => {
 }"""
 
 
-#: when the net is there, and the time since the server has answered
-DRAWN = """() => new Promise(done => {
-  const wait = () => {
-    if (!document.querySelector("[data-node]")) return requestAnimationFrame(wait);
+#: when the tab is clicked, and when the first frame with the net is done
+WATCH = """() => {
+  window.drawn = { at: 0 };
+  addEventListener("click", () => { drawn.click = performance.now() }, true);
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector(".net-node")) return;
+    observer.disconnect();
     requestAnimationFrame(() => setTimeout(() => {
-      const now = performance.now();
-      const call = performance.getEntriesByType("resource").findLast(one => one.name.endsWith("/nets"));
-      done({ at: now, here: now - call.responseEnd });
+      drawn.at = performance.now();
+      document.body.dataset.drawn = "true";
     }));
-  };
-  wait();
-})"""
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
 
 
 def dragged(page: Any, box: dict[str, float]) -> tuple[float, float]:
     """The median frame of a drag, and the time of tasks per frame, in milliseconds."""
     session = page.context.new_cdp_session(page)
+    session.send("Performance.setTimeDomain", {"timeDomain": "threadTicks"})  # without what others do meanwhile
     session.send("Performance.enable")
 
     def busy() -> float:
@@ -558,15 +560,15 @@ def test_a_net_of_2000_nodes_is_drawn_and_moved_at_full_speed(
 ) -> None:
     head, *statements = (STUDIO / "examples" / "labor" / "labor.epl").read_text().split("\n\n")
     copies = [re.sub(r"(Duration'|TimeOnLabor'|into Duration|into TimeOnLabor)", rf"\1_{k}", "\n".join(statements))
-              for k in range(27)]  # fmt: skip
+              for k in range(28)]  # fmt: skip
     copies = [re.sub(rf"'_{k}\)", f"_{k}')", text) for k, text in enumerate(copies)]
     rows = (STUDIO / "examples" / "labor" / "rows.csv").read_text()
     settings = {"program": {"options": {"time_unit": "min"}}, "version": 1}
     files = {"many.epl": "\n\n".join([head, *copies]), "rows.csv": rows, "studio.json": json.dumps(settings)}
     page = visit(serve(name="many", files=files), viewport={"width": 1600, "height": 1000})
     net = open_net(page)
-    nodes = page.locator("[data-node]").count()
-    assert nodes >= 1900
+    nodes = page.locator(".net-node").count()
+    assert nodes >= 2000
     empty = page.context.new_page()
     empty.goto("about:blank")
     quiet, idle = best(empty, {"x": 0, "y": 0, "width": 1000, "height": 700})
@@ -578,9 +580,16 @@ def test_a_net_of_2000_nodes_is_drawn_and_moved_at_full_speed(
     assert task <= idle + 12
     again = visit(serve(name="many"), viewport={"width": 1600, "height": 1000})
     expect(again.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
-    began = again.evaluate("performance.now()")
+    again.evaluate(WATCH)
     again.get_by_role("tab", name="Net").click()
-    drawn = again.evaluate(DRAWN)
-    whole = drawn["at"] - began
-    print(f"drawn {whole:.0f} ms after the click, {drawn['here']:.0f} ms after the answer of the server")
-    assert drawn["here"] <= 1500
+    again.get_by_test_id("net").wait_for(timeout=SLOW)
+    again.locator("[data-drawn]").wait_for(timeout=SLOW)
+    drawn = again.evaluate(
+        """() => {
+          const calls = performance.getEntriesByType("resource").filter(one => one.name.endsWith("/nets"));
+          return { ...drawn, answer: calls.at(-1).responseEnd };
+        }"""
+    )
+    whole, here = drawn["at"] - drawn["click"], drawn["at"] - drawn["answer"]
+    print(f"drawn {whole:.0f} ms after the click, {here:.0f} ms after the answer of the server")
+    assert here <= 1500
