@@ -196,7 +196,6 @@ function Keys() {
       title={texts.keys.title}
       open
       size="wide"
-      scrolls
       onClose={close}
       buttons={
         <Button onPress={close} autoFocus>

@@ -188,7 +188,7 @@ def test_the_table_of_the_plan_has_what_its_graph_has(serve: Callable[..., Any],
     late = "input event a(v), b(v).\nstate s(V) : a(V) ~>> b(V).\n"
     page = visit(serve(name="costs", files={"late.phen": late}), "/late.phen/plan")
     table = page.get_by_role("table", name="Definitions")
-    expect(table.get_by_role("rowheader")).to_have_text(["a", "b", "s"])
+    expect(table.get_by_role("rowheader")).to_have_text(["s", "a", "b"])
     rows = {row.get_by_role("rowheader").inner_text(): row for row in table.get_by_role("row").all()[1:]}
     assert [rows[name].get_by_role("cell").first.inner_text() for name in "abs"] == ["0", "0", "1"]
     expect(rows["a"]).to_contain_text("input")
