@@ -369,7 +369,8 @@ def test_axe_finds_nothing_serious(serve: Callable[..., Any], visit: Callable[..
     def violations() -> list[str]:
         page.evaluate(AXE.read_text())
         found = page.evaluate("axe.run()")["violations"]
-        return [f"{v['id']}: {n['target']}" for v in found if v["impact"] in ("serious", "critical") for n in v["nodes"]]
+        bad = [v for v in found if v["impact"] in ("serious", "critical")]
+        return [f"{v['id']}: {n['target']}" for v in bad for n in v["nodes"]]
 
     assert violations() == []
     press(page, "Run to end")
@@ -497,6 +498,44 @@ def test_the_net_of_rules_becomes_a_file_that_can_be_changed(
     page.get_by_test_id("transition-enter").click()
     steps(page, 1)
     expect(page.get_by_role("textbox", name="Priority")).to_be_enabled()
+
+
+def test_an_endless_run_is_stopped(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page_one = SMALL["pages"][0]
+    back = {"place": "A", "transition": "move", "input": False, "terms": [N]}
+    endless = {**SMALL, "pages": [{**page_one, "arcs": [*page_one["arcs"][:1], back]}]}
+    page = visit(serve(name="endless", files={"endless.net.json": json.dumps(endless)}), "/endless.net.json/net")
+    page.get_by_test_id("net").wait_for(timeout=SLOW)
+    press(page, "Run to end")
+    press(page, "Stop")
+    expect(page.locator(".net-stopped")).to_have_text("Stopped")
+    stopped = page.get_by_test_id("net-steps").inner_text()
+    assert int(re.sub(r"\D", "", stopped)) > 0
+    expect(firings(page).first).to_contain_text("not listed")
+    press(page, "Back")
+    expect(page.get_by_test_id("net-steps")).not_to_have_text(stopped)
+
+
+def test_a_net_that_the_server_has_closed_is_opened_again(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    page = visit(serve("labor"))
+    page.watched.allow("404")
+    open_net(page)
+    press(page, "Step")
+    steps(page, 1)
+    page.evaluate(
+        """async () => {
+          const headers = { "Content-Type": "application/json" };
+          for (let k = 0; k < 4; k++) await fetch("./api/v1/nets", { method: "POST", body: "{}", headers });
+        }"""
+    )
+    press(page, "Step")
+    expect(page.get_by_test_id("net-error")).to_contain_text("closed")
+    press(page, "Open again")
+    steps(page, 0)
+    press(page, "Step")
+    steps(page, 1)
 
 
 #: frames, tasks and moves of a drag by 120 moves, 8 ms apart
