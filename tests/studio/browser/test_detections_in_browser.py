@@ -191,8 +191,9 @@ def test_the_table_of_the_plan_has_what_its_graph_has(serve: Callable[..., Any],
     expect(table.get_by_role("rowheader")).to_have_text(["s", "a", "b"])
     rows = {row.get_by_role("rowheader").inner_text(): row for row in table.get_by_role("row").all()[1:]}
     level = [header.inner_text() for header in table.get_by_role("columnheader").all()].index("Level") - 1
-    assert [rows[name].get_by_role("cell").nth(level).inner_text() for name in "abs"] == ["0", "0", "1"]
-    expect(rows["a"]).to_contain_text("input")
+    expect(rows["s"].get_by_role("cell").nth(level)).to_have_text("1")
+    for name in "ab":
+        expect(rows[name]).to_contain_text("input")
     expect(rows["s"]).to_contain_text("a later event decides about earlier starts")
     expect(page.get_by_test_id("plan-s")).to_contain_text("Costs")
     assert serious(page) == []
