@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import math
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,6 +100,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not config.getoption("--long"):
         terminalreporter.write_line("Without the tests marked long: --long runs them.")
 
+
+# a run in the background ignores Ctrl-C, and so would the processes that tests start and interrupt
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # kernels that were not compiled before are not compiled while few tests run: that takes longer than they do
 if not _CI:
