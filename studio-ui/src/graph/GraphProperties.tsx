@@ -383,6 +383,7 @@ function Attributes({ one, readOnly }: { one: CanvasNode; readOnly: boolean }) {
               className="graph-chip"
               draggable={!readOnly}
               disabled={readOnly}
+              aria-label={f.takeAttribute(text)}
               title={f.takeAttribute(text)}
               onDragStart={(event: DragEvent) => event.dataTransfer.setData(PROPERTY, text)}
               onClick={() => addColumn(text)}

@@ -228,7 +228,7 @@ def step_the_net(page: Any) -> None:
         expect(page.get_by_test_id("net-steps")).to_have_text(str(count))
     expect(page.get_by_text("row 3 of 12")).to_be_visible()
     expect(fired.last).to_contain_text("row 3")
-    heading(page, "Text")
+    panel(page, "Text")
     expect(page.locator("mark").first).to_contain_text("a1=Patient(a1.contrDuration > 35)")
     press(page, "Back")
     expect(page.get_by_test_id("net-steps")).to_have_text(str(count - 1))
