@@ -470,7 +470,8 @@ export const texts = {
       operator: (n: number) => `Operator ${n}`,
       value: (n: number) => `Value ${n}`,
       attributes: "Attributes",
-      takeAttribute: (name: string) => `Use ${name}`,
+      // the words on the button have to be in its name, so the type is there too
+      takeAttribute: (name: string, type: string | null) => (type ? `Use ${name} ${type}` : `Use ${name}`),
       none: "none",
       number: "a whole number",
     },

@@ -383,8 +383,8 @@ function Attributes({ one, readOnly }: { one: CanvasNode; readOnly: boolean }) {
               className="graph-chip"
               draggable={!readOnly}
               disabled={readOnly}
-              aria-label={f.takeAttribute(text)}
-              title={f.takeAttribute(text)}
+              aria-label={f.takeAttribute(text, type)}
+              title={f.takeAttribute(text, type)}
               onDragStart={(event: DragEvent) => event.dataTransfer.setData(PROPERTY, text)}
               onClick={() => addColumn(text)}
             >
