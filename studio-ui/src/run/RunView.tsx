@@ -277,7 +277,7 @@ function Main() {
       title={refused.title}
       text={refused.text}
       hint={refused.hint}
-      problems={refused.problems}
+      problems={refused.problems ?? false}
       quiet={refused.quiet ?? false}
       older={result !== null}
     />
