@@ -62,13 +62,19 @@ export async function startRun(): Promise<void> {
     });
   }
   if (!Object.keys(snapshot()).length)
-    return refuse({ title: texts.run.noRules, text: texts.run.noRulesText, hint: null, quiet: true });
+    return refuse({
+      title: texts.run.noRules,
+      text: texts.run.noRulesText,
+      hint: null,
+      quiet: true,
+      rules: true,
+    });
   const entries = entriesOf(get());
   if (!entries.length)
     return refuse({ title: texts.run.chooseTitle, text: texts.run.chooseText, hint: null, quiet: true });
   const wrong = wrongOption();
   if (wrong) {
-    setRun({ side: true, wanted: wrong.name });
+    setRun({ wanted: wrong.name });
     const title = texts.run.option.wrong(titleOf(wrong.name));
     return refuse({ title, text: wrong.text, hint: null, option: wrong.name });
   }

@@ -40,6 +40,8 @@ export interface Refused {
   problems?: boolean;
   /** it is nobody's fault, something is only still to be done */
   quiet?: boolean;
+  /** there are none yet: some can be made */
+  rules?: boolean;
   option?: string;
 }
 
@@ -103,7 +105,7 @@ const nowhere = { from: 0, to: 1 };
 const SIZES = "occurs-run-sizes";
 const sizes = keptSizes(SIZES, {
   side: null as boolean | null,
-  sideWidth: 220,
+  sideWidth: 240,
   timelineHeight: 0,
   inputs: null as boolean | null,
 });
