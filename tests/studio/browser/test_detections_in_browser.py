@@ -240,7 +240,7 @@ def test_sizes_of_run_and_plan_are_kept(serve: Callable[..., Any], visit: Callab
     page.reload()
     expect(graph).to_have_attribute("aria-valuenow", before)
     page.get_by_role("tab", name="Run").click()
-    expect(side).to_have_attribute("aria-valuenow", "284")
+    expect(side).to_have_attribute("aria-valuenow", "304")
     expect(page.get_by_test_id("detection")).to_have_count(12)
 
 

@@ -1,7 +1,7 @@
-"""The targets of the studio, in a real browser: each flow works, and stays far from what nobody would accept.
+"""What the studio has targets for, in a real browser: each flow does what it should.
 
-Numbers are measured by :mod:`benchmarks.studio`, whose pieces these tests share and print.  Their bounds are wide, but
-for memory, which does not depend on how busy a machine is.
+:mod:`benchmarks.studio` measures how fast; these tests share its pieces and print what they find.  They have bounds for
+memory, and a wide one for the end of a job: those do not depend on how busy a machine is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from benchmarks import studio as pieces
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.long]
-#: how much slower than its target something may be on a busy machine
-BUSY = 10
 ROWS = "type,time,value\nTemp,2024-01-01T00:00:00Z,50\n"
 
 
@@ -41,7 +39,6 @@ def test_typing_in_five_thousand_lines_while_they_are_checked(
     assert page.locator(".cm-line", has_text=line).all_inner_texts() == [line] * 3
     expect(checked).to_have_attribute("data-state", "done", timeout=60_000)
     expect(checked).to_have_attribute("data-errors", "0")
-    assert late < BUSY * 50
 
 
 def test_an_error_is_marked_soon_after_the_last_key(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
@@ -50,7 +47,8 @@ def test_an_error_is_marked_soon_after_the_last_key(serve: Callable[..., Any], v
     expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done", timeout=60_000)
     late = pieces.marked(page)
     print(f"last key to the mark of an error: {late:.0f} ms")
-    assert late < BUSY * 500
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)  # each was taken back
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
 
 
 def test_the_page_does_not_grow_with_edits_and_runs(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
@@ -76,13 +74,11 @@ def test_a_timeline_of_a_million_is_drawn_anew_for_each_range(million: pieces.St
     print(f"ten steps of the wheel: longest frame {longest:.0f} ms, median {median:.0f} ms")
     assert int(timeline.get_attribute("data-count")) < 1_000_000
     page.close()
-    assert late < BUSY * 150
-    assert longest < BUSY * 200
 
 
 def test_a_cancelled_job_gives_its_memory_back_and_the_next_one_runs(million: pieces.Studio) -> None:
     found = pieces.cancelled(million)
     print(f"gone after {found.seconds:.2f} s; {found.left:.0f} of {found.had:.0f} MB are left")
-    assert found.seconds < BUSY * 1
+    assert found.seconds < 10
     assert found.left < 50 < found.had
     assert found.next == "done"
