@@ -342,6 +342,7 @@ class Cancelled:
 def cancelled(studio: Studio) -> Cancelled:
     """The million rows: a job that is cancelled while it runs, and one over a row after it."""
     (studio.folder / "few.csv").write_text("type,time,value\nTemp,1,1\n")
+    studio.post("check", texts={})  # the worker that answers it is there, and no part of what the job needs
     before = memory(studio)
     others = {*descendants(studio.process.pid)}
     id = studio.post("jobs", kind="run")["id"]
