@@ -23,50 +23,17 @@ vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
     return new Response(JSON.stringify({ etag: String(changes) }), { headers: { ETag: String(changes) } });
   }
   const answer = new Response(JSON.stringify(disk), { headers: { ETag: String(changes) } });
-  await new Promise<void>((go) => held.push(go));
+  if (!refused) await new Promise<void>((go) => held.push(go));
   return answer;
 });
 
-/** Changes are applied more than once: here, and to what is on disk. */
+/** Changes are applied more than once: here, and to the project on disk. */
 const add = (rule: string) =>
-  changeProject((now) => ({ rules: [...new Set([...(now as unknown as typeof disk).rules, rule])] }) as never);
-
-beforeEach, expect, it, vi } from "vitest";
-
-import { changeProject, loadProject } from "./project";
-import { get, set } from "./store";
-
-/** `studio.json`: its number of changes is its ETag. */
-let disk = { rules: [] as string[] };
-let changes = 0;
-/** Answers that wait until the test lets them go. */
-let held: (() => void)[] = [];
-let refused = 0;
-
-vi.stubGlobal("requestAnimationFrame", (call: () => void) => call());
-vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
-  if (init.method === "PUT") {
-    if (new Headers(init.headers).get("If-Match") !== String(changes)) {
-      refused += 1;
-      return new Response(JSON.stringify({ error: { kind: "changed", message: "", problems: [] } }), {
-        status: 412,
-      });
-    }
-    disk = JSON.parse(String(init.body));
-    changes += 1;
-    return new Response(JSON.stringify({ etag: String(changes) }), { headers: { ETag: String(changes) } });
-  }
-  const answer = new Response(JSON.stringify(disk), { headers: { ETag: String(changes) } });
-  await new Promise<void>((go) => held.push(go));
-  return answer;
-});
-
-const add = (rule: string) =>
-  changeProject((now) => ({ ...now, rules: [...((now as typeof disk).rules ?? []), rule] }) as never);
+  changeProject(
+    (now) => ({ rules: [...new Set([...(now as unknown as typeof disk).rules, rule])] }) as never,
+  );
 
 beforeEach(() => {
-  held = [];
-  refused = 0;
   set({ project: disk as never, projectEtag: String(changes), projectWrong: null });
 });
 
