@@ -8,13 +8,12 @@ import { create } from "../state/files";
 import { get } from "../state/store";
 import { texts } from "../texts";
 import { removeNow } from "./acts";
+import { FIRST } from "./imports";
 import { addPattern } from "./session";
 import { drawable, getGraph, setGraph, useGraph } from "./state";
 
 const t = texts.graph;
 const close = () => setGraph({ dialog: null });
-/** The file that the first pattern of a directory goes into. */
-const FIRST = "patterns.epl";
 
 function NewPattern() {
   const [name, setName] = useState("");

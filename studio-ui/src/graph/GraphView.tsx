@@ -12,9 +12,10 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { Map as MapIcon, Maximize2, Network, PanelLeft, Plus, ZoomIn, ZoomOut } from "lucide-react";
+import { FileDown, Map as MapIcon, Maximize2, Network, PanelLeft, Plus, ZoomIn, ZoomOut } from "lucide-react";
 import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button, IconButton } from "../parts/Button";
+import { DropArea, hasFiles } from "../parts/DropArea";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { Splitter } from "../parts/Splitter";
 import { say } from "../state/actions";
@@ -24,6 +25,7 @@ import { texts } from "../texts";
 import { onCopy, onKey, onPaste, showFields } from "./acts";
 import { GraphDialogs } from "./GraphDialogs";
 import "./graph.css";
+import { FIRST, importFiles, importModels, isModel, MODELS } from "./imports";
 import { lookIntoEvents } from "./known";
 import { LinkView } from "./LinkView";
 import { cannotLink, columnsOf, conditionsOf, nodeOf, withPlaces } from "./model";
@@ -50,12 +52,61 @@ export default function GraphView() {
   useEffect(() => void lookIntoEvents(), []);
   const isEpl = active?.toLowerCase().endsWith(".epl") ?? false;
   if (!ready) return <Skeleton rows={8} />;
+  if (active && isModel(active)) return <ModelFile path={active} />;
   if (!active || (!isEpl && !language)) return <NoFile />;
   if (!isEpl) return view === "Graph" ? <OtherLanguages /> : null;
   return (
     <ReactFlowProvider>
-      <Drawing />
+      <DropArea hint={t.dropModel} onFiles={(files) => void importFiles(files.map(({ file }) => file))}>
+        <Drawing />
+      </DropArea>
     </ReactFlowProvider>
+  );
+}
+
+/** A graphical model is a pattern in a form of its own: it is put into an EPL file, and is drawn there. */
+function ModelFile({ path }: { path: string }) {
+  const files = useStudio((state) => state.files);
+  const content = useStudio((state) => state.buffers[path]?.text);
+  const epl = files.filter((file) => file.kind === "rules" && file.language === "epl" && file.writable);
+  const into = epl.length ? epl.map((file) => file.path) : [FIRST];
+  return (
+    <Empty title={t.modelFile} text={t.modelFileText}>
+      {into.map((target) => (
+        <Button
+          key={target}
+          kind="main"
+          isDisabled={content === undefined}
+          onPress={() => void importModels([{ name: path, content: content ?? "" }], target)}
+        >
+          {t.importInto(target)}
+        </Button>
+      ))}
+    </Empty>
+  );
+}
+
+/** Chooses model files to import, as a drop does. */
+function ImportModel({ isDisabled }: { isDisabled: boolean }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <IconButton name={t.importModel} isDisabled={isDisabled} onPress={() => input.current?.click()}>
+        <FileDown size={15} aria-hidden />
+      </IconButton>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        accept={MODELS}
+        hidden
+        data-testid="import-model"
+        onChange={(event) => {
+          void importFiles([...(event.target.files ?? [])]);
+          event.target.value = "";
+        }}
+      />
+    </>
   );
 }
 
@@ -173,6 +224,7 @@ function Bar() {
         <Plus size={14} aria-hidden />
         {t.newPattern}
       </Button>
+      <ImportModel isDisabled={!writable} />
       <span className="spring" />
       <IconButton name={t.autoLayout} onPress={arrange} isDisabled={!state.canvas}>
         <Network size={15} aria-hidden />
@@ -317,6 +369,7 @@ function Canvas() {
   }, []);
 
   const drop = (event: DragEvent) => {
+    if (hasFiles(event)) return; // around the canvas
     event.preventDefault();
     setTarget(null);
     const { node, link: onLink, row } = below(event);
@@ -343,7 +396,7 @@ function Canvas() {
           setGraph({ selected: [id], link: null, row: null });
       }}
       onDragOver={(event) => {
-        if (!writable) return;
+        if (!writable || hasFiles(event)) return;
         event.preventDefault();
         const { node, link: onLink } = below(event);
         const next = node ?? (onLink ? `>${onLink}` : null);

@@ -14,6 +14,7 @@ import {
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Job, Problem } from "../api/types";
 import { Button, IconButton } from "../parts/Button";
+import { DropArea } from "../parts/DropArea";
 import { Empty } from "../parts/Empty";
 import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
@@ -22,7 +23,7 @@ import { useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
 import { Compare } from "./Compare";
-import { CopyDialog, DropArea } from "./CopyFiles";
+import { CopyDialog, offer } from "./CopyFiles";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
 import { Events } from "./Events";
@@ -58,7 +59,7 @@ export default function RunView() {
     <div className="run" ref={box}>
       <Toolbar side={side} />
       <CopyDialog />
-      <DropArea>
+      <DropArea hint={texts.run.copy.drop} onFiles={offer}>
         {side ? (
           <>
             <section className="run-side" style={{ width }} aria-label={t.side}>
