@@ -28,6 +28,7 @@ import "./graph.css";
 import { FIRST, importFiles, importModels, isModel, MODELS } from "./imports";
 import { lookIntoEvents } from "./known";
 import { LinkView } from "./LinkView";
+import { sizeOf } from "./look";
 import { cannotLink, columnsOf, conditionsOf, nodeOf, withPlaces } from "./model";
 import { NodeView } from "./NodeView";
 import { type GraphLink, type GraphNode, linksOf, nodesOf } from "./nodes";
@@ -194,6 +195,10 @@ function Bar() {
   const flow = useReactFlow();
   const writable = useStudio((s) => Boolean(s.active && s.buffers[s.active]?.writable));
   const all = drawable(state);
+  const zoom = (by: () => unknown) => {
+    setGraph({ fitted: false });
+    by();
+  };
   return (
     <div className="graph-bar">
       <IconButton
@@ -229,10 +234,10 @@ function Bar() {
       <IconButton name={t.autoLayout} onPress={arrange} isDisabled={!state.canvas}>
         <Network size={15} aria-hidden />
       </IconButton>
-      <IconButton name={t.zoomOut} onPress={() => void flow.zoomOut()}>
+      <IconButton name={t.zoomOut} onPress={() => zoom(flow.zoomOut)}>
         <ZoomOut size={15} aria-hidden />
       </IconButton>
-      <IconButton name={t.zoomIn} onPress={() => void flow.zoomIn()}>
+      <IconButton name={t.zoomIn} onPress={() => zoom(flow.zoomIn)}>
         <ZoomIn size={15} aria-hidden />
       </IconButton>
       <IconButton name={t.fit} onPress={() => setGraph({ fits: state.fits + 1 })}>
@@ -291,6 +296,7 @@ function isInside(inner: DOMRect, outer: DOMRect): boolean {
   );
 }
 
+const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.05 };
 /** The small map leaves the drawing in sight also where the canvas is low. */
 const MAP = { width: 120, height: 80 };
 
@@ -310,6 +316,10 @@ function Canvas() {
   const [nodes, setNodes] = useState<GraphNode[]>([]);
   const [target, setTarget] = useState<string | null>(null);
   const shown = useRef<string | null>(null);
+  const showAll = useCallback(() => {
+    setGraph({ fitted: true });
+    void flow.fitView(FIT);
+  }, [flow]);
 
   const chosenSet = useMemo(() => new Set(selected), [selected]);
   useEffect(() => {
@@ -325,29 +335,44 @@ function Canvas() {
     const key = `${chosen}\n${fits}`;
     if (shown.current === key) return;
     shown.current = key;
-    requestAnimationFrame(() => void flow.fitView({ padding: 0.12, maxZoom: 1, minZoom: 0.05 }));
-  }, [chosen, fits, empty, flow]);
+    requestAnimationFrame(showAll);
+  }, [chosen, fits, empty, showAll]);
 
-  // a node that was added out of sight: all of the drawing comes into view
-  const before = useRef<{ chosen: string | null; ids: Set<string> } | null>(null);
+  // panels open and close around it: a drawing that was in view as a whole stays so
   useEffect(() => {
-    const ids = new Set(canvas?.nodes.map((one) => one.id));
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      if (getGraph().fitted) requestAnimationFrame(showAll);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [showAll]);
+
+  // a node that was added out of sight, or has grown out of it: all of the drawing comes into view
+  const before = useRef<{ chosen: string | null; sizes: Map<string, number> } | null>(null);
+  useEffect(() => {
+    const sizes = new Map(canvas?.nodes.map((one) => [one.id, sizeOf(one).width * sizeOf(one).height]));
     const old = before.current;
-    before.current = { chosen, ids };
-    const added = old?.chosen === chosen && old.ids.size ? [...ids].filter((id) => !old.ids.has(id)) : [];
-    if (!added.length) return;
+    before.current = { chosen, sizes };
+    if (old?.chosen !== chosen || !old.sizes.size) return;
+    const changed = [...sizes].filter(([id, size]) => old.sizes.get(id) !== size).map(([id]) => id);
+    const added = changed.filter((id) => !old.sizes.has(id));
+    // one that grows moves its neighbours
+    const watched = changed.length && getGraph().fitted ? [...sizes.keys()] : added;
+    if (!watched.length) return;
     // the nodes are placed in the frame after this one
     const timer = setTimeout(() => {
       const room = box.current?.getBoundingClientRect();
-      const hidden = added.some((id) => {
+      const hidden = watched.some((id) => {
         const node = box.current?.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
         const at = node?.getBoundingClientRect();
         return room && at && !isInside(at, room);
       });
-      if (hidden) void flow.fitView({ padding: 0.12, maxZoom: 1, minZoom: 0.05 });
+      if (hidden) showAll();
     }, 60);
     return () => clearTimeout(timer);
-  }, [canvas, chosen, flow]);
+  }, [canvas, chosen, showAll]);
 
   // a problem was chosen: its node is shown and takes the focus
   useEffect(() => {
@@ -417,6 +442,10 @@ function Canvas() {
         onNodesChange={onNodesChange}
         onEdgeClick={(_, one) => setGraph({ link: one.source, selected: [] })}
         onNodeDoubleClick={showFields}
+        onMoveStart={(event) => {
+          // moves by a program have no event
+          if (event) setGraph({ fitted: false });
+        }}
         onPaneClick={() => setGraph({ selected: [], link: null, row: null })}
         onNodeDragStop={(_, __, moved) => {
           const places = Object.fromEntries(
