@@ -218,6 +218,8 @@ async def check(request: Request) -> Response:
     paths = await in_thread(studio.folder.events)
     client, options = request.headers.get("occurs-client", "")[:64], program.settings.options
     found = await studio.languages.check(program.texts, client, events=[path for path, _ in paths], options=options)
+    if client and any(path.endswith(".epl") for path in program.texts):
+        studio.nets.prepare()
     entries = msgspec.json.decode(found["events"], type=list[str])
     found["events"] = [
         shapes.EventFile(path, entry, directory, not directory and "/" not in path)
