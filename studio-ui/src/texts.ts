@@ -353,6 +353,7 @@ export const texts = {
     warning: "Warning",
     noType: "any type",
     emptyRow: "…",
+    anyValue: "a number or text…",
     consumes: (level: string) => `@consume(${level})`,
     expires: (time: string) => `expires after ${time}`,
     limited: (arrow: number, limit: number) => `arrow ${arrow}: at most ${limit}`,

@@ -481,6 +481,11 @@ def test_condition_tools_and_properties(serve: Callable[..., Any], visit: Callab
     page.get_by_role("combobox", name="Property 2").select_option("a1.ts")
     page.get_by_role("combobox", name="Value 2").select_option("a1.contrDuration")
     expect(preview(page)).to_contain_text("Patient(a1.contrDuration > 35, a1.ts > a1.contrDuration)")
+    page.get_by_role("combobox", name="Value 2").select_option("a number or text…")
+    expect(field(page, "Condition 2")).to_be_focused()
+    page.keyboard.type("7")  # in the place of the value
+    page.keyboard.press("Enter")
+    expect(preview(page)).to_contain_text("Patient(a1.contrDuration > 35, a1.ts > 7)")
     page.get_by_role("button", name="Remove condition 2").click()
     # a property dragged onto the complex event is a column
     drag(page, page.get_by_role("button", name=re.compile(r"^Use \S*\bts\b")), node(page, "ComplexEvent"), (0.5, 0.15))
