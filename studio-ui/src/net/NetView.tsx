@@ -204,7 +204,11 @@ function Bar() {
         </span>
         {rowCount ? <span className="dim number">{t.rows(row, rowCount)}</span> : null}
         {seed === null ? null : <span className="dim">{t.seeded(seed)}</span>}
-        {stopped && !running ? <span className="net-stopped">{stopped}</span> : null}
+        {stopped && !running ? (
+          <span className="net-stopped" title={stopped}>
+            {stopped}
+          </span>
+        ) : null}
       </span>
       <span className="spring" />
       <Overlay name={t.show} icon={<Eye size={14} aria-hidden />}>
