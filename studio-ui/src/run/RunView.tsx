@@ -16,6 +16,7 @@ import type { Job, Problem } from "../api/types";
 import { Button, IconButton } from "../parts/Button";
 import { DropArea } from "../parts/DropArea";
 import { Empty } from "../parts/Empty";
+import { useHeight } from "../parts/height";
 import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
 import { changeProject } from "../state/project";
@@ -330,17 +331,9 @@ function Waiting({ job }: { job: Job | null }) {
 
 /** The timeline above the table, with a line between them that moves. */
 function Found({ waiting = false }: { waiting?: boolean }) {
-  const box = useRef<HTMLDivElement>(null);
+  const [box, room] = useHeight();
   const result = useRun((state) => state.result);
   const wanted = useRun((state) => state.timelineHeight);
-  const [room, setRoom] = useState(0);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   // as much as the lanes need, but no more than half
   const inputs = result?.inputs.length ?? 0;
   const theirs = inputs * (inputs > 4 ? 18 : 24);
