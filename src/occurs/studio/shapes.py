@@ -235,11 +235,15 @@ class DomainChanged(Struct, frozen=True):
 
 
 class ModelOf(Struct, forbid_unknown_fields=True):
-    """A statement of an EPL text to make a graphical model of, or the graphical model to make a text of."""
+    """A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+
+    ``xml``: the content of a ``.pattern`` or ``.domain`` file of MEdit4CEP, to make a text of.
+    """
 
     text: str | None = None
     statement: str | None = None
     model: dict[str, Any] | None = None
+    xml: str | None = None
 
 
 class PlanOf(Struct, forbid_unknown_fields=True):

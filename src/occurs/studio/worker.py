@@ -135,11 +135,14 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def model_text(model: dict[str, Any]) -> Any:
         return {"text": services.model_text(model)}
 
+    def medit_text(xml: str) -> Any:
+        return {"text": services.medit_text(xml)}
+
     services.words()
     services.check({})
     made: list[Callable[..., Any]] = [
         check, complete, hover, definition, rename, words, options, format, peek, plan,
-        graph, draw, domain, model, model_text,
+        graph, draw, domain, model, model_text, medit_text,
     ]  # fmt: skip
     return {one.__name__: one for one in made}
 

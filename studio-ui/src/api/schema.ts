@@ -864,6 +864,8 @@ export interface Lane {
 }
 /**
  * A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+ *
+ *     ``xml``: the content of a ``.pattern`` or ``.domain`` file of MEdit4CEP, to make a text of.
  */
 export interface ModelOf {
   model: {
@@ -871,6 +873,7 @@ export interface ModelOf {
   } | null;
   statement: string | null;
   text: string | null;
+  xml: string | null;
 }
 /**
  * A line between a place and a transition, for one arc or for two with the same inscription.

@@ -56,6 +56,8 @@ export interface Words {
   types: string[];
   units: string[];
   functions: string[];
+  /** how functions are called, and what they do */
+  calls: Record<string, string>;
   operators: string[];
   snippets: Snippet[];
   meanings: Record<string, string>;

@@ -15,7 +15,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { Job, Problem } from "../api/types";
 import { ExampleMenu } from "../frame/ExampleMenu";
 import { Button, IconButton } from "../parts/Button";
+import { DropArea } from "../parts/DropArea";
 import { Empty } from "../parts/Empty";
+import { useHeight } from "../parts/height";
 import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
 import { changeProject } from "../state/project";
@@ -23,7 +25,7 @@ import { set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
 import { Compare } from "./Compare";
-import { CopyDialog, DropArea } from "./CopyFiles";
+import { CopyDialog, offer } from "./CopyFiles";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
 import { Events } from "./Events";
@@ -64,7 +66,7 @@ export default function RunView() {
     <div className="run" ref={box}>
       <Toolbar side={side} />
       <CopyDialog />
-      <DropArea>
+      <DropArea hint={texts.run.copy.drop} onFiles={offer}>
         {side ? (
           <>
             <section className="run-side" style={{ width }} aria-label={t.side}>
@@ -338,17 +340,9 @@ function Waiting({ job }: { job: Job | null }) {
 
 /** The timeline above the table, with a line between them that moves. */
 function Found({ waiting = false }: { waiting?: boolean }) {
-  const box = useRef<HTMLDivElement>(null);
+  const [box, room] = useHeight();
   const result = useRun((state) => state.result);
   const wanted = useRun((state) => state.timelineHeight);
-  const [room, setRoom] = useState(0);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   // as much as the lanes need, but no more than half
   const inputs = result?.inputs.length ?? 0;
   const theirs = inputs * (inputs > 4 ? 18 : 24);

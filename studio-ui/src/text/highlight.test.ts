@@ -22,6 +22,7 @@ const EPL: Words = {
   operators: ["->", ">="],
   snippets: [],
   meanings: {},
+  calls: {},
 };
 
 /** The pieces of a text with what they are taken for. */
