@@ -33,7 +33,7 @@ def by_type(
     wanted = [c for c, name in enumerate(one.types) if inputs is None or name in inputs]
     groups: Mapping[int, np.ndarray | None]
     if len(one.types) == 1 and one.codes.min(initial=0) >= 0:
-        groups = {c: None for c in wanted}
+        groups = dict.fromkeys(wanted)
     else:
         groups = group(one.codes, len(one.types), wanted)
     merged: dict[str, list[pa.Table]] = {}

@@ -61,7 +61,8 @@ def _encode(
             out[i] = -1
             continue
         key = values[i]
-        at = np.uint64(np.int64(key)) - np.uint64(np.int64(low))  # wraps below ``low``: then it is not less than the width either
+        # below ``low`` it wraps, and is not less than the width either
+        at = np.uint64(np.int64(key)) - np.uint64(np.int64(low))
         if at < width and window[at] >= 0:
             out[i] = window[at]
             continue
