@@ -73,6 +73,9 @@ def find_ranges(
             if p > first and time[p - 1] >= t:
                 p = _lower(time, first, p, t)
             else:
+                # a few steps at once: how many there are cannot be predicted
+                if p + 4 <= end:
+                    p += int(time[p] < t) + int(time[p + 1] < t) + int(time[p + 2] < t) + int(time[p + 3] < t)
                 step = 0
                 while p < end and time[p] < t and step < 8:
                     p += 1
