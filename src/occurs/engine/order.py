@@ -13,8 +13,11 @@ from occurs.model.labels import Labels, input_labels
 from occurs.model.lists import in_order
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.row_index import is_sorted
+from occurs.operators.kernels.row_index import is_sorted, merge
 from occurs.operators.rows import Rows
+
+#: rows of one time stay in the order of their types
+_NO_TIES = np.zeros(0, np.int64)
 
 
 def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
@@ -123,8 +126,9 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     if not types:
         return out
     time = np.concatenate([rows[t].time for t in types])
-    order = None if is_sorted(time) else np.argsort(time, kind="stable")
-    ticks = time if order is None else time[order]
+    order, ticks = None, time
+    if not is_sorted(time):
+        order, ticks = merge(np.cumsum([len(rows[t]) for t in types]), time, _NO_TIES, _NO_TIES)
     new = np.ones(len(ticks), np.bool_)
     new[1:] = ticks[1:] != ticks[:-1]
     if new.all():

@@ -9,6 +9,7 @@ import numpy as np
 
 from occurs.model.time import TimeKind
 from occurs.operators.contract import Call
+from occurs.operators.kernels.row_index import merge
 from occurs.operators.rows import Rows
 
 #: places within an instant: before its rows; from 1 on rows of the input; derived when the instant is complete; added
@@ -53,8 +54,8 @@ def merged(call: Call) -> Stream:
     at = np.concatenate([_places(p) for p in parts]) if parts else np.zeros(0, np.int64)
     if sum(n > 0 for n in sizes) > 1:
         made = np.concatenate([_makers(p) for p in parts])
-        order = np.lexsort((made, at, time))
-        number, row, time, at = number[order], row[order], time[order], at[order]
+        order, time = merge(np.cumsum(sizes), time, at, made)
+        number, row, at = number[order], row[order], at[order]
     rows = dict(zip(types, parts))
     return Stream(rows, types, number, row, time, at, call.start, call.since, call.frontier, call.kind)
 
