@@ -483,7 +483,7 @@ def test_condition_tools_and_properties(serve: Callable[..., Any], visit: Callab
     expect(preview(page)).to_contain_text("Patient(a1.contrDuration > 35, a1.ts > a1.contrDuration)")
     page.get_by_role("button", name="Remove condition 2").click()
     # a property dragged onto the complex event is a column
-    drag(page, page.get_by_role("button", name=re.compile(r"^Use \S*\bts$")), node(page, "ComplexEvent"), (0.5, 0.15))
+    drag(page, page.get_by_role("button", name=re.compile(r"^Use \S*\bts\b")), node(page, "ComplexEvent"), (0.5, 0.15))
     expect(preview(page)).to_contain_text("a1.ts as ts")
     page.get_by_role("textbox", name="Filter tools").fill("every d")
     expect(page.locator("[data-testid^=tool-]")).to_have_count(1)
