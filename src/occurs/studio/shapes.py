@@ -387,7 +387,8 @@ class Progress(Struct, frozen=True):
     """How far a job is.
 
     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
-    are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
+    are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).  While events
+    are read, ``reading`` names the file, and ``done`` of ``total`` are the bytes of the files before it and of all.
     """
 
     done: int
@@ -395,6 +396,7 @@ class Progress(Struct, frozen=True):
     at: str | int | None
     ticks: int | str | None
     found: int
+    reading: str | None = None
 
 
 class TimeKind(Struct, frozen=True):

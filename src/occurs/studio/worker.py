@@ -106,6 +106,8 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return plain(services.peek(chosen(texts, events, options, default), options, rows))
 
     def plan(texts: Texts, events: list[str], options: dict[str, Any], default: bool, optional: bool) -> Any:
+        # a plan has no times: one that is wrong is told where the program is run
+        options = {name: value for name, value in options.items() if name not in ("start", "until")}
         run = RunOptions({**options, "bad_rows": "skip"}).to_verify()
         try:
             sources = heads(chosen(texts, events, options, default), {**options, "bad_rows": "skip"}) or None

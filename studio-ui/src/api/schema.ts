@@ -706,12 +706,14 @@ export interface Job {
  * How far a job is.
  *
  *     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
- *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
+ *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).  While events
+ *     are read, ``reading`` names the file, and ``done`` of ``total`` are the bytes of the files before it and of all.
  */
 export interface Progress {
   at: string | number | null;
   done: number;
   found: number;
+  reading: string | null;
   ticks: number | string | null;
   total: number;
 }

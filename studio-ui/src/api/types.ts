@@ -225,7 +225,14 @@ export interface Job {
   id: string;
   kind: JobKind;
   state: JobState;
-  progress: { done: number; total: number | null; at: string | number | null; found: number } | null;
+  progress: {
+    done: number;
+    total: number | null;
+    at: string | number | null;
+    found: number;
+    /** a file of events: `done` of `total` are the bytes read before it */
+    reading?: string | null;
+  } | null;
   result: unknown;
   problems: Problem[];
 }

@@ -13,12 +13,13 @@ import {
 } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Job, Problem } from "../api/types";
+import { ExampleMenu } from "../frame/ExampleMenu";
 import { Button, IconButton } from "../parts/Button";
 import { Empty } from "../parts/Empty";
 import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
 import { changeProject } from "../state/project";
-import { useStudio } from "../state/store";
+import { set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
 import { Compare } from "./Compare";
@@ -35,7 +36,7 @@ import { elapsedText, zoned, zoneOf } from "./time";
 import "./run.css";
 
 const t = texts.run;
-const SIDE = 220;
+const SIDE = 240;
 
 /** Below it, events and options make room for what was found. */
 const ROOMY = 720;
@@ -47,6 +48,11 @@ export default function RunView() {
   const width = useRun((state) => state.sideWidth);
   const found = useRun((state) => state.result !== null);
   const side = wanted ?? (roomy || !found);
+  // a field that is wrong has to be there
+  const asked = useRun((state) => state.wanted !== null);
+  useEffect(() => {
+    if (asked && !side) setRun({ side: true });
+  }, [asked, side]);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -112,17 +118,14 @@ function Toolbar({ side }: { side: boolean }) {
         <Play size={13} aria-hidden />
         {t.run}
       </Button>
-      <Button
-        kind="plain"
-        isDisabled={!running || starting}
-        {...(!running && { why: t.nothingToCancel })}
-        onPress={() => void cancelRun()}
-      >
-        <Square size={11} aria-hidden />
-        {t.cancel}
-      </Button>
+      {running ? (
+        <Button kind="plain" isDisabled={starting} onPress={() => void cancelRun()}>
+          <Square size={11} aria-hidden />
+          {t.cancel}
+        </Button>
+      ) : null}
       {running ? <Progress job={starting ? null : job} /> : null}
-      <div className={`run-state run-${state}`} data-testid="run-state" data-state={state} data-found={found}>
+      <div className="run-state" data-testid="run-state" data-state={state} data-found={found}>
         <StateText state={state} job={starting ? null : job} />
       </div>
       <span className="spring" />
@@ -141,11 +144,14 @@ function Toolbar({ side }: { side: boolean }) {
   );
 }
 
+/** How much is done, in whole percent; null before anything is, as nobody knows how long it takes. */
+function shareOf(progress: Job["progress"]): number | null {
+  if (!progress?.total || !progress.done) return null;
+  return Math.round(Math.min(100, (100 * progress.done) / progress.total));
+}
+
 function Progress({ job }: { job: Job | null }) {
-  const done = job?.progress?.done ?? 0;
-  const total = job?.progress?.total ?? null;
-  // before the first rows are done nobody knows how long it takes
-  const share = total && done ? Math.min(100, (100 * done) / total) : null;
+  const share = shareOf(job?.progress ?? null);
   return (
     <div
       className={share === null ? "progress is-open" : "progress"}
@@ -153,7 +159,7 @@ function Progress({ job }: { job: Job | null }) {
       aria-label={t.title}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuenow={share === null ? undefined : Math.round(share)}
+      aria-valuenow={share ?? undefined}
     >
       <i style={{ width: `${share ?? 30}%` }} />
     </div>
@@ -181,15 +187,17 @@ function StateText({ state, job }: { state: Shown; job: Job | null }) {
   const elapsed = useElapsed(state === "running");
   const zone = useStudio((one) => zoneOf(one.project));
   const progress = job?.progress;
-  if (state === "idle") return <span className="dim">{t.idle}</span>;
+  const told = useRun((one) => one.gone || (one.refused !== null && !one.refused.quiet));
+  if (state === "idle") return told ? null : <span className="dim">{t.idle}</span>;
   if (state === "running") {
     if (!job) return <span className="dim">{t.starting}</span>;
     if (job.state === "queued") return <span className="dim">{t.queued}</span>;
     return (
       <>
-        {progress?.done ? null : <span>{t.reading}</span>}
+        {progress?.reading ? <span>{t.reading(progress.reading, shareOf(progress))}</span> : null}
+        {progress?.done ? null : progress?.reading ? null : <span>{t.starting}</span>}
         <span className="dim">{elapsed}</span>
-        {progress?.done ? (
+        {progress?.done && !progress.reading ? (
           <>
             <span>{t.rows(progress.done, progress.total)}</span>
             {progress.found ? <b>{t.found(progress.found)}</b> : null}
@@ -277,8 +285,9 @@ function Main() {
       title={refused.title}
       text={refused.text}
       hint={refused.hint}
-      problems={refused.problems}
+      problems={refused.problems ?? false}
       quiet={refused.quiet ?? false}
+      rules={refused.rules ?? false}
       older={result !== null}
     />
   ) : state === "failed" && job ? (
@@ -374,9 +383,11 @@ function Trouble(props: {
   hint: string | null;
   problems: boolean;
   quiet: boolean;
+  rules: boolean;
   older: boolean;
 }) {
-  const { title, text, hint, problems, quiet, older } = props;
+  const { title, text, hint, problems, quiet, rules, older } = props;
+  const examples = useStudio((state) => state.about?.examples) ?? [];
   return (
     <div className={quiet ? "run-trouble is-quiet" : "run-trouble"} role="alert">
       {quiet ? <Info size={16} aria-hidden /> : <CircleAlert size={16} aria-hidden />}
@@ -388,6 +399,12 @@ function Trouble(props: {
         {hint ? <p className="dim">{hint}</p> : null}
       </div>
       {problems ? <Button onPress={showProblems}>{t.problems}</Button> : null}
+      {rules ? (
+        <>
+          <Button onPress={() => set({ dialog: "new-file" })}>{texts.files.newFile}</Button>
+          <ExampleMenu examples={examples} />
+        </>
+      ) : null}
     </div>
   );
 }

@@ -77,3 +77,10 @@ it("ends texts where they end", () => {
   const doubled = { ...EPL, escape: "", ignore_case: false, variable_marks: "$", word_signs: "" };
   expect(tokens("'a''b' $v Select", doubled)).toEqual(["'a''b' string", "$v parameter", "Select name"]);
 });
+
+it("takes a word for a unit only behind an amount", () => {
+  const units = tokens("a=min(v > 3 min) select Min, x min, (1 + 2) min", EPL).filter((one) =>
+    /^min /i.test(one),
+  );
+  expect(units).toEqual(["min name", "min unit", "Min name", "min unit", "min unit"]);
+});
