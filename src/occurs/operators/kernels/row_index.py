@@ -109,6 +109,14 @@ def is_sorted(time: np.ndarray) -> bool:
 
 
 @kernel
+def is_strictly_sorted(time: np.ndarray) -> bool:
+    for i in range(1, len(time)):  # noqa: SIM110 - numba
+        if time[i] <= time[i - 1]:
+            return False
+    return True
+
+
+@kernel
 def merge(
     stops: np.ndarray, time: np.ndarray, at: np.ndarray, made: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
