@@ -151,9 +151,9 @@ def merge(
                     y = row[j]
                     first = np.int64(at[x] < at[y] or (at[x] == at[y] and made[x] <= made[y]))
                 put_tick[i + j - middle] = min(a, b)
-                put[i + j - middle] = row[j + first * (i - j)]
-                i += first
-                j += 1 - first
+                put[i + j - middle] = row[j + int(first) * (i - j)]
+                i += int(first)
+                j += 1 - int(first)
             out = i + j - middle
             put[out : out + middle - i] = row[i:middle]
             put_tick[out : out + middle - i] = tick[i:middle]
