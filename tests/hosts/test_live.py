@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from tests.laws.contract import intake_of
 
 import occurs
 from occurs.errors import InputProblem
@@ -35,7 +38,7 @@ def pushed(case: Case, seed: int):
     options = InputOptions(time_unit=unit, start=case.start, until=case.until)
     history = program.checked.history(case.tables(), options)
     stage = program.checked.plan(history.schemas, history.kind)
-    live = occurs.Live(stage, start=case.start)
+    live = occurs.Live(stage, intake_of(program.checked, history), start=case.start)
     until = history.clock[1] if history.clock else None
     rows = []
     for name, table in case.tables().items():
@@ -214,11 +217,25 @@ def at_once_and_one_by_one(program, rows):
     found = program.detect(tables, time_unit="s")
     schemas = {t: {"N": "int"} for t in "abp"}
     given = list(program.stream(rows, time_unit="s", schemas=schemas))
+    live = program.live(schemas, time_unit="s")
+    together = [r for part in pieces(tables, len(rows)) for r in live.push_many(part)] + live.close()
 
     def ordered(rows):
         return sorted(rows, key=lambda r: (r["type"], r["time"], r["N"]))
 
+    assert ordered(together) == ordered(given)
     return ordered(r for t in found for r in found[t].to_pylist()), ordered(given)
+
+
+def pieces(tables, seed):
+    """Rows of all types at random times, those of one time in one piece or in several, in their order."""
+    draw = random.Random(seed)
+    times = sorted(t for table in tables.values() for t in table["time"].to_pylist())
+    cuts = [-1, *sorted(draw.choices(times, k=2)), times[-1]]
+    for low, high in pairwise(cuts):
+        part = {t: table.filter((pc.field("time") > low) & (pc.field("time") <= high)) for t, table in tables.items()}
+        order = {t: pa.array(draw.sample(range(len(table)), len(table)), pa.int64()) for t, table in part.items()}
+        yield {t: table.take(order[t]) for t, table in part.items()}
 
 
 def test_the_end_of_a_row_moves_the_clock_of_a_history_that_is_closed():
