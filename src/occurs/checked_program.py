@@ -302,9 +302,9 @@ class CheckedProgram:
         options = replace(options, type_names=names, lists=self.reads_lists)
         inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
         given = sources_of(named(events, self.assigned))
-        lines = self.lines(given, options)
+        sources = listed(given)
         history = normalise(
-            [*listed(given), *lines] if lines else given,
+            [*sources, *self.lines(given, options)],
             schemas=self._unbound.declared if schemas is None else schemas,
             inputs=None if self.reads_all else inputs,
             external=sorted(self.external),
@@ -312,7 +312,7 @@ class CheckedProgram:
             after=after,
         )
         self.refuse_owned(history.schemas)
-        unread = self.unread((s.type, s.file) for s in listed(given))
+        unread = self.unread((s.type, s.file) for s in sources)
         return replace(history, notices=[*history.notices, *unread])
 
     def unread(self, tables: Iterable[tuple[str | None, str | None]]) -> list[Problem]:

@@ -180,6 +180,9 @@ class Engine:
         if past is None or len(past) == 0:
             rows.new = 0
             return rows
+        if not len(rows) and (rows.at is None or past.at is not None):
+            n = len(past)
+            return Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
         return concat_rows([past, rows], len(past))
 
     def derived_rows(self, type: str, parts: list[Part], outside: Rows | None) -> Rows:

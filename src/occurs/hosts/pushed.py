@@ -115,6 +115,8 @@ class Layout:
         """A table of the intake with just the columns of pushed rows; attributes that it lacks are null."""
         has = set(table.column_names)
         schema = self._fields["sequence" in has, "label" in has]
+        if table.schema.equals(schema):
+            return table
         return pa.Table.from_arrays(
             [table.column(f.name).cast(f.type) if f.name in has else pa.nulls(len(table), f.type) for f in schema],
             schema=schema,
