@@ -139,7 +139,7 @@ class Live:
         Args:
             events: A table with the columns ``type`` and ``time``, or a mapping from event types to tables, as for
                 :meth:`occurs.Program.detect`: tables of Arrow, pandas or Polars, with a column for each attribute and,
-                optionally, ``end``, ``sequence`` and ``label``.  Their rows may stand in any order.  Times are in the
+                optionally, ``end``, ``sequence`` and ``label``.  Their rows may be in any order.  Times are in the
                 unit of the run.
 
         Returns:
