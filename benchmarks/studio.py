@@ -6,9 +6,12 @@ page without anything is measured in the same run, for what the browser itself c
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import statistics
@@ -17,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,7 @@ import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 from rich.console import Console
 
+import occurs
 from benchmarks.report import Report
 
 MARKS = 1_000_000
@@ -45,6 +50,7 @@ class Studio:
     """A started studio: ``seconds`` of CPU and of time until its URL."""
 
     def __init__(self, folder: Path):
+        self.folder = folder
         command = [sys.executable, "-m", "occurs.cli", "studio", str(folder), "--no-browser", "--port", "0"]
         began = time.perf_counter()
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -184,8 +190,37 @@ def wheel(page: Page) -> tuple[float, float]:
     return max(frames), statistics.median(frames)
 
 
-def large(studio: Studio, folder: Path, report: Report, browser: Browser) -> None:
-    """The timeline of a million detections."""
+#: presses a button and waits until the timeline shows the counts of its new range, and has painted them
+REDRAW = """name => new Promise(done => {
+    const timeline = document.querySelector("[data-testid=timeline]");
+    const began = performance.now();
+    new MutationObserver((_, observer) => {
+        observer.disconnect();
+        requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+    }).observe(timeline, { attributes: true, attributeFilter: ["data-count"] });
+    const bar = timeline.closest(".timeline").querySelectorAll("button");
+    [...bar].find(one => (one.ariaLabel ?? one.textContent).trim() === name).click();
+})"""
+
+
+def redraw(page: Page) -> float:
+    """From a change of the range of the timeline until its counts are painted, with the call to the server, in ms."""
+    found: list[float] = []
+    for _ in range(7):
+        found += [page.evaluate(REDRAW, name) for name in ("Zoom in", "Fit")]
+    return statistics.median(found)
+
+
+def scripts() -> tuple[float, float]:
+    """How much script the first load takes, and how much there is in all, compressed, in kB."""
+    static = Path(occurs.__file__).parent / "studio" / "static"
+    sizes = {path.name: len(gzip.compress(path.read_bytes())) / 1000 for path in static.rglob("*.js")}
+    named = re.findall(r'(?:src|href)="[^"]*?([^"/]+\.js)"', (static / "index.html").read_text())
+    return sum(sizes[name] for name in {*named}), sum(sizes.values())
+
+
+def million(folder: Path) -> str:
+    """A project of a million rows and as many detections in five lanes; the path of its rules."""
     lines = ("type,time,value\n", *(f"Temp,{i},{i % 5}\n" for i in range(1, MARKS + 1)))
     (folder / "many.csv").write_text("".join(lines))
     text = "event Temp(value: int)\n" + "".join(
@@ -193,7 +228,12 @@ def large(studio: Studio, folder: Path, report: Report, browser: Browser) -> Non
     )
     (folder / "many.tesla").write_text(text)
     choose(folder, "many.tesla", "many.csv", time_unit="s")
-    page = opened(browser, studio, "/many.tesla/Text")
+    return "many.tesla"
+
+
+def large(studio: Studio, folder: Path, report: Report, browser: Browser) -> None:
+    """The timeline of a million detections."""
+    page = opened(browser, studio, f"/{million(folder)}/Text")
     page.get_by_role("tab", name="Run").click()
     began = time.perf_counter()
     page.get_by_role("button", name="Run", exact=True).click()
@@ -205,6 +245,7 @@ def large(studio: Studio, folder: Path, report: Report, browser: Browser) -> Non
     timeline = lambda: studio.api.get(call, params={"width": 1400})  # noqa: E731
     report.add("timeline of 10^6 in 5 lanes, answer", "ms", median_ms(timeline), 60)
     report.add("the same, body", "kB", len(timeline().content) / 1000, 200)
+    report.add("the same, from a change of range to its paint", "ms", redraw(page), 150)
     longest, median = wheel(page)
     report.add("ten steps of the wheel, longest frame", "ms", longest, 200)
     report.add("the same, median frame", "ms", median, None)
@@ -265,19 +306,60 @@ def nets(studio: Studio, folder: Path, report: Report) -> None:
     report.add("a step back", "ms", median_ms(lambda: studio.post(call, back=1)), None)
 
 
-def cancelled(studio: Studio) -> float:
-    """From the call to cancel until the process of the job is gone, in s."""
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have started."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):  # no process, or it has ended
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents.setdefault(parent, []).append(int(entry.name))
+    found = list(parents.get(pid, []))
+    for one in found:  # which grows
+        found += parents.get(one, [])
+    return found
+
+
+def memory(studio: Studio) -> float:
+    """The memory of the server and of all processes that it has started, in MB."""
+    pages = 0
+    for pid in (studio.process.pid, *descendants(studio.process.pid)):
+        with contextlib.suppress(OSError):
+            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """``seconds`` from the call to cancel until the process of the job was gone; the memory that it had, and how much
+    of that was left, in MB; the state in which the next job ended."""
+
+    seconds: float
+    had: float
+    left: float
+    next: str
+
+
+def cancelled(studio: Studio) -> Cancelled:
+    """The million rows: a job that is cancelled while it runs, and one over a row after it."""
+    (studio.folder / "few.csv").write_text("type,time,value\nTemp,1,1\n")
+    studio.post("check", texts={})  # the worker that answers it is there, and no part of what the job needs
+    before = memory(studio)
+    others = {*descendants(studio.process.pid)}
     id = studio.post("jobs", kind="run")["id"]
-    while studio.job(id)["state"] == "queued":
+    while not (progress := studio.job(id)["progress"]) or progress.get("reading"):
         time.sleep(0.05)
-    time.sleep(1.0)
-    children = Path(f"/proc/{studio.process.pid}/task/{studio.process.pid}/children")
-    before = len(children.read_text().split())
+    had = memory(studio) - before
+    own = {*descendants(studio.process.pid)} - others
     began = time.perf_counter()
     studio.api.delete(f"jobs/{id}")
-    while len(children.read_text().split()) >= before:
+    while own & {*descendants(studio.process.pid)}:
         time.sleep(0.005)
-    return time.perf_counter() - began
+    seconds = time.perf_counter() - began
+    left = memory(studio) - before
+    id = studio.post("jobs", kind="run", events=["few.csv"])["id"]
+    while studio.job(id)["state"] in ("queued", "running"):
+        time.sleep(0.05)
+    return Cancelled(seconds, had, left, studio.job(id)["state"])
 
 
 def main() -> None:
@@ -309,7 +391,13 @@ def main() -> None:
             page.close()
             large(studio, folder, report, browser)
             nets(studio, folder, report)
-            report.add("cancel until the process is gone", "s", cancelled(studio), 1)
+            found = cancelled(studio)
+            report.add("cancel until the process is gone", "s", found.seconds, 1)
+            report.add(f"memory that is left of its {found.had:,.0f} MB", "MB", found.left, 0)
+            report.notes.append(f"The next job is {found.next}.")
+            first, whole = scripts()
+            report.add("script of the first load, compressed", "kB", first, 180)
+            report.add("all scripts, compressed", "kB", whole, 650)
         finally:
             studio.stop()
             browser.close()

@@ -34,6 +34,7 @@ export const VIEWS: readonly ViewEntry[] = [
     id: "Graph",
     component: lazy(() => import("./graph/GraphView")),
     properties: lazy(() => import("./graph/GraphProperties")),
+    opens: ["model"],
     edits: true,
   },
   { id: "Domain", component: lazy(() => import("./domain/DomainView")), edits: true },

@@ -182,6 +182,22 @@ def test_hover(path, marked, text):
     assert hovered(marked, path) == text
 
 
+@pytest.mark.parametrize(
+    ("path", "marked", "text"),
+    [
+        ("a.tesla", "define Hot(v) from Temp(celsius |+ 1 > 30) where v = 1", "celsius + 1: int"),
+        ("a.tesla", "define Hot(v) from Temp(celsius + 1 |> 30) where v = 1", "celsius + 1 > 30: bool"),
+        ("a.tesla", "# 1\n  define Hot(v) from Temp() where v = Temp.celsius\n |* 2.5", "Temp.celsius * 2.5: float"),
+        ("a.epl", "select a.celsius |/ 2 as half from pattern [every a=Temp]", "a.celsius / 2: float"),
+        ("a.epl", "select * from pattern [every a=Temp(celsius * |3 > 4)]", "3: int"),
+        ("a.epl", "select a.nothing |+ 1 as x from pattern [every a=Temp]", None),
+        ("a.epl", "select * from pattern [every a=Temp(celsius |+ ", None),
+    ],
+)
+def test_hover_of_expressions_has_their_types(path, marked, text):
+    assert hovered(marked, path) == (text and f"{text}\nan expression")
+
+
 def test_hover_of_functions_has_the_sentence_of_the_catalogue():
     for path, marked in (
         ("a.epl", "select ro|und(a.celsius, 1) as x from pattern [a=Temp]"),

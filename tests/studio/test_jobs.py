@@ -63,6 +63,19 @@ async def working(jobs, id):
     return jobs._job(id).process.pid
 
 
+def test_a_job_tells_which_file_of_events_it_reads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["type,time,value\nTemp,1,50\n", "type,time,value\nTemp,2,60\nTemp,3,70\n"]
+    for name, text in zip(("a.csv", "b.csv"), rows, strict=True):
+        (tmp_path / name).write_text(text)
+    told = []
+    ran(tmp_path, HOT, ["a.csv", "b.csv"], told=told, options=UNIT)
+    reading = [(p["reading"], p["done"], p["total"]) for line in told if "reading" in (p := line["progress"])]
+    total = sum(map(len, rows))
+    assert reading == [("a.csv", 0, total), ("b.csv", len(rows[0]), total)]
+    assert "reading" not in told[-1]["progress"]
+
+
 def test_a_cancelled_job_leaves_nothing_and_the_next_one_runs(root):
     heard = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -44,10 +45,16 @@ def fits(studio: Started, value: Any, shape: str) -> None:
     conforms(value, components[shape], components)
 
 
+def _command(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return (Path("/proc") / str(pid) / "cmdline").read_bytes()
+    return b""
+
+
 def worker(studio: Started) -> int:
     """The process of the net worker."""
     for pid in processes.below(studio.process.pid):
-        if b"occurs.studio.net_worker" in (Path("/proc") / str(pid) / "cmdline").read_bytes():
+        if b"occurs.studio.net_worker" in _command(pid):
             return pid
     raise AssertionError("there is no net worker")
 
@@ -295,6 +302,17 @@ def test_the_worker_starts_with_the_first_net_and_ends_with_the_server(start_stu
         worker(studio)
     opened(studio)
     pid = worker(studio)
+    studio.stop()
+    until(lambda: not (Path("/proc") / str(pid)).exists())
+
+
+def test_the_worker_is_there_when_a_page_has_shown_epl(start_studio):
+    studio = start_studio()
+    studio.api.post("check", json={"texts": {}}, headers={"Occurs-Client": "page"})
+    until(lambda: any(b"net_worker" in _command(pid) for pid in processes.below(studio.process.pid)))
+    pid = worker(studio)
+    opened(studio)
+    assert worker(studio) == pid
     studio.stop()
     until(lambda: not (Path("/proc") / str(pid)).exists())
 

@@ -287,11 +287,11 @@ def test_a_check_sees_the_whole_program_with_unsaved_texts(studio):
 
 
 @contextlib.contextmanager
-def program_of(studio: Started, rules: list[str] | None) -> Iterator[None]:
-    """A project with these rules; None: those of the directory itself."""
+def program_of(studio: Started, rules: list[str] | None, **members: Any) -> Iterator[None]:
+    """A project with these rules (None: those of the directory itself) and other members of its program."""
     sidecar = studio.folder / "studio.json"
     before = sidecar.read_bytes()
-    program = {**json.loads(before)["program"], "rules": rules}
+    program = {**json.loads(before)["program"], "rules": rules, **members}
     sidecar.write_text(json.dumps({"version": 1, "program": program}))
     try:
         yield
@@ -488,6 +488,13 @@ def test_a_plan_has_keys_and_retention_and_wrong_rules_their_problems(studio):
     assert (wrong.status_code, kind(wrong)) == (422, "problems")
     assert wrong.json()["error"]["problems"][0]["file"] == "labor.epl"
     assert studio.api.post("plan", json={"events": ["none.csv"]}).status_code == 404
+
+
+def test_a_plan_has_no_times(studio):
+    for wrong in ("yesterday", "2013-03-08"):
+        with program_of(studio, ["labor.epl"], options={"time_unit": "min", "until": wrong}):
+            found = studio.api.post("plan", json={"texts": {}})
+        assert [d["name"] for d in found.json()["definitions"]] == ["Duration", "TimeOnLabor"]
 
 
 def test_a_plan_takes_types_from_the_events_where_no_rule_declares_them(studio):

@@ -144,6 +144,18 @@ def test_a_statement_becomes_a_model_and_a_model_a_text(studio):
     assert studio.api.post("epl/model", json={"text": text, "statement": "R"}).status_code == 422
     assert studio.api.post("epl/model", json={"model": {"nodes": 1}}).status_code == 422
     assert studio.api.post("epl/model", json={"text": text}).status_code == 400
+    assert studio.api.post("epl/model", json={"model": model, "xml": "<a/>"}).status_code == 400
+
+
+def test_a_file_of_medit4cep_becomes_a_text(studio):
+    head = '<domain:CEPDomain xmlns:domain="www.uca.es/modeling/cep/domain" domainName="Homes">'
+    events = '<events typeName="Door"><eventProperties name="open" type="Boolean"/></events>'
+    found = studio.api.post("epl/model", json={"xml": f"{head}{events}</domain:CEPDomain>"})
+    assert found.json() == {"text": "create schema Door(open boolean);\n"}
+    for wrong in ("", "<a/>", f"{head}</domain:CEPDomain>"):
+        found = studio.api.post("epl/model", json={"xml": wrong})
+        assert found.status_code == 422
+        assert found.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

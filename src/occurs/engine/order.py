@@ -12,8 +12,11 @@ from occurs.model.labels import Labels, input_labels
 from occurs.model.lists import in_order
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.row_index import is_sorted
+from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge
 from occurs.operators.rows import Rows
+
+#: rows of one time stay in the order of their types
+_NO_TIES = np.zeros(0, np.int64)
 
 
 def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
@@ -25,6 +28,8 @@ def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
         return None
     time = table.column("time").combine_chunks()
     ticks = (time.chunk(0) if isinstance(time, pa.ChunkedArray) else time).to_numpy(zero_copy_only=False)
+    if is_strictly_sorted(ticks):
+        return None
     order: np.ndarray | None = None
     if not is_sorted(ticks):
         order = np.argsort(ticks, kind="stable")
@@ -121,13 +126,14 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     out = {t: _with_places(r, np.ones(len(r), np.int64), keep) for t, r in rows.items()}
     if not types or (len(types) == 1 and len(rows[types[0]]) == 1):
         return out
-    time = np.concatenate([rows[t].time for t in types])
-    order = None if is_sorted(time) else np.argsort(time, kind="stable")
-    ticks = time if order is None else time[order]
+    time = rows[types[0]].time if len(types) == 1 else np.concatenate([rows[t].time for t in types])
+    order, ticks = None, time
+    if not is_sorted(time):
+        order, ticks = merge(np.cumsum([len(rows[t]) for t in types]), time, _NO_TIES, _NO_TIES)
+    if is_strictly_sorted(ticks):
+        return out
     new = np.ones(len(ticks), np.bool_)
     new[1:] = ticks[1:] != ticks[:-1]
-    if new.all():
-        return out
     number = np.arange(len(ticks))
     if any("sequence" in rows[t].columns for t in types):
         order = number if order is None else order

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from occurs.errors import Span, did_you_mean
 from occurs.expr.functions import CATALOGUE
@@ -31,6 +33,19 @@ Lookup = Callable[[Expr], Type | None]
 Report = Callable[[str, str, Span | None, str | None], None]
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
+
+_noted: ContextVar[list[tuple[Span, Type]] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[list[tuple[Span, Type]]]:
+    """While it is open, the places of all expressions whose types are inferred, each with its type."""
+    out: list[tuple[Span, Type]] = []
+    before = _noted.set(out)
+    try:
+        yield out
+    finally:
+        _noted.reset(before)
 
 
 def infer(
@@ -127,11 +142,19 @@ class _Inference:
         self.report = report
         self.functions = CATALOGUE.keys() if functions is None else functions
         self.integer_time = integer_time
+        self.noted = _noted.get()
 
     def complain(self, message: str, node: Expr, hint: str | None = None, kind: str = "type-mismatch") -> None:
         self.report(kind, message, span_of(node), hint)
 
     def type(self, node: Expr) -> Type | None:
+        found = self._type(node)
+        span: Span | None = getattr(node, "span", None)
+        if self.noted is not None and found is not None and span is not None:
+            self.noted.append((span, found))
+        return found
+
+    def _type(self, node: Expr) -> Type | None:
         match node:
             case Literal():
                 return self.literal(node)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from occurs.errors import Problem, did_you_mean
 from occurs.model.attribute_types import clean, fit
 from occurs.model.badrows import MISFIT, BadRows
+from occurs.model.grouping import count, group
 from occurs.model.lists import fit_lists, is_list, joint
 from occurs.model.source import PLACE, InputOptions, Intake, column_of, places_of
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
@@ -27,21 +28,17 @@ def by_type(
     bad: BadRows,
     until: int | None,
 ) -> dict[str, pa.Table]:
-    """The rows of one source by type, in one pass: rows are grouped by a stable sort of the type codes."""
+    """The rows of one source by type, in one pass."""
     out: dict[str, pa.Table] = {}
-    lowest = one.codes.min(initial=0)
-    if len(one.types) == 1 and lowest >= 0:
-        groups: dict[int, np.ndarray | None] = {0: None}
+    wanted = [c for c, name in enumerate(one.types) if inputs is None or name in inputs]
+    groups: Mapping[int, np.ndarray | None]
+    if len(one.types) == 1 and one.codes.min(initial=0) >= 0:
+        groups = dict.fromkeys(wanted)
     else:
-        order = np.argsort(one.codes, kind="stable")
-        counts = np.bincount(one.codes.astype(np.int64) + 1, minlength=len(one.types) + 1)
-        stops = np.cumsum(counts)
-        groups = {c: order[stops[c] : stops[c + 1]] for c in range(len(one.types)) if counts[c + 1]}
+        groups = group(one.codes, len(one.types), wanted)
     merged: dict[str, list[pa.Table]] = {}
     for code, rows in groups.items():
         name = one.types[code]
-        if inputs is not None and name not in inputs:
-            continue
         read = read_columns and read_columns.get(name)
         merged.setdefault(name, []).append(_rows(one, name, rows, declared.get(name), read, options, bad, until))
     for name, parts in merged.items():  # two ids may have one name
@@ -171,7 +168,7 @@ def schemas_of(
     present: set[str] = set()
     shared = Schema(ordered=False)
     for one in intakes:
-        live = np.bincount(one.codes.astype(np.int64) + 1, minlength=len(one.types) + 1)[1:]
+        live = count(one.codes, len(one.types))
         for code, name in enumerate(one.types):
             if one.source.type is None and not live[code]:
                 continue

@@ -7,9 +7,12 @@ takes stands rather to its left, what it gives to its right.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import ceil, hypot, inf
+from operator import itemgetter
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.render import render
@@ -199,12 +202,18 @@ def wrapped(text: str, width: int = WRAP) -> list[str]:
     >>> wrapped('(s, 5, a_x, pOut({ma=a_ma, mb=b_mb}))')
     ['(s, 5, a_x, pOut({ma=a_ma,', 'mb=b_mb}))']
     """
+    return list(_wrapped(text, width))
+
+
+# a net is laid out and then drawn, with the same inscriptions
+@lru_cache(maxsize=8192)
+def _wrapped(text: str, width: int) -> tuple[str, ...]:
     lines = [""]
     for piece in _pieces(text.replace("\n", " ")):
         if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
             lines.append("")
         lines[-1] += piece
-    return [line.strip() for line in lines if line.strip()]
+    return tuple(line.strip() for line in lines if line.strip())
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -349,7 +358,10 @@ class Labels:
         self.at = positions(self.page)
         self.taken += [(*point, *node_size(name)) for name, point in self.at.items()]
         self.ends = [ends(self.at, line) for line in self.lines]
-        self.points = [[along(*line, part) for part in _POINTS] for line in self.ends]
+        points = [(*along(*line, part), k) for k, line in enumerate(self.ends) for part in _POINTS]
+        #: points of lines with the numbers of these, from low to high
+        self.points = sorted(points, key=itemgetter(1))
+        self.heights = [y for _, y, _ in self.points]
         self.boxes = {t.name for t in self.page.transitions}
 
     def beside(self, node: str, text: Sequence[str], sides: Sequence[str]) -> Point:
@@ -397,12 +409,12 @@ class Labels:
     def _badness(self, box: Box, own: int | None = None) -> float:
         """What a text in ``box`` covers of nodes, other texts and lines; ``own``: the line that it belongs to."""
         x, y, w, h = box
-        covered = sum(
-            abs(px - x) < w / 2 + 1 and abs(py - y) < h / 2 + 1
-            for k, points in enumerate(self.points)
-            if k != own
-            for px, py in points
-        )
+        wide, high, covered = w / 2 + 1, h / 2 + 1, 0
+        # the heights, which numbers of floating point may round, are compared below
+        first, last = bisect_left(self.heights, y - high - 1), bisect_right(self.heights, y + high + 1)
+        for px, py, k in self.points[first:last]:
+            if abs(px - x) < wide and abs(py - y) < high and k != own:
+                covered += 1
         return cover(box, self.taken) * 2 + covered * ON_LINE
 
 

@@ -203,6 +203,14 @@ class Net:
         return self._holders[place]
 
     @cached_property
+    def roles(self) -> dict[str, set[Role | None]]:
+        """The roles of places by their holder: fused places may have several."""
+        found: dict[str, set[Role | None]] = {holder: set() for holder in self._holders.values()}
+        for place in self.places.values():
+            found[self.holder(place.name)].add(place.role)
+        return found
+
+    @cached_property
     def initial(self) -> Marking:
         """The initial marking; the tokens of fused places are counted once."""
         return Marking({h: Counter(self.places[h].initial) for h in dict.fromkeys(self._holders.values())})

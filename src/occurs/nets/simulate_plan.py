@@ -244,8 +244,7 @@ class _Maker:
         return PartPlan(parts, tuple(map(frozenset, bound)), tuple(group), join, tuple(steps), black)
 
     def _flow(self, holder: str) -> bool:
-        roles = {p.role for p in self.net.places.values() if self.net.holder(p.name) == holder}
-        return bool(roles & {Role.F, Role.INPUT})
+        return bool(self.net.roles[holder] & {Role.F, Role.INPUT})
 
     def _join(self, terms: list[Expr], bound: list[set[str]], shared: list[Expr], flow: list[bool]) -> Join:
         # the rows are what searches look at: the right side

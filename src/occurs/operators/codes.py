@@ -38,18 +38,34 @@ def _rehash(keys: np.ndarray, codes: np.ndarray, size: int) -> tuple[np.ndarray,
 
 @kernel
 def _encode(
-    values: np.ndarray, valid: np.ndarray, keys: np.ndarray, codes: np.ndarray, used: int, next_code: int
+    values: np.ndarray,
+    valid: np.ndarray,
+    keys: np.ndarray,
+    codes: np.ndarray,
+    used: int,
+    next_code: int,
+    window: np.ndarray,
+    low: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
-    """Codes of ``values``, -1 where not ``valid``; unknown values get the next codes. The table grows as needed."""
+    """Codes of ``values``, -1 where not ``valid``; unknown values get the next codes. The table grows as needed.
+
+    ``window``: the codes of ``low``, ``low + 1``, .. as far as they were looked up before, else -1.
+    """
     n = len(values)
     all_valid = len(valid) == 0
     out = np.empty(n, np.int64)
     size = len(keys)
+    width = np.uint64(len(window))
     for i in range(n):
         if not (all_valid or valid[i]):
             out[i] = -1
             continue
         key = values[i]
+        # below ``low`` it wraps, and is not less than the width either
+        at = np.uint64(np.int64(key)) - np.uint64(np.int64(low))
+        if at < width and window[at] >= 0:
+            out[i] = window[at]
+            continue
         s = _slot(key, size)
         while codes[s] >= 0 and keys[s] != key:
             s = (s + 1) & (size - 1)
@@ -65,6 +81,8 @@ def _encode(
             used += 1
             next_code += 1
         out[i] = codes[s]
+        if at < width:
+            window[at] = codes[s]
     return out, keys, codes, used, next_code
 
 
@@ -100,20 +118,42 @@ class Renewal:
         return due
 
 
+#: calls with fewer values do not look for a window, and one of so many places is always taken
+_LOOK, _NARROW = 1 << 10, 1 << 12
+
+
 class IntTable:
-    """A growing dictionary from int64 to codes, open addressing."""
+    """A growing dictionary from int64 to codes, open addressing.
+
+    Values that lie close together are looked up in an array, ``window``, before they are hashed.
+    """
 
     def __init__(self) -> None:
         self.keys = np.zeros(16, np.int64)
         self.codes = np.full(16, -1, np.int64)
         self.used = 0
+        self._window, self._low = np.zeros(0, np.int64), 0
 
     def encode(self, values: np.ndarray, valid: np.ndarray | None, next_code: int) -> tuple[np.ndarray, int]:
         mask = _ALL if valid is None else valid
+        if len(values) >= _LOOK:
+            self._look(values)
         out, self.keys, self.codes, self.used, next_code = _encode(
-            values, mask, self.keys, self.codes, self.used, next_code
+            values, mask, self.keys, self.codes, self.used, next_code, self._window, self._low
         )
         return out, next_code
+
+    def _look(self, values: np.ndarray) -> None:
+        """Take a window over all ``values`` if it has not many more places than there are values."""
+        low, high = int(values.min()), int(values.max())
+        if self._low <= low and high < self._low + len(self._window):
+            return
+        if len(self._window):  # keys that count up: a new window has room for as many again
+            low, high = min(low, self._low), max(high, self._low + len(self._window) - 1)
+        width = high - low + 1
+        if width <= max(_NARROW, 2 * max(len(values), self.used)):
+            room = min(2 * width if len(self._window) else width, 2**63 - low)
+            self._window, self._low = np.full(room, -1, np.int64), low
 
 
 class Domain:

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.expr.dialect import TESLA, Dialect
-from occurs.expr.evaluate import select
-from occurs.expr.tree import Expr, Ref
+from occurs.expr.evaluate import as_threshold, select
+from occurs.expr.tree import Expr, Literal, Ref
 from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.types import Type
 from occurs.operators.codes import KeyCodes
 from occurs.operators.kernels.row_index import find_ranges, group_rows
 from occurs.operators.rows import Rows
@@ -102,14 +103,42 @@ class Frame:
         for f in filters:
             passed = rows.cache.get(("filter", f))
             if passed is None:
-                passed, undecided = select(
-                    f, lambda leaf: own_column(rows, leaf), len(rows), kind=self.kind, dialect=self.dialect
-                )
-                if undecided is not None:
-                    raise UndecidedOverflow
+                passed = _compared(rows, f)
+                if passed is None:
+                    passed, undecided = select(
+                        f, lambda leaf: own_column(rows, leaf), len(rows), kind=self.kind, dialect=self.dialect
+                    )
+                    if undecided is not None:
+                        raise UndecidedOverflow
                 rows.cache[("filter", f)] = passed
             out = passed if out is None else out & passed
         return out
+
+
+#: comparisons of numbers with numbers of the same type
+COMPARE = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+def _compared(rows: Rows, condition: Expr) -> np.ndarray | None:
+    """Booleans (n): a comparison of an int attribute with an int constant, as NumPy has it; None for other conditions.
+
+    With few rows, most of the time of :func:`select` goes into its calls of Arrow.
+    """
+    found = as_threshold(condition)
+    if found is None or not isinstance(found[2], Literal) or found[2].type is not Type.INT:
+        return None
+    column, op, limit = rows.column(found[0].name), found[1], found[2].value
+    if column.type is not Type.INT or not isinstance(limit, int) or not -(2**63) <= limit < 2**63:
+        return None
+    out: np.ndarray = COMPARE[op](column.values, limit)
+    return out if column.valid is None else out & column.valid
 
 
 def passing(

@@ -9,6 +9,7 @@ import numpy as np
 
 from occurs.model.time import TimeKind
 from occurs.operators.contract import Call
+from occurs.operators.kernels.row_index import merge
 from occurs.operators.rows import Rows
 
 #: places within an instant: before its rows; from 1 on rows of the input; derived when the instant is complete; added
@@ -47,15 +48,20 @@ def merged(call: Call) -> Stream:
     types = tuple(sorted(call.rows))
     parts = [call.new(t) for t in types]
     sizes = [len(p) for p in parts]
+    rows = dict(zip(types, parts))
+    if sum(n > 0 for n in sizes) == 1:
+        only = next(i for i, n in enumerate(sizes) if n)
+        part, n = parts[only], sizes[only]
+        number, row, time, at = np.full(n, only, np.int32), np.arange(n), part.time, _places(part)
+        return Stream(rows, types, number, row, time, at, call.start, call.since, call.frontier, call.kind)
     number = np.repeat(np.arange(len(types), dtype=np.int32), sizes)
     row = np.concatenate([np.arange(n) for n in sizes]) if sizes else np.zeros(0, np.int64)
     time = np.concatenate([p.time for p in parts]) if parts else np.zeros(0, np.int64)
     at = np.concatenate([_places(p) for p in parts]) if parts else np.zeros(0, np.int64)
-    if sum(n > 0 for n in sizes) > 1:
+    if len(time):
         made = np.concatenate([_makers(p) for p in parts])
-        order = np.lexsort((made, at, time))
-        number, row, time, at = number[order], row[order], time[order], at[order]
-    rows = dict(zip(types, parts))
+        order, time = merge(np.cumsum(sizes), time, at, made)
+        number, row, at = number[order], row[order], at[order]
     return Stream(rows, types, number, row, time, at, call.start, call.since, call.frontier, call.kind)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from occurs.services.checks import check
     from occurs.services.choosing import known_types, offered
     from occurs.services.completing import complete, definition, hover, uses
-    from occurs.services.drawing import change_domain, draw, graph, model, model_text
+    from occurs.services.drawing import change_domain, draw, graph, medit_text, model, model_text
     from occurs.services.formatting import format_text
     from occurs.services.peeking import peek
     from occurs.services.planning import plan
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from occurs.services.vocabulary import words
 
 __all__ = [
-    "change_domain", "check", "complete", "definition", "draw", "format_text", "graph", "hover", "known_types", "model",
-    "model_text", "offered", "peek", "plan", "rename", "uses", "words",
+    "change_domain", "check", "complete", "definition", "draw", "format_text", "graph", "hover", "known_types",
+    "medit_text", "model", "model_text", "offered", "peek", "plan", "rename", "uses", "words",
 ]  # fmt: skip
 
 _WHERE = {
@@ -36,6 +36,7 @@ _WHERE = {
     "graph": "drawing",
     "hover": "completing",
     "known_types": "choosing",
+    "medit_text": "drawing",
     "model": "drawing",
     "model_text": "drawing",
     "offered": "choosing",

@@ -6,10 +6,12 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
+from occurs.checked_texts import Read
 from occurs.expr.text import Text
+from occurs.expr.typing import noting
 from occurs.languages.kit.editing import Begun, Binding, Token, openings
-from occurs.languages.kit.language import folder, language
-from occurs.model.types import Schema
+from occurs.languages.kit.language import Known, folder, language
+from occurs.model.types import Schema, Type
 from occurs.services.answers import Completions, Hover, Item, Place
 from occurs.services.renaming import named_uses
 from occurs.services.scope import Attribute, Scope, statements
@@ -48,7 +50,7 @@ def complete(
 def hover(
     path: str, texts: Mapping[str, str], offset: int, events: Mapping[str, Schema] | None = None
 ) -> Hover | None:
-    """Explain what stands at a place: the schema of a type, the type of an attribute, the meaning of a word.
+    """Explain what stands at a place: the schema of a type, the type of an attribute or expression, what a word means.
 
     Args:
         path: The path of the text.
@@ -301,6 +303,31 @@ def _meanings(scope: Scope, i: int, token: Token) -> Iterator[str | None]:
         yield None if found is None else f"{form}\n{found}"
     if token.kind == "word" and token.text in (*words.constants, *words.types):
         yield f"{token.text}\n{'a value' if token.text in words.constants else 'a type of attributes'}"
+    if token.kind in ("sign", "number"):
+        yield _expression(scope, token)
+
+
+def _expression(scope: Scope, token: Token) -> str | None:
+    """The innermost expression around a token with its type, where its language infers types.
+
+    The statement is read and checked alone, at its place, with the types of the program: that takes no time.
+    """
+    piece = scope.piece
+    if piece is None:
+        return None
+    before = scope.text[: piece.start]
+    column = piece.start - (before.rfind("\n") + 1)
+    alone = "\n" * before.count("\n") + " " * column + piece.words
+    with noting() as noted:
+        Read.of([(alone, scope.path, scope.language)]).check(Known(inputs=scope.types.schemas))
+    source = Text(alone, scope.path)
+    here = source.offsets(scope.source.span(token.start, token.end))
+    around = [(source.offsets(span), type) for span, type in noted if type is not Type.NULL]
+    around = [one for one in around if one[0][0] <= here[0] and here[1] <= one[0][1]]
+    if not around:
+        return None
+    (start, end), found = min(around, key=lambda one: one[0][1] - one[0][0])
+    return f"{' '.join(alone[start:end].split())}: {found}\nan expression"
 
 
 def _call(found: str | None) -> str | None:

@@ -16,7 +16,7 @@ from occurs.languages.epl.graph.canvas import canvas_data, canvas_of
 from occurs.languages.epl.graph.checking import Check, Checked, open_types
 from occurs.languages.epl.graph.drawing import Drawing
 from occurs.languages.epl.graph.reading import Fault
-from occurs.languages.epl.model import dump
+from occurs.languages.epl.model import dump, from_medit
 from occurs.languages.epl.model.from_text import model_of
 from occurs.languages.epl.model.to_text import text_of
 from occurs.languages.kit.language import Known
@@ -172,6 +172,23 @@ def model_text(model: Mapping[str, Any], path: str | None = None) -> str:
         DefinitionProblem: If the model has errors.
     """
     return text_of(json.dumps(model), path)
+
+
+def medit_text(xml: str, path: str | None = None) -> str:
+    """The EPL text of a file of MEdit4CEP.
+
+    Args:
+        xml: The content of a ``.pattern`` or ``.domain`` file.
+        path: The path of the file, for messages.
+
+    Returns:
+        The statement of a pattern, or the schemas of a domain, in canonical form.
+
+    Raises:
+        SyntaxProblem: If this is not such a file.
+        DefinitionProblem: If the pattern or the domain has errors.
+    """
+    return from_medit.text_of(xml, path)
 
 
 def _answer(found: Result, path: str) -> Edited:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,11 +93,13 @@ def files_of(events: Sequence[str], options: InputOptions) -> list[Place]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Who reads events, for errors, and how many bytes of files it reads at most."""
+    """Who reads events, for errors, and how many bytes of files it reads at most; and who is told how far that is."""
 
     name: str
     most_bytes: int
     hint: str
+    #: is told, before each file, its path, the bytes of the files before it, and those of all
+    told: Callable[[str, int, int], None] = lambda path, done, total: None
 
 
 def sources_of(
@@ -123,7 +125,10 @@ def sources_of(
     sources: list[Source] = []
     lines: list[np.ndarray | None] = []
     problems: list[Problem] = []
+    done = 0
     for place in files:
+        reader.told(str(place.path), done, size)
+        done += place.size
         try:
             for source in read_place(place, declared, options):
                 sources.append(source)

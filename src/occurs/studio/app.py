@@ -218,6 +218,8 @@ async def check(request: Request) -> Response:
     paths = await in_thread(studio.folder.events)
     client, options = request.headers.get("occurs-client", "")[:64], program.settings.options
     found = await studio.languages.check(program.texts, client, events=[path for path, _ in paths], options=options)
+    if client and any(path.endswith(".epl") for path in program.texts):
+        studio.nets.prepare()
     entries = msgspec.json.decode(found["events"], type=list[str])
     found["events"] = [
         shapes.EventFile(path, entry, directory, not directory and "/" not in path)
@@ -327,12 +329,15 @@ async def model(request: Request) -> Response:
     """The graphical model of a statement of an EPL text, or the text of a graphical model."""
     asked = await body(request, shapes.ModelOf)
     languages = studio_of(request).languages
-    if asked.model is not None and asked.text is None and asked.statement is None:
+    given = {name for name in asked.__struct_fields__ if getattr(asked, name) is not None}
+    if given == {"model"}:
         return answer(await languages.ask("model_text", {}, model=asked.model))
-    if asked.model is None and asked.text is not None and asked.statement is not None:
+    if given == {"xml"}:
+        return answer(await languages.ask("medit_text", {}, xml=asked.xml))
+    if asked.text is not None and asked.statement is not None and given == {"text", "statement"}:
         found = await languages.ask("model", {"drawing.epl": asked.text}, text=asked.text, statement=asked.statement)
         return answer(found)
-    raise Refused(400, "bad-request", "give either `model`, or `text` and `statement`")
+    raise Refused(400, "bad-request", "give either `model`, `xml`, or `text` and `statement`")
 
 
 async def _drawn(

@@ -125,7 +125,11 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         from occurs.services import offered
 
         given = {**given, "events": offered(given["events"], given["texts"], given["options"])}
-    reader = Reader("a job", given["most_bytes"], _ELSEWHERE)
+
+    def reading(path: str, done: int, total: int) -> None:
+        tell({"progress": {"done": done, "total": total, "at": None, "ticks": None, "found": 0, "reading": path}})
+
+    reader = Reader("a job", given["most_bytes"], _ELSEWHERE, reading)
     sources, lines = sources_of(given["events"], program.declared, options.input, reader)
     rows = sum(len(s.table) for s in sources)
     if rows > given["most_rows"]:

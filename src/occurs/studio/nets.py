@@ -1,6 +1,7 @@
 """The open nets as the server sees them: one worker keeps them, and answers one call after another.
 
-The worker starts with the first net.  If it ends, the nets are gone, and whoever asks for one is told why.
+The worker starts with the first net, or before it when a page shows EPL.  If it ends, the nets are gone, and whoever
+asks for one is told why.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from occurs.studio.workers import Ended, Reply, Worker, refused
 #: closed nets of which it is remembered why they are closed
 _REMEMBERED = 100
 _AGAIN = "open it again"
+#: seconds between the first check of a page and the start of the worker: the page has other things to ask at first
+_QUIET = 0.5
 
 
 class Nets:
@@ -36,12 +39,18 @@ class Nets:
         self._open: OrderedDict[str, str] = OrderedDict()
         self._why: OrderedDict[str, str] = OrderedDict()
         self._watching: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
     def pid(self) -> int | None:
         """The process of the worker, while there is one."""
         return self._worker.pid
+
+    def prepare(self) -> None:
+        """Start the worker soon, once: a net is likely to be opened, and should not wait for the engine."""
+        if self._preparing is None and not self._closed:
+            self._preparing = asyncio.create_task(self._prepared())
 
     async def open(self, call: str, name: str, **args: Any) -> tuple[str, Mapping[str, msgspec.Raw]]:
         """Open a net; returns its id and the members of the answer.  One net too many closes the oldest one."""
@@ -79,13 +88,20 @@ class Nets:
         """Kill the worker."""
         self._closed = True
         self._worker.kill()
-        if self._watching is not None:
-            self._watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watching
+        for task in (self._preparing, self._watching):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
         await self._worker.wait()
 
     # --- inside -------------------------------------------------------------------------------------------------------
+
+    async def _prepared(self) -> None:
+        await asyncio.sleep(_QUIET)
+        async with self._turn:
+            with contextlib.suppress(Refused):  # whoever opens a net is told
+                await self._started()
 
     async def _started(self) -> None:
         if self._closed:

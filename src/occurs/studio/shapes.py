@@ -235,11 +235,15 @@ class DomainChanged(Struct, frozen=True):
 
 
 class ModelOf(Struct, forbid_unknown_fields=True):
-    """A statement of an EPL text to make a graphical model of, or the graphical model to make a text of."""
+    """A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+
+    ``xml``: the content of a ``.pattern`` or ``.domain`` file of MEdit4CEP, to make a text of.
+    """
 
     text: str | None = None
     statement: str | None = None
     model: dict[str, Any] | None = None
+    xml: str | None = None
 
 
 class PlanOf(Struct, forbid_unknown_fields=True):
@@ -387,7 +391,8 @@ class Progress(Struct, frozen=True):
     """How far a job is.
 
     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
-    are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
+    are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).  While events
+    are read, ``reading`` names the file, and ``done`` of ``total`` are the bytes of the files before it and of all.
     """
 
     done: int
@@ -395,6 +400,7 @@ class Progress(Struct, frozen=True):
     at: str | int | None
     ticks: int | str | None
     found: int
+    reading: str | None = None
 
 
 class TimeKind(Struct, frozen=True):

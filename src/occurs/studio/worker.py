@@ -106,6 +106,8 @@ def _calls() -> dict[str, Callable[..., Any]]:
         return plain(services.peek(chosen(texts, events, options, default), options, rows))
 
     def plan(texts: Texts, events: list[str], options: dict[str, Any], default: bool, optional: bool) -> Any:
+        # a plan has no times: one that is wrong is told where the program is run
+        options = {name: value for name, value in options.items() if name not in ("start", "until")}
         run = RunOptions({**options, "bad_rows": "skip"}).to_verify()
         try:
             sources = heads(chosen(texts, events, options, default), {**options, "bad_rows": "skip"}) or None
@@ -133,11 +135,14 @@ def _calls() -> dict[str, Callable[..., Any]]:
     def model_text(model: dict[str, Any]) -> Any:
         return {"text": services.model_text(model)}
 
+    def medit_text(xml: str) -> Any:
+        return {"text": services.medit_text(xml)}
+
     services.words()
     services.check({})
     made: list[Callable[..., Any]] = [
         check, complete, hover, definition, rename, words, options, format, peek, plan,
-        graph, draw, domain, model, model_text,
+        graph, draw, domain, model, model_text, medit_text,
     ]  # fmt: skip
     return {one.__name__: one for one in made}
 

@@ -200,6 +200,10 @@ export const api = {
     post<CanvasAnswer>("epl/canvas", { text, path, texts, statement, canvas }),
   domain: (path: string, text: string, texts: Texts, change: DomainChange) =>
     post<DomainAnswer>("epl/domain", { text, path, texts, change }),
+  /** A pattern of a text as a graphical model. */
+  model: (text: string, statement: string) => post<Record<string, unknown>>("epl/model", { text, statement }),
+  /** The text of a graphical model, or of a file of MEdit4CEP. */
+  modelText: (of: { model: unknown } | { xml: string }) => post<{ text: string }>("epl/model", of),
   plan: (texts: Texts, events?: string[], signal?: AbortSignal) =>
     post<PlanAnswer>("plan", events ? { texts, events } : { texts }, signal),
   peek: (events: string[] | undefined, options: Options | undefined, rows: number, signal?: AbortSignal) =>

@@ -706,12 +706,14 @@ export interface Job {
  * How far a job is.
  *
  *     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
- *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).
+ *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).  While events
+ *     are read, ``reading`` names the file, and ``done`` of ``total`` are the bytes of the files before it and of all.
  */
 export interface Progress {
   at: string | number | null;
   done: number;
   found: number;
+  reading: string | null;
   ticks: number | string | null;
   total: number;
 }
@@ -862,6 +864,8 @@ export interface Lane {
 }
 /**
  * A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
+ *
+ *     ``xml``: the content of a ``.pattern`` or ``.domain`` file of MEdit4CEP, to make a text of.
  */
 export interface ModelOf {
   model: {
@@ -869,6 +873,7 @@ export interface ModelOf {
   } | null;
   statement: string | null;
   text: string | null;
+  xml: string | null;
 }
 /**
  * A line between a place and a transition, for one arc or for two with the same inscription.

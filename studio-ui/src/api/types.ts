@@ -56,6 +56,8 @@ export interface Words {
   types: string[];
   units: string[];
   functions: string[];
+  /** how functions are called, and what they do */
+  calls: Record<string, string>;
   operators: string[];
   snippets: Snippet[];
   meanings: Record<string, string>;
@@ -225,7 +227,14 @@ export interface Job {
   id: string;
   kind: JobKind;
   state: JobState;
-  progress: { done: number; total: number | null; at: string | number | null; found: number } | null;
+  progress: {
+    done: number;
+    total: number | null;
+    at: string | number | null;
+    found: number;
+    /** a file of events: `done` of `total` are the bytes read before it */
+    reading?: string | null;
+  } | null;
   result: unknown;
   problems: Problem[];
 }

@@ -1,11 +1,10 @@
 /** The dialogs of the frame; loaded when the first is opened. */
 import { lazy, Suspense, useEffect, useState } from "react";
-import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
-import { ApiError } from "../api/client";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
 import { Skeleton } from "../parts/Empty";
-import { messageOf, settle, tell } from "../state/actions";
+import { NameDialog } from "../parts/NameDialog";
+import { settle, tell } from "../state/actions";
 import { create, remove } from "../state/files";
 import { set, useStudio } from "../state/store";
 import { finishRename } from "../text/rename";
@@ -24,70 +23,32 @@ function NewFile() {
   const languages = useStudio((state) => state.about?.languages) ?? [];
   const files = useStudio((state) => state.files);
   const suffixes = languages.flatMap((language) => language.suffixes);
-  const [name, setName] = useState("");
-  const [wrong, setWrong] = useState<string | null>(null);
   const t = texts.files;
 
-  async function submit() {
-    const path = name.trim().replace(/^\.?\//, "");
-    if (!path) return;
-    if (files.some((file) => file.path === path)) return setWrong(t.exists);
+  async function take(name: string): Promise<string | null> {
+    const path = name.replace(/^\.?\//, "");
+    if (files.some((file) => file.path === path)) return t.exists;
     const known = [...suffixes, ...OTHERS];
-    if (
-      suffixes.length &&
-      !known.some((suffix) => path.toLowerCase().endsWith(suffix)) &&
-      path !== "studio.json"
-    )
-      return setWrong(t.suffix(known.join("  ")));
-    try {
-      await create(path);
-      close();
-    } catch (error) {
-      if (error instanceof ApiError) setWrong(messageOf(error));
-      else tell(error);
-    }
+    const fits = known.some((suffix) => path.toLowerCase().endsWith(suffix)) || path === "studio.json";
+    if (suffixes.length && !fits) return t.suffix(known.join("  "));
+    await create(path);
+    return null;
   }
 
+  const named = languages.map((one) => `${texts.languages[one.name] ?? one.name} ${one.suffixes.join(" ")}`);
   return (
-    <Dialog
+    <NameDialog
       title={t.newFile}
-      open
+      label={t.name}
+      hint={named.length ? named.join(", ") : t.hint}
+      button={t.create}
+      cancel={t.cancel}
+      placeholder="rules.epl"
+      mono
+      why={(name) => (name.replace(/^\.?\//, "") ? undefined : t.needsName)}
+      onName={take}
       onClose={close}
-      buttons={
-        <>
-          <Button onPress={close}>{t.cancel}</Button>
-          <Button kind="main" why={name.trim() ? undefined : t.needsName} onPress={() => void submit()}>
-            {t.create}
-          </Button>
-        </>
-      }
-    >
-      <TextField
-        className="text-field"
-        autoFocus
-        value={name}
-        isInvalid={wrong !== null}
-        onChange={(now) => {
-          setName(now);
-          setWrong(null);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") void submit();
-          else event.continuePropagation();
-        }}
-      >
-        <Label>{t.name}</Label>
-        <Input className="input mono" placeholder="rules.epl" spellCheck="false" autoComplete="off" />
-        <Text slot="description" className="dim">
-          {languages.length
-            ? languages
-                .map((one) => `${texts.languages[one.name] ?? one.name} ${one.suffixes.join(" ")}`)
-                .join(", ")
-            : t.hint}
-        </Text>
-        <FieldError className="field-error">{wrong}</FieldError>
-      </TextField>
-    </Dialog>
+    />
   );
 }
 
@@ -124,65 +85,22 @@ function DeleteFile() {
 
 function Rename() {
   const renaming = useStudio((state) => state.renaming);
-  const [name, setName] = useState(renaming?.name ?? "");
-  const [wrong, setWrong] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   const t = texts.rename;
   if (!renaming) return null;
-  const of = renaming;
-  const same = name.trim() === "" || name.trim() === of.name;
-
-  async function submit() {
-    if (same || busy) return;
-    setBusy(true);
-    try {
-      const reason = await finishRename(of, name.trim());
-      if (reason) setWrong(reason);
-      else close();
-    } catch (error) {
-      if (error instanceof ApiError) setWrong(messageOf(error));
-      else tell(error, t.failed);
-    }
-    setBusy(false);
-  }
-
   return (
-    <Dialog
-      title={t.title(of.name)}
-      open
+    <NameDialog
+      title={t.title(renaming.name)}
+      label={t.name}
+      hint={t.text(t.kinds[renaming.kind] ?? renaming.kind)}
+      button={t.rename}
+      cancel={t.cancel}
+      failed={t.failed}
+      initial={renaming.name}
+      mono
+      why={(name) => (name === "" || name === renaming.name ? t.same : undefined)}
+      onName={(name) => finishRename(renaming, name)}
       onClose={close}
-      buttons={
-        <>
-          <Button onPress={close}>{t.cancel}</Button>
-          <Button kind="main" why={same ? t.same : undefined} isDisabled={busy} onPress={() => void submit()}>
-            {t.rename}
-          </Button>
-        </>
-      }
-    >
-      <TextField
-        className="text-field"
-        autoFocus
-        value={name}
-        isInvalid={wrong !== null}
-        onFocus={(event) => (event.target as HTMLInputElement).select()}
-        onChange={(now) => {
-          setName(now);
-          setWrong(null);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") void submit();
-          else event.continuePropagation();
-        }}
-      >
-        <Label>{t.name}</Label>
-        <Input className="input mono" spellCheck="false" autoComplete="off" />
-        <Text slot="description" className="dim">
-          {t.text(t.kinds[of.kind] ?? of.kind)}
-        </Text>
-        <FieldError className="field-error">{wrong}</FieldError>
-      </TextField>
-    </Dialog>
+    />
   );
 }
 

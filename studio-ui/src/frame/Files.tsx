@@ -11,6 +11,11 @@ import { texts } from "../texts";
 
 const ICONS = { rules: FileCode2, event: Table2, net: Network, model: Shapes, other: FileText };
 
+export function FileIcon({ kind }: { kind: FileEntry["kind"] }) {
+  const Icon = ICONS[kind] ?? FileText;
+  return <Icon size={14} aria-hidden />;
+}
+
 function nodesOf(files: FileEntry[], dirty: ReadonlySet<string>): TreeNode[] {
   const top: TreeNode[] = [];
   const folders = new Map<string, TreeNode>();
@@ -33,13 +38,12 @@ function nodesOf(files: FileEntry[], dirty: ReadonlySet<string>): TreeNode[] {
   };
   for (const file of files) {
     const cut = file.path.lastIndexOf("/");
-    const Icon = ICONS[file.kind] ?? FileText;
     const isDirty = dirty.has(file.path);
     folder(file.path.slice(0, Math.max(0, cut))).push({
       id: file.path,
       name: file.path,
       label: file.path.slice(cut + 1),
-      icon: <Icon size={14} aria-hidden />,
+      icon: <FileIcon kind={file.kind} />,
       className: file.in_program ? "" : "tree-dim",
       description: [isDirty && texts.files.unsaved, !file.writable && texts.files.readOnly]
         .filter(Boolean)

@@ -1,15 +1,19 @@
 /** Ctrl+P: a file or a definition by some letters of its name; or one of several places, by its line. */
-import { type KeyboardEvent, useEffect, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
 import type { FileEntry, OutlineEntry } from "../api/types";
+import { typeLook } from "../parts/colours";
 import { Dialog } from "../parts/Dialog";
 import { goTo, openFile, textOf } from "../state/actions";
 import { matches } from "../state/matching";
-import { type Place, set, useStudio } from "../state/store";
+import { type Place, set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { takeTypedAhead } from "./ahead";
+import { FileIcon } from "./Files";
+import { Swatch } from "./Outline";
 
 interface Target {
   id: string;
+  icon?: ReactNode;
   name: string;
   detail: string;
   go: () => void;
@@ -26,22 +30,31 @@ function targetOf(place: Place, i: number): Target {
   };
 }
 
-function named(files: FileEntry[], outline: OutlineEntry[]): Target[] {
+/** Each line once, though the name may stand there twice. */
+function lines(places: readonly Place[]): Place[] {
+  const seen = new Set<string>();
+  return places.filter(({ path, line }) => seen.size !== seen.add(`${path}:${line}`).size);
+}
+
+function named(files: FileEntry[], outline: OutlineEntry[], order: readonly string[]): Target[] {
+  const { languages } = texts;
   return [
-    ...files.map((file) => ({
-      id: `file:${file.path}`,
-      name: file.path,
-      detail: file.language ?? file.kind,
-      go: () => void openFile(file.path),
-    })),
     ...outline.map((entry, i) => ({
       id: `definition:${i}`,
+      icon: entry.output ? <Swatch {...typeLook(entry.output, order)} /> : <span className="swatch" />,
       name: entry.name,
       detail: `${entry.file}${entry.span ? `:${entry.span.line}` : ""}`,
       go: () =>
         void goTo({ path: entry.file, line: entry.span?.line ?? 1, column: entry.span?.column ?? 1 }).then(
           () => set({ statement: entry.name }),
         ),
+    })),
+    ...files.map((file) => ({
+      id: `file:${file.path}`,
+      icon: <FileIcon kind={file.kind} />,
+      name: file.path,
+      detail: file.language ? (languages[file.language] ?? file.language) : texts.files.kinds[file.kind],
+      go: () => void openFile(file.path),
     })),
   ];
 }
@@ -59,7 +72,8 @@ export function GoTo() {
   };
   useEffect(takeAhead, []);
   const close = () => set({ dialog: null });
-  const targets = which === "places" ? places.map(targetOf) : named(files, outline);
+  const targets =
+    which === "places" ? lines(places).map(targetOf) : named(files, outline, typeOrder(useStudio.getState()));
   const found = matches(targets, text).slice(0, 50);
   const chosen = found[Math.min(at, found.length - 1)];
 
@@ -78,7 +92,7 @@ export function GoTo() {
     event.preventDefault();
   }
 
-  const t = which === "places" ? texts.places : texts.goTo;
+  const t = which === "places" ? { ...texts.places, label: texts.places.count(targets.length) } : texts.goTo;
   return (
     <Dialog title={t.title} open size="top" onClose={close}>
       <input
@@ -102,7 +116,7 @@ export function GoTo() {
       />
       <div className="go-list" id="go-list" role="listbox" aria-label={t.title}>
         {found.length === 0 ? <p className="dim go-none">{t.none}</p> : null}
-        {found.map((target) => (
+        {found.map((target, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys
           <div
             key={target.id}
@@ -112,9 +126,13 @@ export function GoTo() {
             aria-selected={target === chosen}
             ref={target === chosen ? (element) => element?.scrollIntoView({ block: "nearest" }) : undefined}
             className="go-item"
+            onMouseMove={() => {
+              if (target !== chosen) setAt(i);
+            }}
             onClick={() => act(target)}
           >
-            <span className={which === "places" ? "mono" : undefined}>{target.name}</span>
+            {target.icon}
+            <span className={which === "places" ? "go-name mono" : "go-name"}>{target.name}</span>
             <span className="dim">{target.detail}</span>
           </div>
         ))}

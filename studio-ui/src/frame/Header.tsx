@@ -14,9 +14,10 @@ import { Button, IconButton } from "../parts/Button";
 import { MenuButton } from "../parts/MenuButton";
 import { redo, save, saveAll, undo } from "../state/actions";
 import { exportAs, exportItems } from "../state/exports";
-import { openExample } from "../state/files";
 import { get, type Studio, set, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
+import { ExampleMenu } from "./ExampleMenu";
+import { useProblemsOpen } from "./Problems";
 
 const t = texts.header;
 
@@ -48,20 +49,14 @@ export function Header() {
   const drawer = useStudio((state) => state.drawer);
   useStudio((state) => `${state.active} ${state.job?.id} ${state.job?.state} ${state.net}`);
   const left = narrow ? drawer === "left" : panels.leftOpen;
+  const problems = useProblemsOpen();
   const right = narrow ? drawer === "right" : panels.rightOpen;
   return (
     <header className="header">
       <img src="./icon.svg" alt="" width="18" height="18" />
       <h1>{texts.title}</h1>
       <span className="header-project">{about?.project ?? ""}</span>
-      {about?.examples.length ? (
-        <MenuButton
-          name={t.example}
-          placement="bottom start"
-          items={about.examples.map((name) => ({ id: name, label: name }))}
-          onAct={(name) => void openExample(name)}
-        />
-      ) : null}
+      <ExampleMenu examples={about?.examples ?? []} />
       <span className="spring" />
       <Button kind="quiet" aria-label={t.save} why={dirty ? undefined : t.saved} onPress={saveNow}>
         <Save size={14} aria-hidden />
@@ -95,7 +90,7 @@ export function Header() {
       <IconButton name={t.files} pressed={left} onPress={() => toggle("leftOpen")}>
         <PanelLeft size={14} />
       </IconButton>
-      <IconButton name={t.problems} pressed={panels.bottomOpen} onPress={() => toggle("bottomOpen")}>
+      <IconButton name={t.problems} pressed={problems} onPress={() => toggle("bottomOpen")}>
         <PanelBottom size={14} />
       </IconButton>
       <IconButton name={t.side} pressed={right} onPress={() => toggle("rightOpen")}>

@@ -1,7 +1,7 @@
 /** The definitions of the program as a tree, by file if there are several. */
 import { FileCode2 } from "lucide-react";
 import { useMemo } from "react";
-import type { OutlineEntry } from "../api/types";
+import type { OutlineEntry, Problem } from "../api/types";
 import { strokeColour, typeLook } from "../parts/colours";
 import { Empty, Skeleton } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
@@ -36,6 +36,16 @@ function merged(current: OutlineEntry[], stale: OutlineEntry[]): OutlineEntry[] 
   );
 }
 
+/** By file and definition, the severity of its first problem. */
+function worstOf(problems: readonly Problem[]): Map<string, Problem["severity"]> {
+  const out = new Map<string, Problem["severity"]>();
+  for (const { file, definition, severity } of problems) {
+    const key = `${file}\n${definition}`;
+    if (!out.has(key)) out.set(key, severity);
+  }
+  return out;
+}
+
 export function Outline() {
   const current = useStudio((state) => state.check.outline);
   const stale = useStudio((state) => state.check.stale);
@@ -47,16 +57,18 @@ export function Outline() {
   const active = useStudio((state) => state.active);
   const order = typeOrder(useStudio.getState());
   const files = [...new Set(outline.map((entry) => entry.file))];
+  const worst = useMemo(() => worstOf(problems), [problems]);
+  const old = new Set(stale);
   const ids = outline.map((entry, i) => `${i}:${entry.file}:${entry.name}`);
   const nodes = outline.map((entry, i): TreeNode => {
-    const worst = problems.find((one) => one.file === entry.file && one.definition === entry.name);
+    const severity = worst.get(`${entry.file}\n${entry.name}`);
     return {
       id: ids[i] ?? "",
       name: entry.name,
       label: entry.name,
       icon: entry.output ? <Swatch {...typeLook(entry.output, order)} /> : <span className="swatch" />,
       description: entry.kind,
-      className: stale.includes(entry) ? "tree-dim" : worst ? `tree-${worst.severity}` : "",
+      className: old.has(entry) ? "tree-dim" : severity ? `tree-${severity}` : "",
       end: <span className="tree-end" data-text={entry.kind} />,
     };
   });

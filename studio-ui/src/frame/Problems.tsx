@@ -17,8 +17,9 @@ const SHOWN = 500;
 export const SEVERITY_ICON = { error: CircleAlert, warning: TriangleAlert, notice: Info };
 
 export function goToProblem(problem: Problem) {
-  const { view } = get();
-  if (problem.file && problem.definition && problem.node && (view === "Graph" || !problem.span)) {
+  const { view, drawn } = get();
+  const isDrafted = drawn.includes(problem) && !problem.span;
+  if (problem.file && problem.definition && (isDrafted || (problem.node && view === "Graph"))) {
     set({
       active: problem.file,
       view: "Graph",
@@ -53,7 +54,7 @@ export function useProblemsOpen(): boolean {
 }
 
 /** Is the cursor where this problem begins? */
-function isAt({ file, span }: Problem, cursor: Place | null): boolean {
+export function isAt({ file, span }: Problem, cursor: Place | null): boolean {
   return cursor?.path === file && cursor.line === span?.line && cursor.column === span.column;
 }
 

@@ -2,9 +2,9 @@
 function InProgram({ file }: { file: FileEntry }) {
   const inside = useStudio(({ project, files }) => rulesOf(project, files).includes(file.path));
   const wrong = useStudio((state) => state.projectWrong !== null);
-  if (file.kind !== "rules") return <Row name={t.inProgram}>{file.in_program ? t.yes : t.no}</Row>;
+  if (file.kind !== "rules") return <Row name={t.program}>{file.in_program ? t.yes : t.no}</Row>;
   return (
-    <Row name={t.inProgram}>
+    <Row name={t.program}>
       <label className="check-field" title={wrong ? texts.errors.projectWrong : undefined}>
         <input
           type="checkbox"
@@ -123,7 +123,15 @@ export function Definition() {
             </span>
           </Row>
           {file && file.path === entry.file ? <InProgram file={file} /> : null}
-          {planned ? <Row name={t.key}>{keyText(planned) || (planned.why_no_key ?? t.no)}</Row> : null}
+          {planned ? (
+            <Row name={t.key}>
+              {keyText(planned) || (
+                <span className="dim" title={planned.why_no_key ?? undefined}>
+                  {texts.plan.noKey}
+                </span>
+              )}
+            </Row>
+          ) : null}
           {planned?.retention?.length ? (
             <Row name={t.retention}>
               {planned.retention.map((one) => (
@@ -140,7 +148,7 @@ export function Definition() {
           <Row name={t.file}>
             <span className="mono">{file.path}</span>
           </Row>
-          <Row name={t.kind}>{file.kind}</Row>
+          <Row name={t.kind}>{texts.files.kinds[file.kind]}</Row>
           {file.language ? (
             <Row name={t.language}>{texts.languages[file.language] ?? file.language}</Row>
           ) : null}

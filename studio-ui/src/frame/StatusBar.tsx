@@ -91,8 +91,8 @@ function ConnectionStatus() {
             : connection === "connected"
               ? t.connected
               : t.connecting}
+        {lost && left !== null ? <span aria-hidden="true">{t.retry(left)}</span> : null}
       </span>
-      {lost && left !== null ? <span aria-hidden="true">{t.retry(left)}</span> : null}
     </span>
   );
 }

@@ -1,10 +1,12 @@
 /** The keys of the page, whichever view has the focus. */
-import { goTo, redo, runNow, showView, undo } from "../state/actions";
-import { sorted } from "../state/checking";
+import type { Problem } from "../api/types";
+import { redo, runNow, showView, undo } from "../state/actions";
+import { inOrder, lineOf } from "../state/problems";
 import { get, set } from "../state/store";
 import { viewNumbered } from "../views";
 import { takeTypedAhead, typedAhead } from "./ahead";
 import { saveNow } from "./Header";
+import { goToProblem, isAt } from "./Problems";
 
 function isField(target: EventTarget | null): boolean {
   return (
@@ -15,26 +17,27 @@ function isField(target: EventTarget | null): boolean {
   );
 }
 
-/** The next problem after the cursor, round the whole program. */
+/** The problem that was gone to last. */
+let last: Problem | null = null;
+
+/** The next problem after the one that was gone to, or after the cursor; round the whole program. */
 function step(back: boolean) {
-  const problems = sorted(get().check.problems)
-    .filter((one) => one.file && one.span)
-    .sort(
-      (a, b) =>
-        (a.file ?? "").localeCompare(b.file ?? "") ||
-        (a.span?.line ?? 0) - (b.span?.line ?? 0) ||
-        (a.span?.column ?? 0) - (b.span?.column ?? 0),
-    );
+  const { cursor, check, drawn, view } = get();
+  const problems = inOrder(check.problems, drawn);
   if (!problems.length) return;
-  const { cursor } = get();
-  const place = (one: (typeof problems)[number]) =>
+  const same = JSON.stringify(last);
+  const stays = last !== null && (view === "Graph" || isAt(last, cursor));
+  const at = stays ? problems.findIndex((one) => JSON.stringify(one) === same) : -1;
+  const place = (one: Problem) =>
     (one.file ?? "").localeCompare(cursor?.path ?? "") ||
-    (one.span?.line ?? 0) - (cursor?.line ?? 0) ||
+    lineOf(one) - (cursor?.line ?? 0) ||
     (one.span?.column ?? 0) - (cursor?.column ?? 0);
-  const next = back
-    ? (problems.findLast((one) => place(one) < 0) ?? problems.at(-1))
-    : (problems.find((one) => place(one) > 0) ?? problems[0]);
-  if (next?.file && next.span) void goTo({ path: next.file, line: next.span.line, column: next.span.column });
+  const after = at >= 0 ? at + 1 : problems.findIndex((one) => place(one) > 0);
+  const before = at >= 0 ? at - 1 : problems.findLastIndex((one) => place(one) < 0);
+  const next = back ? problems.at(before) : problems[after < problems.length ? Math.max(after, 0) : 0];
+  if (!next) return;
+  last = next;
+  goToProblem(next);
 }
 
 export function onKey(event: KeyboardEvent) {

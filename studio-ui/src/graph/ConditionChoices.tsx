@@ -5,7 +5,8 @@ import { attributesOf } from "./known";
 import { textOfField, withOperands } from "./model";
 import { COMPARISONS } from "./tools";
 
-const f = texts.graph.fields;
+const t = texts.graph;
+const f = t.fields;
 const SIGNS = COMPARISONS.map(([, sign]) => sign);
 
 /** The two sides of a single comparison; null if the text is none. */
@@ -70,11 +71,20 @@ export function ConditionChoices({
       <Select
         name={f.value(n)}
         value={right}
-        choices={[...others, ...own.filter((name) => name !== left)]}
-        onValue={(value) => put({ right: value })}
+        choices={[...others, ...own.filter((name) => name !== left), t.anyValue]}
+        onValue={(value) => (value === t.anyValue ? typeValue(n, text, right) : put({ right: value }))}
       />
     </div>
   );
+}
+
+/** A number or a text is typed: in the field of the condition, in the place of the value. */
+function typeValue(n: number, text: string, right: string) {
+  const field = document.querySelector<HTMLInputElement>(
+    `.graph-fields input[aria-label="${CSS.escape(f.condition(n))}"]`,
+  );
+  field?.focus();
+  field?.setSelectionRange(text.length - right.length, text.length);
 }
 
 function Select({

@@ -4,7 +4,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import type { Problem } from "../api/types";
 import { IconButton } from "../parts/Button";
 import { Linked } from "../parts/Linked";
-import { type Offer, offer } from "./completing";
+import { asks, meaningOf, type Offer, offer } from "./completing";
 
 /** What is wrong with a field, below it. */
 export function Wrong({ problems, id }: { problems: readonly Problem[]; id?: string }) {
@@ -60,7 +60,7 @@ export function Field({
   onRemove,
 }: FieldProps) {
   const [text, setText] = useState(value);
-  const [offered, setOffered] = useState<(Offer & { at: number }) | null>(null);
+  const [offered, setOffered] = useState<(Offer & { at: number; asked: boolean }) | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
   const editing = useRef(false);
@@ -119,9 +119,9 @@ export function Field({
               const { value: now, selectionStart } = event.target;
               editing.current = true;
               setText(now);
-              // a point asks for what belongs to the name before it
               const cursor = selectionStart ?? now.length;
-              if (names && (offered || typed.current === ".")) suggest(offer(names, now, cursor, false));
+              if (names && (offered || asks(typed.current, now, cursor)))
+                suggest(offer(names, now, cursor, false), typed.current === "." || offered?.asked);
               typed.current = "";
             }}
             onKeyDown={(event) => {
@@ -146,6 +146,7 @@ export function Field({
                 id={`${list}-${i}`}
                 role="option"
                 aria-selected={i === offered.at}
+                title={meaningOf(name)}
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={() => accept(name)}
               >
@@ -169,8 +170,8 @@ export function Field({
     setText(value);
   }
 
-  function suggest(found: Offer | null) {
-    setOffered(found && { ...found, at: -1 });
+  function suggest(found: Offer | null, asked = false) {
+    setOffered(found && { ...found, at: -1, asked });
   }
 
   function accept(name: string) {
@@ -188,15 +189,16 @@ export function Field({
   /** The keys of the list of names; true if it took the key. */
   function complete(event: KeyboardEvent): boolean {
     if (event.key === " " && event.ctrlKey && names) {
-      suggest(offer(names, text, input.current?.selectionStart ?? text.length, true));
+      suggest(offer(names, text, input.current?.selectionStart ?? text.length, true), true);
       return true;
     }
     if (!offered) return false;
-    const { at, names: found } = offered;
+    const { at, names: found, asked } = offered;
     if (event.key === "ArrowDown") setOffered({ ...offered, at: Math.min(at + 1, found.length - 1) });
     else if (event.key === "ArrowUp") setOffered({ ...offered, at: Math.max(at - 1, -1) });
     else if (event.key === "Escape") setOffered(null);
-    else if ((event.key === "Enter" && at >= 0) || event.key === "Tab") accept(found[Math.max(at, 0)] ?? "");
+    else if ((event.key === "Enter" && at >= 0) || (event.key === "Tab" && (asked || at >= 0)))
+      accept(found[Math.max(at, 0)] ?? "");
     else return false;
     return true;
   }

@@ -354,6 +354,7 @@ function EventFields({ canvas, one, row, readOnly, set }: RowsProps) {
         </div>
       ))}
       {readOnly ? null : <Add name={f.addCondition} act={() => set("conditions", [...conditions, ""])} />}
+      <Attributes one={one} readOnly={readOnly} />
       <Field
         label={f.Consume}
         value={Number(one.fields.consume) === 0 ? "" : textOfField(one, "consume")}
@@ -361,7 +362,6 @@ function EventFields({ canvas, one, row, readOnly, set }: RowsProps) {
         placeholder={f.none}
         onValue={(value) => set("consume", numberOf(value) ?? 0)}
       />
-      <Attributes one={one} readOnly={readOnly} />
     </>
   );
 }

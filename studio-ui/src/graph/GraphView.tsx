@@ -12,9 +12,10 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { Map as MapIcon, Maximize2, Network, PanelLeft, Plus, ZoomIn, ZoomOut } from "lucide-react";
+import { FileDown, Map as MapIcon, Maximize2, Network, PanelLeft, Plus, ZoomIn, ZoomOut } from "lucide-react";
 import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button, IconButton } from "../parts/Button";
+import { DropArea, hasFiles } from "../parts/DropArea";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { Splitter } from "../parts/Splitter";
 import { say } from "../state/actions";
@@ -24,8 +25,10 @@ import { texts } from "../texts";
 import { onCopy, onKey, onPaste, showFields } from "./acts";
 import { GraphDialogs } from "./GraphDialogs";
 import "./graph.css";
+import { FIRST, importFiles, importModels, isModel, MODELS } from "./imports";
 import { lookIntoEvents } from "./known";
 import { LinkView } from "./LinkView";
+import { sizeOf } from "./look";
 import { cannotLink, columnsOf, conditionsOf, nodeOf, withPlaces } from "./model";
 import { NodeView } from "./NodeView";
 import { type GraphLink, type GraphNode, linksOf, nodesOf } from "./nodes";
@@ -50,12 +53,61 @@ export default function GraphView() {
   useEffect(() => void lookIntoEvents(), []);
   const isEpl = active?.toLowerCase().endsWith(".epl") ?? false;
   if (!ready) return <Skeleton rows={8} />;
+  if (active && isModel(active)) return <ModelFile path={active} />;
   if (!active || (!isEpl && !language)) return <NoFile />;
   if (!isEpl) return view === "Graph" ? <OtherLanguages /> : null;
   return (
     <ReactFlowProvider>
-      <Drawing />
+      <DropArea hint={t.dropModel} onFiles={(files) => void importFiles(files.map(({ file }) => file))}>
+        <Drawing />
+      </DropArea>
     </ReactFlowProvider>
+  );
+}
+
+/** A graphical model is a pattern in a form of its own: it is put into an EPL file, and is drawn there. */
+function ModelFile({ path }: { path: string }) {
+  const files = useStudio((state) => state.files);
+  const content = useStudio((state) => state.buffers[path]?.text);
+  const epl = files.filter((file) => file.kind === "rules" && file.language === "epl" && file.writable);
+  const into = epl.length ? epl.map((file) => file.path) : [FIRST];
+  return (
+    <Empty title={t.modelFile} text={t.modelFileText}>
+      {into.map((target) => (
+        <Button
+          key={target}
+          kind="main"
+          isDisabled={content === undefined}
+          onPress={() => void importModels([{ name: path, content: content ?? "" }], target)}
+        >
+          {t.importInto(target)}
+        </Button>
+      ))}
+    </Empty>
+  );
+}
+
+/** Chooses model files to import, as a drop does. */
+function ImportModel({ isDisabled }: { isDisabled: boolean }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <IconButton name={t.importModel} isDisabled={isDisabled} onPress={() => input.current?.click()}>
+        <FileDown size={15} aria-hidden />
+      </IconButton>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        accept={MODELS}
+        hidden
+        data-testid="import-model"
+        onChange={(event) => {
+          void importFiles([...(event.target.files ?? [])]);
+          event.target.value = "";
+        }}
+      />
+    </>
   );
 }
 
@@ -143,6 +195,10 @@ function Bar() {
   const flow = useReactFlow();
   const writable = useStudio((s) => Boolean(s.active && s.buffers[s.active]?.writable));
   const all = drawable(state);
+  const zoom = (by: () => unknown) => {
+    setGraph({ fitted: false });
+    by();
+  };
   return (
     <div className="graph-bar">
       <IconButton
@@ -173,14 +229,15 @@ function Bar() {
         <Plus size={14} aria-hidden />
         {t.newPattern}
       </Button>
+      <ImportModel isDisabled={!writable} />
       <span className="spring" />
       <IconButton name={t.autoLayout} onPress={arrange} isDisabled={!state.canvas}>
         <Network size={15} aria-hidden />
       </IconButton>
-      <IconButton name={t.zoomOut} onPress={() => void flow.zoomOut()}>
+      <IconButton name={t.zoomOut} onPress={() => zoom(flow.zoomOut)}>
         <ZoomOut size={15} aria-hidden />
       </IconButton>
-      <IconButton name={t.zoomIn} onPress={() => void flow.zoomIn()}>
+      <IconButton name={t.zoomIn} onPress={() => zoom(flow.zoomIn)}>
         <ZoomIn size={15} aria-hidden />
       </IconButton>
       <IconButton name={t.fit} onPress={() => setGraph({ fits: state.fits + 1 })}>
@@ -239,6 +296,7 @@ function isInside(inner: DOMRect, outer: DOMRect): boolean {
   );
 }
 
+const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.05 };
 /** The small map leaves the drawing in sight also where the canvas is low. */
 const MAP = { width: 120, height: 80 };
 
@@ -258,6 +316,10 @@ function Canvas() {
   const [nodes, setNodes] = useState<GraphNode[]>([]);
   const [target, setTarget] = useState<string | null>(null);
   const shown = useRef<string | null>(null);
+  const showAll = useCallback(() => {
+    setGraph({ fitted: true });
+    void flow.fitView(FIT);
+  }, [flow]);
 
   const chosenSet = useMemo(() => new Set(selected), [selected]);
   useEffect(() => {
@@ -273,29 +335,44 @@ function Canvas() {
     const key = `${chosen}\n${fits}`;
     if (shown.current === key) return;
     shown.current = key;
-    requestAnimationFrame(() => void flow.fitView({ padding: 0.12, maxZoom: 1, minZoom: 0.05 }));
-  }, [chosen, fits, empty, flow]);
+    requestAnimationFrame(showAll);
+  }, [chosen, fits, empty, showAll]);
 
-  // a node that was added out of sight: all of the drawing comes into view
-  const before = useRef<{ chosen: string | null; ids: Set<string> } | null>(null);
+  // panels open and close around it: a drawing that was in view as a whole stays so
   useEffect(() => {
-    const ids = new Set(canvas?.nodes.map((one) => one.id));
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      if (getGraph().fitted) requestAnimationFrame(showAll);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [showAll]);
+
+  // a node that was added out of sight, or has grown out of it: all of the drawing comes into view
+  const before = useRef<{ chosen: string | null; sizes: Map<string, number> } | null>(null);
+  useEffect(() => {
+    const sizes = new Map(canvas?.nodes.map((one) => [one.id, sizeOf(one).width * sizeOf(one).height]));
     const old = before.current;
-    before.current = { chosen, ids };
-    const added = old?.chosen === chosen && old.ids.size ? [...ids].filter((id) => !old.ids.has(id)) : [];
-    if (!added.length) return;
+    before.current = { chosen, sizes };
+    if (old?.chosen !== chosen || !old.sizes.size) return;
+    const changed = [...sizes].filter(([id, size]) => old.sizes.get(id) !== size).map(([id]) => id);
+    const added = changed.filter((id) => !old.sizes.has(id));
+    // one that grows moves its neighbours
+    const watched = changed.length && getGraph().fitted ? [...sizes.keys()] : added;
+    if (!watched.length) return;
     // the nodes are placed in the frame after this one
     const timer = setTimeout(() => {
       const room = box.current?.getBoundingClientRect();
-      const hidden = added.some((id) => {
+      const hidden = watched.some((id) => {
         const node = box.current?.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
         const at = node?.getBoundingClientRect();
         return room && at && !isInside(at, room);
       });
-      if (hidden) void flow.fitView({ padding: 0.12, maxZoom: 1, minZoom: 0.05 });
+      if (hidden) showAll();
     }, 60);
     return () => clearTimeout(timer);
-  }, [canvas, chosen, flow]);
+  }, [canvas, chosen, showAll]);
 
   // a problem was chosen: its node is shown and takes the focus
   useEffect(() => {
@@ -317,6 +394,7 @@ function Canvas() {
   }, []);
 
   const drop = (event: DragEvent) => {
+    if (hasFiles(event)) return; // around the canvas
     event.preventDefault();
     setTarget(null);
     const { node, link: onLink, row } = below(event);
@@ -343,7 +421,7 @@ function Canvas() {
           setGraph({ selected: [id], link: null, row: null });
       }}
       onDragOver={(event) => {
-        if (!writable) return;
+        if (!writable || hasFiles(event)) return;
         event.preventDefault();
         const { node, link: onLink } = below(event);
         const next = node ?? (onLink ? `>${onLink}` : null);
@@ -364,6 +442,10 @@ function Canvas() {
         onNodesChange={onNodesChange}
         onEdgeClick={(_, one) => setGraph({ link: one.source, selected: [] })}
         onNodeDoubleClick={showFields}
+        onMoveStart={(event) => {
+          // moves by a program have no event
+          if (event) setGraph({ fitted: false });
+        }}
         onPaneClick={() => setGraph({ selected: [], link: null, row: null })}
         onNodeDragStop={(_, __, moved) => {
           const places = Object.fromEntries(

@@ -1,35 +1,21 @@
-/** A link from an operand to its operator: it turns in the room before the operator, and carries its order. */
-import { BaseEdge, type EdgeProps, getSmoothStepPath } from "@xyflow/react";
+/** A link from an operand to its operator, with its order. */
+import { BaseEdge, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
+import { lineOf } from "./line";
 import type { GraphLink } from "./nodes";
 
-/** Before the operator, where the columns have room between them. */
-const TURN = 30;
 /** From the outer edge of an end to its dot. */
 const PORT = 7;
 
 export const LinkView = memo(function LinkView(props: EdgeProps<GraphLink>) {
-  const { sourceY, targetY, sourcePosition, targetPosition, selected, data } = props;
+  const { sourceX, sourceY, targetX, targetY, selected, data } = props;
   // the room around the dots belongs to them
-  const sourceX = props.sourceX - PORT;
-  const targetX = props.targetX + PORT;
-  const forward = targetX - sourceX > TURN + 8;
-  const [path] = getSmoothStepPath({
-    sourceX,
-    sourceY,
-    targetX,
-    targetY,
-    sourcePosition,
-    targetPosition,
-    borderRadius: 8,
-    ...(forward && { centerX: targetX - TURN }),
-  });
-  const x = forward ? Math.max(sourceX + 8, targetX - TURN - 10) : (sourceX + targetX) / 2;
+  const { path, at } = lineOf(sourceX - PORT, sourceY, targetX + PORT, targetY);
   return (
     <>
       <BaseEdge path={path} className={selected ? "link is-selected" : "link"} interactionWidth={20} />
       {data?.numbered ? (
-        <g className="link-order" transform={`translate(${x} ${sourceY})`}>
+        <g className="link-order" transform={`translate(${at[0]} ${at[1]})`}>
           <circle r="8" />
           <text textAnchor="middle" dominantBaseline="central">
             {data.order}

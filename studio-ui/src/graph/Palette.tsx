@@ -29,6 +29,24 @@ export function Palette() {
   }, [tools, filter]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the order follows the outline
   const order = useMemo(() => typeOrder(useStudio.getState()), [outline]);
+  const group = (name: Group) => {
+    const own = found.filter((tool) => tool.group === name);
+    if (!own.length) return null;
+    return (
+      <div key={name} className="palette-group">
+        <h3>{t.groups[name]}</h3>
+        {own.slice(0, SHOWN).map((tool) => (
+          <ToolButton
+            key={tool.id}
+            tool={tool}
+            colour={tool.type ? typeColour(tool.type, order) : null}
+            icon={(tool.type && icons?.[tool.type]) || null}
+          />
+        ))}
+        {own.length > SHOWN ? <p className="dim">{texts.problems.more(own.length - SHOWN)}</p> : null}
+      </div>
+    );
+  };
   return (
     <section className="palette" aria-label={t.palette}>
       <input
@@ -44,25 +62,10 @@ export function Palette() {
           if (event.key === "Enter" && filter && first) use(first);
         }}
       />
+      {/* types stay in sight: a pattern takes them again and again */}
+      <div className="palette-events">{group("events")}</div>
       <div className="palette-groups">
-        {GROUPS.map((group) => {
-          const own = found.filter((tool) => tool.group === group);
-          if (!own.length) return null;
-          return (
-            <div key={group} className="palette-group">
-              <h3>{t.groups[group]}</h3>
-              {own.slice(0, SHOWN).map((tool) => (
-                <ToolButton
-                  key={tool.id}
-                  tool={tool}
-                  colour={tool.type ? typeColour(tool.type, order) : null}
-                  icon={(tool.type && icons?.[tool.type]) || null}
-                />
-              ))}
-              {own.length > SHOWN ? <p className="dim">{texts.problems.more(own.length - SHOWN)}</p> : null}
-            </div>
-          );
-        })}
+        {GROUPS.filter((one) => one !== "events").map(group)}
         {found.length === 0 ? <p className="palette-none dim">{t.noTools}</p> : null}
       </div>
     </section>

@@ -125,7 +125,7 @@ export const ROW_HEIGHT = 22;
 const FOOT = 6;
 const LEAST = 112;
 const MOST = 320;
-const MONO = 7.3;
+export const MONO = 7.3;
 /** titles are bold */
 const SANS = 8;
 

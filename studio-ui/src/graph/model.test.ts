@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Canvas } from "../api/types";
 import { sides } from "./ConditionChoices";
-import { offer } from "./completing";
+import { asks, offer } from "./completing";
 import { pasted, patternTexts, withTag } from "./epl";
 import { declared } from "./known";
 import { arranged, freePlace, layout, sizesOf } from "./layout";
@@ -187,4 +187,8 @@ it("offers the names that fit the word at the cursor", () => {
   expect(offer(names, "x > ", 4, false)).toBeNull();
   expect(offer(names, "x > ", 4, true)?.names).toEqual(names);
   expect(offer(names, "x = 'a1.", 8, false)).toBeNull();
+  expect(asks(".", "a1.", 3)).toBe(true);
+  expect(asks("b", "ab", 2)).toBe(true);
+  expect(asks("a", "x > a", 5)).toBe(false);
+  expect(asks("Backspace", "ab", 2)).toBe(false);
 });

@@ -31,6 +31,8 @@ export interface GraphState {
   dialog: "new-pattern" | "delete" | null;
   /** counts requests to fit the drawing into the view */
   fits: number;
+  /** all of the drawing is in view, and stays so until somebody moves it */
+  fitted: boolean;
   palette: boolean;
   minimap: boolean;
   previewHeight: number;
@@ -55,6 +57,7 @@ export const useGraph = create<GraphState>()(
       row: null,
       dialog: null,
       fits: 0,
+      fitted: false,
       palette: true,
       minimap: true,
       previewHeight: 128,

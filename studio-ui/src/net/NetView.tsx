@@ -31,6 +31,7 @@ import {
 import type { Problem } from "../api/schema";
 import { Button, IconButton } from "../parts/Button";
 import { Empty, Skeleton } from "../parts/Empty";
+import { useHeight } from "../parts/height";
 import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
 import { keepSizes, keptSizes } from "../parts/sizes";
@@ -52,17 +53,9 @@ const SIZES_KEPT = "occurs-net-sizes";
 export default function NetView() {
   const net = useNet((state) => state.net);
   const opening = useNet((state) => state.opening);
-  const box = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState(0);
+  const [box, room] = useHeight();
   const [wanted, setWanted] = useState(() => keptSizes(SIZES_KEPT, { log: 0 }).log);
   useEffect(() => keepSizes(SIZES_KEPT, { log: wanted }), [wanted]);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   const most = Math.max(80, room - 240);
   const initial = Math.round(Math.min(200, Math.max(96, room * 0.3)));
   const height = Math.min(wanted || initial, most);
@@ -204,7 +197,11 @@ function Bar() {
         </span>
         {rowCount ? <span className="dim number">{t.rows(row, rowCount)}</span> : null}
         {seed === null ? null : <span className="dim">{t.seeded(seed)}</span>}
-        {stopped && !running ? <span className="net-stopped">{stopped}</span> : null}
+        {stopped && !running ? (
+          <span className="net-stopped" title={stopped}>
+            {stopped}
+          </span>
+        ) : null}
       </span>
       <span className="spring" />
       <Overlay name={t.show} icon={<Eye size={14} aria-hidden />}>

@@ -1,6 +1,7 @@
 /** A tree of roles `tree` and `treeitem`: one stop of Tab, arrows move, Enter acts, letters search. */
 import { ChevronDown, ChevronRight } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { scrollTo, windowOf } from "./window";
 
 export interface TreeNode {
   id: string;
@@ -14,9 +15,41 @@ export interface TreeNode {
   children?: TreeNode[];
 }
 
+/** The height of a row, and how many are drawn whether they are in view or not. */
+const HEIGHT = 28;
+const MANY = 200;
+/** A scroll of less draws nothing anew. */
+const STEP = 4 * HEIGHT;
+
+/** Where the box around a list is scrolled to; watched only for long lists. */
+function useScroll(list: RefObject<HTMLElement | null>, long: boolean): { scroll: number; room: number } {
+  const [seen, setSeen] = useState({ scroll: 0, room: 800 });
+  useEffect(() => {
+    const box = list.current?.parentElement;
+    if (!long || !box) return;
+    const measure = () => {
+      const scroll = Math.floor(box.scrollTop / STEP) * STEP;
+      const room = box.clientHeight;
+      setSeen((before) => (before.scroll === scroll && before.room === room ? before : { scroll, room }));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(box);
+    box.addEventListener("scroll", measure, { passive: true });
+    measure();
+    return () => {
+      observer.disconnect();
+      box.removeEventListener("scroll", measure);
+    };
+  }, [list, long]);
+  return seen;
+}
+
 interface Row extends TreeNode {
   level: number;
   parent: string | null;
+  /** its place among the rows beside it, from 1, and how many these are */
+  place: number;
+  among: number;
 }
 
 function rowsOf(
@@ -25,8 +58,8 @@ function rowsOf(
   level = 1,
   parent: string | null = null,
 ): Row[] {
-  return nodes.flatMap((node) => [
-    { ...node, level, parent },
+  return nodes.flatMap((node, i) => [
+    { ...node, level, parent, place: i + 1, among: nodes.length },
     ...(node.children && !closed.has(node.id) ? rowsOf(node.children, closed, level + 1, node.id) : []),
   ]);
 }
@@ -51,9 +84,33 @@ export function Tree({
   const stop =
     rows.find((row) => row.id === focus)?.id ?? rows.find((row) => row.id === current)?.id ?? rows[0]?.id;
 
+  const long = rows.length > MANY;
+  const { scroll, room } = useScroll(list, long);
+  const seen = windowOf(rows.length, HEIGHT, scroll, room, 12);
+  const wantsFocus = useRef(false);
+  const at = rows.findIndex((row) => row.id === current);
+  const shown = rows.flatMap((row, i) => {
+    // the row that Tab comes to is always there
+    const there = !long || (i >= seen.first && i < seen.first + seen.count) || row.id === stop;
+    return there ? [{ row, i }] : [];
+  });
+
+  /** Brings a row into view, also one that is not drawn yet. */
+  function reveal(i: number) {
+    const box = list.current?.parentElement;
+    if (!box || i < 0) return;
+    if (long) box.scrollTop = scrollTo(i, rows.length, HEIGHT, box.scrollTop, box.clientHeight);
+    else list.current?.querySelectorAll("[role=treeitem]")[i]?.scrollIntoView({ block: "nearest" });
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is chosen moves the list
+  useEffect(() => reveal(at), [current]);
+
   useEffect(() => {
-    if (current) list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
-  }, [current]);
+    if (!wantsFocus.current || focus === null) return;
+    wantsFocus.current = false;
+    list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(focus)}"]`)?.focus();
+  });
 
   function toggle(id: string, shut: boolean) {
     const next = new Set(closed);
@@ -65,7 +122,8 @@ export function Tree({
   function move(id: string | undefined) {
     if (id === undefined) return;
     setFocus(id);
-    list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus();
+    wantsFocus.current = true;
+    reveal(rows.findIndex((row) => row.id === id));
   }
 
   function keys(event: KeyboardEvent) {
@@ -102,8 +160,15 @@ export function Tree({
   }
 
   return (
-    <div className="tree" role="tree" aria-label={name} ref={list} onKeyDown={keys}>
-      {rows.map((row) => (
+    <div
+      className={long ? "tree is-long" : "tree"}
+      role="tree"
+      aria-label={name}
+      ref={list}
+      onKeyDown={keys}
+      style={long ? { height: rows.length * HEIGHT + 8 } : undefined}
+    >
+      {shown.map(({ row, i }) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the tree takes the keys
         <div
           key={row.id}
@@ -113,10 +178,13 @@ export function Tree({
           aria-level={row.level}
           aria-expanded={row.children ? !closed.has(row.id) : undefined}
           aria-selected={row.id === current}
+          aria-setsize={long ? row.among : undefined}
+          aria-posinset={long ? row.place : undefined}
           tabIndex={row.id === stop ? 0 : -1}
           data-id={row.id}
           className={`tree-row ${row.className ?? ""}`}
           ref={(element) => element?.style.setProperty("--level", String(row.level - 1))}
+          style={long ? { top: i * HEIGHT } : undefined}
           onFocus={() => setFocus(row.id)}
           onClick={() => {
             setFocus(row.id);

@@ -412,42 +412,50 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
                     </span>
                   )}
                 </td>
-                <td>
-                  {definition.retention.length === 0 ? <span className="dim">{t.nothing}</span> : null}
-                  {definition.retention.map((one, n) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: what is kept has no other name
-                    <p key={n} className={one.unbounded ? "is-warning" : undefined} title={one.text}>
-                      {one.unbounded ? <InfinityIcon size={12} aria-hidden /> : null} {one.text}
-                    </p>
-                  ))}
-                  {hintsOf(definition).map((hint) => (
-                    <p key={hint} className="dim" title={hint}>
-                      {hint}
-                    </p>
-                  ))}
+                <td
+                  title={[...definition.retention.map((one) => one.text), ...hintsOf(definition)].join("\n")}
+                >
+                  <p>
+                    {definition.retention.length === 0 ? <span className="dim">{t.nothing}</span> : null}
+                    {definition.retention.map((one, n) => (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: what is kept has no other name
+                      <span key={n} className={one.unbounded ? "plan-item is-warning" : "plan-item"}>
+                        {one.unbounded ? <InfinityIcon size={12} aria-hidden /> : null} {one.text}
+                      </span>
+                    ))}
+                    {hintsOf(definition).map((hint) => (
+                      <span key={hint} className="plan-item dim">
+                        {hint}
+                      </span>
+                    ))}
+                  </p>
                 </td>
                 <td className="is-number">{definition.level}</td>
                 <td>{texts.languages[definition.language] ?? definition.language}</td>
-                <td>{definition.reads.join(", ")}</td>
+                <td title={definition.reads.join("\n")}>
+                  <p>{definition.reads.join(", ")}</p>
+                </td>
                 <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
-                <td>
-                  {costsOf(definition).length === 0 ? <span className="dim">{t.noCosts}</span> : null}
-                  {costsOf(definition).map(({ kind, message, hint }) => (
-                    <p
-                      key={kind + message}
-                      className="is-warning"
-                      title={[message, hint].filter(Boolean).join("\n")}
-                    >
-                      <TriangleAlert size={12} aria-hidden /> {message}
-                    </p>
-                  ))}
-                  {[...new Set(costsOf(definition).map(({ hint }) => hint))].map((hint) =>
-                    hint ? (
-                      <p key={hint} className="dim" title={hint}>
-                        {hint}
-                      </p>
-                    ) : null,
-                  )}
+                <td
+                  title={costsOf(definition)
+                    .flatMap(({ message, hint }) => [message, hint ?? []].flat())
+                    .join("\n")}
+                >
+                  <p>
+                    {costsOf(definition).length === 0 ? <span className="dim">{t.noCosts}</span> : null}
+                    {costsOf(definition).map(({ kind, message }) => (
+                      <span key={kind + message} className="plan-item is-warning">
+                        <TriangleAlert size={12} aria-hidden /> {message}
+                      </span>
+                    ))}
+                    {[...new Set(costsOf(definition).map(({ hint }) => hint))].map((hint) =>
+                      hint ? (
+                        <span key={hint} className="plan-item dim">
+                          {hint}
+                        </span>
+                      ) : null,
+                    )}
+                  </p>
                 </td>
                 <Notes host="Spark" notes={definition.notes} />
                 <Notes host="stream" notes={definition.notes} />
@@ -467,15 +475,16 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
 
 /** How a host runs a definition; the names of those that run together are left to the tooltip. */
 function Notes({ host, notes }: { host: string; notes: string[] }) {
+  const own = notes.filter((note) => note.startsWith(`${host}: `));
   return (
-    <td className="plan-notes">
-      {notes
-        .filter((note) => note.startsWith(`${host}: `))
-        .map((note) => (
-          <p key={note} title={note}>
+    <td className="plan-notes" title={own.join("\n")}>
+      <p>
+        {own.map((note) => (
+          <span key={note} className="plan-item">
             {note.replace(/^\w+: [^:]*: /, "")}
-          </p>
+          </span>
         ))}
+      </p>
     </td>
   );
 }

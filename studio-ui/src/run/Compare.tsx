@@ -1,5 +1,5 @@
 /** What the present run found beside the one before: counts by type, and what is new or gone. */
-import { X } from "lucide-react";
+import { ChevronRight, X } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { ChangesAnswer, Row, Ticks } from "../api/types";
@@ -91,8 +91,15 @@ function Found({ found, before }: { found: ChangesAnswer; before: string }) {
     ? changes.filter(({ row, gained }) => row.type === only.type && gained === (only.which === "gained"))
     : changes;
   const all = types.reduce((sum, { gained, lost }) => sum + gained + lost, 0);
-  // changed types first
-  const rows = [...types].sort((a, b) => Number(a.gained + a.lost === 0) - Number(b.gained + b.lost === 0));
+  const [open, setOpen] = useState(false);
+  const changed = types.filter(({ gained, lost }) => gained + lost > 0);
+  const others = types.filter(({ gained, lost }) => gained + lost === 0);
+  // those without a change are a line, if there are others
+  const folded = changed.length > 0 && others.length > 1 && !open;
+  const rows = folded ? changed : [...changed, ...others];
+  const widest = Math.max(0, ...changes.map(({ row }) => row.type.length));
+  const clock = useRun((state) => state.clock);
+  const time = Math.max(0, ...changes.map(({ row }) => clock?.text(row.ticks).length ?? 0));
   const pick = (type: string, which: Which) =>
     setOnly(only?.type === type && only.which === which ? null : { type, which });
   return (
@@ -140,12 +147,28 @@ function Found({ found, before }: { found: ChangesAnswer; before: string }) {
               <td className="is-number">{grouped(same)}</td>
             </tr>
           ))}
+          {folded ? (
+            <tr>
+              <th scope="row" colSpan={3}>
+                <button type="button" className="compare-others" onClick={() => setOpen(true)}>
+                  <ChevronRight size={14} aria-hidden /> {t.unchanged(others.length)}
+                </button>
+              </th>
+              <td className="is-number">{grouped(others.reduce((sum, one) => sum + one.same, 0))}</td>
+            </tr>
+          ) : null}
         </tbody>
       </table>
       {changes.length === 0 ? (
         <p className="dim why-none">{t.equal}</p>
       ) : (
-        <ul className="changes">
+        <ul
+          className="changes"
+          ref={(element) => {
+            element?.style.setProperty("--type", `${Math.min(28, widest) * 7.4 + 20}px`);
+            element?.style.setProperty("--time", `${time}ch`);
+          }}
+        >
           {shown.map((change) => (
             <Line
               key={`${change.gained}${change.row.type}${change.row.row}`}

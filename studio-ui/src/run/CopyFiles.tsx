@@ -1,6 +1,6 @@
 /** Event files that are dropped into Run, or chosen: they are copied into the directory after a question. */
 import { FileDown } from "lucide-react";
-import { type DragEvent, type ReactNode, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { Button, IconButton } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
@@ -13,62 +13,7 @@ import { setRun, useRun } from "./state";
 
 const t = texts.run.copy;
 
-function hasFiles(event: DragEvent): boolean {
-  return event.dataTransfer.types.includes("Files");
-}
-
-/** Where files can be dropped; while one is dragged over it, it says what a drop does. */
-export function DropArea({ children }: { children: ReactNode }) {
-  const [over, setOver] = useState(false);
-  const depth = useRef(0);
-  const leave = () => {
-    depth.current = 0;
-    setOver(false);
-  };
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the button beside Events does the same by keyboard
-    <div
-      className="drop-area"
-      onDragEnter={(event) => {
-        if (!hasFiles(event)) return;
-        depth.current += 1;
-        setOver(true);
-      }}
-      onDragOver={(event) => {
-        if (!hasFiles(event)) return;
-        event.preventDefault();
-        event.dataTransfer.dropEffect = "copy";
-      }}
-      onDragLeave={(event) => {
-        if (!hasFiles(event)) return;
-        depth.current -= 1;
-        if (depth.current <= 0) leave();
-      }}
-      onDrop={(event) => {
-        if (!hasFiles(event)) return;
-        event.preventDefault();
-        leave();
-        const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
-        offer(
-          items.flatMap((item) => {
-            const file = item.getAsFile();
-            return file ? [{ file, folder: item.webkitGetAsEntry()?.isDirectory ?? false }] : [];
-          }),
-        );
-      }}
-    >
-      {children}
-      {over ? (
-        <div className="drop-hint" aria-hidden="true">
-          <FileDown size={20} />
-          {t.drop}
-        </div>
-      ) : null}
-    </div>
-  );
-}
-
-function offer(files: Offered[]) {
+export function offer(files: Offered[]) {
   if (files.length) setRun({ offered: files });
 }
 

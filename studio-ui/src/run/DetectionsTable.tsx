@@ -19,6 +19,7 @@ import { Button } from "../parts/Button";
 import { isSecond, typeColour } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { MenuButton } from "../parts/MenuButton";
+import { PAGE, pagesOf, scrollTo, windowOf } from "../parts/window";
 import { exportRows } from "../state/exports";
 import { texts } from "../texts";
 import { choose, showTime } from "./actions";
@@ -27,7 +28,6 @@ import { attributesOf, inOrder, rowsOf, valueText } from "./rows";
 import { markedOf, setRun, useRun } from "./state";
 import type { Clock, Range } from "./time";
 import { same } from "./view";
-import { PAGE, pagesOf, scrollTo, windowOf } from "./window";
 
 const t = texts.run;
 const HEIGHT = 28;

@@ -1,14 +1,15 @@
 /** How events are read and rules are run: fields for all options that the server has, those of most runs first. */
 import { ChevronDown, ChevronRight } from "lucide-react";
-import { useId, useMemo, useState } from "react";
+import { useEffect, useId, useMemo, useRef, useState } from "react";
 import type { OptionInfo, Options as Values } from "../api/types";
 import { Panel } from "../parts/Panel";
 import { changeProject } from "../state/project";
 import { useStudio } from "../state/store";
 import { texts } from "../texts";
+import { keepTyped, typeOption } from "./actions";
 import { withOption } from "./events";
-import { countSet, fieldText, fieldValue, groupedOptions, titleOf } from "./options";
-import { knowsZone } from "./time";
+import { countSet, fieldText, groupedOptions, problemOf, titleOf } from "./options";
+import { setRun, useRun } from "./state";
 
 const t = texts.run.option;
 const NOTHING: Values = {};
@@ -19,6 +20,10 @@ export function Options() {
   const [open, setOpen] = useState(true);
   const { common, groups } = useMemo(() => groupedOptions(infos ?? []), [infos]);
   const count = Object.keys(options).length;
+  const wanted = useRun((state) => state.wanted);
+  useEffect(() => {
+    if (wanted) setOpen(true);
+  }, [wanted]);
   return (
     <Panel title={t.title} open={open} onToggle={() => setOpen(!open)} count={count || undefined}>
       <div className="options">
@@ -36,6 +41,10 @@ export function Options() {
 function Group({ title, infos, options }: { title: string; infos: OptionInfo[]; options: Values }) {
   const [open, setOpen] = useState(false);
   const count = countSet(infos, options);
+  const wanted = useRun((state) => infos.some((one) => one.name === state.wanted));
+  useEffect(() => {
+    if (wanted) setOpen(true);
+  }, [wanted]);
   return (
     <div className="option-group">
       <button type="button" className="panel-title" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -60,7 +69,7 @@ function OptionField({ info, options }: { info: OptionInfo; options: Values }) {
   const id = useId();
   const set = (value: Values[string] | undefined) =>
     void changeProject((now) => withOption(now, name, value));
-  const title = t.titles[name] ?? titleOf(name);
+  const title = titleOf(name);
   const words = help || undefined;
   if (kind === "flag")
     return (
@@ -99,7 +108,7 @@ function OptionField({ info, options }: { info: OptionInfo; options: Values }) {
   return (
     <div className="option" title={words}>
       <label htmlFor={id}>{title}</label>
-      <TextField id={id} info={info} value={none ? null : fieldText(given)} onValue={set} />
+      <TextField id={id} info={info} options={options} none={none} />
       {info.none ? (
         <label className="check" title={t.noneHint}>
           <input
@@ -114,45 +123,45 @@ function OptionField({ info, options }: { info: OptionInfo; options: Values }) {
   );
 }
 
-/** A field whose change counts on Enter or when it is left. `value` null: there is none, on purpose. */
-function TextField(props: {
-  id: string;
-  info: OptionInfo;
-  value: string | null;
-  onValue: (value: Values[string] | undefined) => void;
-}) {
-  const { id, info, value, onValue } = props;
-  const [text, setText] = useState<string | null>(null);
-  const shown = text ?? value ?? "";
-  const wrong = problemOf(info, shown);
-  const done = () => {
-    if (text === null) return;
-    const found = fieldValue(info, text);
-    if (!found || wrong) return; // what was typed stays, and says what is wrong
-    if (fieldText(found.value) !== (value ?? "")) onValue(found.value);
-    setText(null);
-  };
+/** A field whose change counts on Enter or when it is left. `none`: there is no value, on purpose. */
+function TextField(props: { id: string; info: OptionInfo; options: Values; none: boolean }) {
+  const { id, info, options, none } = props;
+  const { name } = info;
+  const field = useRef<HTMLInputElement>(null);
+  const typed = useRun((state) => state.typed[name]);
+  const told = useRun((state) => state.told);
+  const wanted = useRun((state) => state.wanted === name);
+  useEffect(() => {
+    if (!wanted) return;
+    field.current?.focus();
+    setRun({ wanted: null });
+  }, [wanted]);
+  const shown = typed ?? (none ? "" : fieldText(options[name]));
+  // what the server says holds for the options that it was asked with
+  const theirs = typed === undefined && told?.options === JSON.stringify(options) ? told.of[name] : undefined;
+  const wrong = problemOf(info, shown, options) ?? theirs;
   return (
     <>
       <input
+        ref={field}
         id={id}
         className="run-field"
-        list={info.name === "zone" ? `${id}-list` : undefined}
-        placeholder={t.placeholders[info.name] ?? fieldText(info.default as Values[string])}
-        disabled={value === null}
+        list={name === "zone" ? `${id}-list` : undefined}
+        placeholder={t.placeholders[name] ?? fieldText(info.default as Values[string])}
+        disabled={none}
         spellCheck="false"
         autoComplete="off"
         aria-invalid={wrong ? true : undefined}
         aria-describedby={wrong ? `${id}-wrong` : undefined}
         value={shown}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={done}
+        onChange={(event) => typeOption(name, event.target.value)}
+        onBlur={keepTyped}
         onKeyDown={(event) => {
-          if (event.key === "Enter") done();
-          if (event.key === "Escape" && text !== null) setText(null);
+          if (event.key === "Enter") keepTyped();
+          if (event.key === "Escape") typeOption(name, null);
         }}
       />
-      {info.name === "zone" ? (
+      {name === "zone" ? (
         <datalist id={`${id}-list`}>
           {Intl.supportedValuesOf("timeZone").map((zone) => (
             <option key={zone}>{zone}</option>
@@ -166,10 +175,4 @@ function TextField(props: {
       ) : null}
     </>
   );
-}
-
-function problemOf(info: OptionInfo, text: string): string | null {
-  if (!fieldValue(info, text)) return info.kind === "paths" ? t.wrongPaths : t.wrongNumber;
-  if (info.name === "zone" && text.trim() && !knowsZone(text.trim())) return t.wrongZone;
-  return null;
 }

@@ -9,7 +9,7 @@ import { Linked } from "../parts/Linked";
 import { goTo } from "../state/actions";
 import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
-import { chooseEvents } from "./actions";
+import { chooseEvents, tellOptions } from "./actions";
 import { entriesOf, entryFor, formatEntry } from "./events";
 import { lineOf, plainHint, plainMessage } from "./messages";
 import { valueText } from "./rows";
@@ -39,7 +39,10 @@ export function Peek({ path, closable, told = false }: { path: string; closable:
     const control = new AbortController();
     api
       .peek([asked], JSON.parse(options), ROWS, control.signal)
-      .then((answer) => setGot({ path: asked, answer }))
+      .then((answer) => {
+        setGot({ path: asked, answer });
+        tellOptions(answer.problems);
+      })
       .catch((error: Error) => {
         if (!control.signal.aborted) setGot({ path: asked, error });
       });
@@ -157,7 +160,10 @@ function Content({ answer, zone, told }: { answer: PeekAnswer; zone: string; tol
         </section>
       ) : null}
       {rows.length === 0 ? (
-        <Empty title={t.peekNone} />
+        // with an error nobody knows whether there are rows
+        answer.problems.some((one) => one.severity === "error") ? null : (
+          <Empty title={t.peekNone} />
+        )
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
         <section className="peek-rows" tabIndex={0} aria-label={t.peek}>

@@ -13,16 +13,19 @@ import {
 } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Job, Problem } from "../api/types";
+import { ExampleMenu } from "../frame/ExampleMenu";
 import { Button, IconButton } from "../parts/Button";
+import { DropArea } from "../parts/DropArea";
 import { Empty } from "../parts/Empty";
+import { useHeight } from "../parts/height";
 import { Linked } from "../parts/Linked";
 import { Splitter } from "../parts/Splitter";
 import { changeProject } from "../state/project";
-import { useStudio } from "../state/store";
+import { set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { cancelRun, showProblems, snapshot, startRun } from "./actions";
 import { Compare } from "./Compare";
-import { CopyDialog, DropArea } from "./CopyFiles";
+import { CopyDialog, offer } from "./CopyFiles";
 import { differs } from "./changed";
 import { DetectionsTable } from "./DetectionsTable";
 import { Events } from "./Events";
@@ -35,7 +38,7 @@ import { elapsedText, zoned, zoneOf } from "./time";
 import "./run.css";
 
 const t = texts.run;
-const SIDE = 220;
+const SIDE = 240;
 
 /** Below it, events and options make room for what was found. */
 const ROOMY = 720;
@@ -47,6 +50,11 @@ export default function RunView() {
   const width = useRun((state) => state.sideWidth);
   const found = useRun((state) => state.result !== null);
   const side = wanted ?? (roomy || !found);
+  // a field that is wrong has to be there
+  const asked = useRun((state) => state.wanted !== null);
+  useEffect(() => {
+    if (asked && !side) setRun({ side: true });
+  }, [asked, side]);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -58,7 +66,7 @@ export default function RunView() {
     <div className="run" ref={box}>
       <Toolbar side={side} />
       <CopyDialog />
-      <DropArea>
+      <DropArea hint={texts.run.copy.drop} onFiles={offer}>
         {side ? (
           <>
             <section className="run-side" style={{ width }} aria-label={t.side}>
@@ -112,17 +120,14 @@ function Toolbar({ side }: { side: boolean }) {
         <Play size={13} aria-hidden />
         {t.run}
       </Button>
-      <Button
-        kind="plain"
-        isDisabled={!running || starting}
-        {...(!running && { why: t.nothingToCancel })}
-        onPress={() => void cancelRun()}
-      >
-        <Square size={11} aria-hidden />
-        {t.cancel}
-      </Button>
+      {running ? (
+        <Button kind="plain" isDisabled={starting} onPress={() => void cancelRun()}>
+          <Square size={11} aria-hidden />
+          {t.cancel}
+        </Button>
+      ) : null}
       {running ? <Progress job={starting ? null : job} /> : null}
-      <div className={`run-state run-${state}`} data-testid="run-state" data-state={state} data-found={found}>
+      <div className="run-state" data-testid="run-state" data-state={state} data-found={found}>
         <StateText state={state} job={starting ? null : job} />
       </div>
       <span className="spring" />
@@ -141,11 +146,14 @@ function Toolbar({ side }: { side: boolean }) {
   );
 }
 
+/** How much is done, in whole percent; null before anything is, as nobody knows how long it takes. */
+function shareOf(progress: Job["progress"]): number | null {
+  if (!progress?.total || !progress.done) return null;
+  return Math.round(Math.min(100, (100 * progress.done) / progress.total));
+}
+
 function Progress({ job }: { job: Job | null }) {
-  const done = job?.progress?.done ?? 0;
-  const total = job?.progress?.total ?? null;
-  // before the first rows are done nobody knows how long it takes
-  const share = total && done ? Math.min(100, (100 * done) / total) : null;
+  const share = shareOf(job?.progress ?? null);
   return (
     <div
       className={share === null ? "progress is-open" : "progress"}
@@ -153,7 +161,7 @@ function Progress({ job }: { job: Job | null }) {
       aria-label={t.title}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuenow={share === null ? undefined : Math.round(share)}
+      aria-valuenow={share ?? undefined}
     >
       <i style={{ width: `${share ?? 30}%` }} />
     </div>
@@ -181,15 +189,17 @@ function StateText({ state, job }: { state: Shown; job: Job | null }) {
   const elapsed = useElapsed(state === "running");
   const zone = useStudio((one) => zoneOf(one.project));
   const progress = job?.progress;
-  if (state === "idle") return <span className="dim">{t.idle}</span>;
+  const told = useRun((one) => one.gone || (one.refused !== null && !one.refused.quiet));
+  if (state === "idle") return told ? null : <span className="dim">{t.idle}</span>;
   if (state === "running") {
     if (!job) return <span className="dim">{t.starting}</span>;
     if (job.state === "queued") return <span className="dim">{t.queued}</span>;
     return (
       <>
-        {progress?.done ? null : <span>{t.reading}</span>}
+        {progress?.reading ? <span>{t.reading(progress.reading, shareOf(progress))}</span> : null}
+        {progress?.done ? null : progress?.reading ? null : <span>{t.starting}</span>}
         <span className="dim">{elapsed}</span>
-        {progress?.done ? (
+        {progress?.done && !progress.reading ? (
           <>
             <span>{t.rows(progress.done, progress.total)}</span>
             {progress.found ? <b>{t.found(progress.found)}</b> : null}
@@ -277,8 +287,9 @@ function Main() {
       title={refused.title}
       text={refused.text}
       hint={refused.hint}
-      problems={refused.problems}
+      problems={refused.problems ?? false}
       quiet={refused.quiet ?? false}
+      rules={refused.rules ?? false}
       older={result !== null}
     />
   ) : state === "failed" && job ? (
@@ -329,17 +340,9 @@ function Waiting({ job }: { job: Job | null }) {
 
 /** The timeline above the table, with a line between them that moves. */
 function Found({ waiting = false }: { waiting?: boolean }) {
-  const box = useRef<HTMLDivElement>(null);
+  const [box, room] = useHeight();
   const result = useRun((state) => state.result);
   const wanted = useRun((state) => state.timelineHeight);
-  const [room, setRoom] = useState(0);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   // as much as the lanes need, but no more than half
   const inputs = result?.inputs.length ?? 0;
   const theirs = inputs * (inputs > 4 ? 18 : 24);
@@ -374,9 +377,11 @@ function Trouble(props: {
   hint: string | null;
   problems: boolean;
   quiet: boolean;
+  rules: boolean;
   older: boolean;
 }) {
-  const { title, text, hint, problems, quiet, older } = props;
+  const { title, text, hint, problems, quiet, rules, older } = props;
+  const examples = useStudio((state) => state.about?.examples) ?? [];
   return (
     <div className={quiet ? "run-trouble is-quiet" : "run-trouble"} role="alert">
       {quiet ? <Info size={16} aria-hidden /> : <CircleAlert size={16} aria-hidden />}
@@ -388,6 +393,12 @@ function Trouble(props: {
         {hint ? <p className="dim">{hint}</p> : null}
       </div>
       {problems ? <Button onPress={showProblems}>{t.problems}</Button> : null}
+      {rules ? (
+        <>
+          <Button onPress={() => set({ dialog: "new-file" })}>{texts.files.newFile}</Button>
+          <ExampleMenu examples={examples} />
+        </>
+      ) : null}
     </div>
   );
 }

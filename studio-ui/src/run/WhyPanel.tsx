@@ -96,10 +96,13 @@ export default function WhyPanel() {
     <Context.Provider value={{ ...shared, at: detection.ticks }}>
       <div className="why" aria-busy={got.label !== label}>
         <Top row={detection} />
-        <h3 className="why-head">{t.constituents(byRow(constituents).length + more)}</h3>
+        {/* a row of the input has no causes */}
+        {detection.source && !constituents.length ? null : (
+          <h3 className="why-head">{t.constituents(byRow(constituents).length + more)}</h3>
+        )}
         {constituents.length ? (
           <List of={constituents} more={more} />
-        ) : (
+        ) : detection.source ? null : (
           <p className="dim why-none">{t.nothing}</p>
         )}
       </div>

@@ -1,17 +1,27 @@
 /** Starting and following runs, choosing events and detections. */
 import { ApiError, api, ConnectionLost } from "../api/client";
-import type { Job } from "../api/types";
+import type { Job, Problem } from "../api/types";
 import { loadFiles, say, select, setRunner, tell, unsavedTexts } from "../state/actions";
 import { changeProject } from "../state/project";
 import { get, type Studio, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { Snapshot } from "./changed";
-import { type EventEntry, entriesOf, entryFor, formatEntry, withEntry, withEvents } from "./events";
+import {
+  type EventEntry,
+  entriesOf,
+  entryFor,
+  formatEntry,
+  withEntry,
+  withEvents,
+  withOption,
+} from "./events";
 import { type Mark, type Picture, pictureOf } from "./lanes";
 import { Latest } from "./latest";
+import { optionsNamed } from "./messages";
+import { fieldText, fieldValue, firstWrong, problemOf, titleOf } from "./options";
 import { orderNow } from "./order";
 import { rowsOf } from "./rows";
-import { getRun, type Marked, markedOf, resultOf, setRun, viewOf } from "./state";
+import { getRun, type Marked, markedOf, type Refused, resultOf, setRun, useRun, viewOf } from "./state";
 import { Clock, type Range, zoneOf } from "./time";
 import { same, showing, within } from "./view";
 
@@ -39,14 +49,35 @@ export function snapshot(state: Studio = get()): Snapshot {
 export async function startRun(): Promise<void> {
   const before = get().job;
   if (getRun().starting || (before && before.kind === "run" && !ENDED.has(before.state))) return;
+  keepTyped();
   const unsaved = unsavedTexts();
   const { check, project } = get();
   const errors = check.state === "done" ? check.problems.filter((one) => one.severity === "error").length : 0;
-  if (errors) return refuse(texts.run.errors(errors), texts.run.errorsText, null, true);
+  if (errors) {
+    return refuse({
+      title: texts.run.errors(errors),
+      text: texts.run.errorsText,
+      hint: null,
+      problems: true,
+    });
+  }
   if (!Object.keys(snapshot()).length)
-    return refuse(texts.run.noRules, texts.run.noRulesText, null, false, true);
+    return refuse({
+      title: texts.run.noRules,
+      text: texts.run.noRulesText,
+      hint: null,
+      quiet: true,
+      rules: true,
+    });
   const entries = entriesOf(get());
-  if (!entries.length) return refuse(texts.run.chooseTitle, texts.run.chooseText, null, false, true);
+  if (!entries.length)
+    return refuse({ title: texts.run.chooseTitle, text: texts.run.chooseText, hint: null, quiet: true });
+  const wrong = wrongOption();
+  if (wrong) {
+    setRun({ wanted: wrong.name });
+    const title = texts.run.option.wrong(titleOf(wrong.name));
+    return refuse({ title, text: wrong.text, hint: null, option: wrong.name });
+  }
   setRun({ starting: true, refused: null, snapshot: snapshot(), began: Date.now(), ended: null, peek: null });
   try {
     const { id } = await api.start("run", unsaved, entries.map(formatEntry), project.program?.options ?? {});
@@ -59,17 +90,55 @@ export async function startRun(): Promise<void> {
   } catch (error) {
     setRun({ starting: false });
     if (error instanceof ApiError) {
-      const wrong = error.problems.some((one) => one.file !== null && one.row === null);
-      refuse(texts.run.refused, error.message, error.hint, wrong);
+      const problems = error.problems.some((one) => one.file !== null && one.row === null);
+      tellOptions(error.problems);
+      refuse({ title: texts.run.refused, text: error.message, hint: error.hint, problems });
     } else tell(error); // of a lost connection the banner tells
   }
 }
 
-/** `quiet`: it is nobody's fault, something is only still to be done. */
-function refuse(title: string, text: string, hint: string | null, problems: boolean, quiet = false) {
-  setRun({ refused: { title, text, hint, problems, quiet }, began: null });
-  if (problems) showProblems();
-  say(title);
+function refuse(refused: Refused) {
+  setRun({ refused, began: null });
+  if (refused.problems) showProblems();
+  say(refused.title);
+}
+
+// -- options -------------------------------------------------------------------------------------------
+
+/** The option that keeps a run from starting. */
+function wrongOption() {
+  const { about, project } = get();
+  return firstWrong(about?.options ?? [], project.program?.options ?? {}, getRun().typed);
+}
+
+/** What is typed into a field; null: it is the project's again. */
+export function typeOption(name: string, text: string | null) {
+  const { [name]: _, ...others } = getRun().typed;
+  setRun({ typed: text === null ? others : { ...others, [name]: text } });
+}
+
+/** Makes what was typed the project's, but for what is wrong: that stays to be mended. */
+export function keepTyped() {
+  for (const info of get().about?.options ?? []) {
+    const options = get().project.program?.options ?? {};
+    const text = getRun().typed[info.name];
+    const found = text === undefined ? null : fieldValue(info, text);
+    if (text === undefined || !found || problemOf(info, text, options)) continue;
+    typeOption(info.name, null);
+    if (fieldText(found.value) === fieldText(options[info.name])) continue;
+    void changeProject((now) => withOption(now, info.name, found.value));
+  }
+}
+
+/** Shows what the server says of options at their fields. */
+export function tellOptions(problems: readonly Problem[]) {
+  const options = JSON.stringify(get().project.program?.options ?? {});
+  setRun({ told: { options, of: optionsNamed(problems) } });
+}
+
+/** A run that an option has kept from starting says so only while that is wrong. */
+function mended() {
+  if (getRun().refused?.option && !wrongOption()) setRun({ refused: null });
 }
 
 export function showProblems() {
@@ -119,8 +188,10 @@ function follow(job: Job | null, before: Job | null) {
   setRun({ ended: Date.now() });
   if (own === job.id) keepRun();
   if (job.state === "done") show(job);
-  else if (job.state === "failed") say(texts.run.failed);
-  else say(texts.run.cancelled);
+  else if (job.state === "failed") {
+    tellOptions(job.problems);
+    say(texts.run.failed);
+  } else say(texts.run.cancelled);
 }
 
 function show(job: Job) {
@@ -330,8 +401,12 @@ useStudio.subscribe(
   () => {
     const { job } = get();
     if (job?.state === "failed") setRun({ dismissed: job.id });
+    mended();
   },
 );
+useRun.subscribe(({ typed }, before) => {
+  if (typed !== before.typed) mended();
+});
 
 // what kept a run from starting may have been mended
 useStudio.subscribe(

@@ -1,13 +1,11 @@
 /** Event files from elsewhere: under which names they are copied into the directory, and why some cannot be. */
+import type { Dropped } from "../parts/DropArea";
 import { counted, texts } from "../texts";
 
 const t = texts.run.copy;
 
-/** A file that was dropped or chosen; `folder`: it is none, but a folder. */
-export interface Offered {
-  file: File;
-  folder: boolean;
-}
+/** A file that was dropped or chosen. */
+export type Offered = Dropped;
 
 const SUFFIX = /\.(csv|jsonl|parquet)$/i;
 

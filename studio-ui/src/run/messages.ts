@@ -1,5 +1,5 @@
 /** Messages about events as the page says them: without what it shows beside them, and without options of commands. */
-import { texts } from "../texts";
+import type { Problem } from "../api/types";
 import { titleOf } from "./options";
 
 /** `--bad-rows` as the option is called here. */
@@ -8,7 +8,7 @@ function optionName(command: string): string {
     .replace(/^--/, "")
     .replace(/-column$/, "")
     .replaceAll("-", "_");
-  return texts.run.option.titles[name] ?? titleOf(name);
+  return titleOf(name);
 }
 
 function withoutCommands(text: string): string {
@@ -27,6 +27,18 @@ export function plainMessage(message: string): string {
 export function plainHint(hint: string | null): string | null {
   if (!hint || hint.includes("--bad-rows")) return null;
   return withoutCommands(hint);
+}
+
+/** Which options the messages of a server are about, each with its message as its field has it. */
+export function optionsNamed(problems: readonly Problem[]): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const { message, hint, severity } of problems) {
+    const found = severity === "error" ? /^--([a-z-]+?)(?:-column)? (.*)$/s.exec(message) : null;
+    if (!found) continue;
+    const [, name = "", rest = ""] = found;
+    out[name.replaceAll("-", "_")] = withoutCommands(hint ? `${rest}; ${hint}` : rest);
+  }
+  return out;
 }
 
 /** The line on which a row stands, if rows of such a file are lines; a header is a line, too. */

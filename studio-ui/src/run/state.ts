@@ -32,12 +32,25 @@ export interface Marked {
   absent?: boolean;
 }
 
+/** Why no run was started. `problems`: the list of problems has more; `option`: a field that is wrong. */
+export interface Refused {
+  title: string;
+  text: string;
+  hint: string | null;
+  problems?: boolean;
+  /** it is nobody's fault, something is only still to be done */
+  quiet?: boolean;
+  /** there are none yet: some can be made */
+  rules?: boolean;
+  option?: string;
+}
+
 export interface RunState {
   /** when the run began and ended, by this page's clock */
   began: number | null;
   ended: number | null;
   /** why no run was started: errors in the rules, or the server's answer */
-  refused: { title: string; text: string; hint: string | null; problems: boolean; quiet?: boolean } | null;
+  refused: Refused | null;
   /** a run that has failed, but whose events or options were changed since: its trouble is not shown any more */
   dismissed: string | null;
   snapshot: Snapshot | null;
@@ -70,6 +83,12 @@ export interface RunState {
   constituents: Marked[];
   pointed: Marked | null;
   peek: string | null;
+  /** texts in the fields of options that are not the project's: they are being typed, or are wrong */
+  typed: Record<string, string>;
+  /** the option whose field is to have the focus */
+  wanted: string | null;
+  /** what the server says of options, each by its name; `options`: as they were then */
+  told: { options: string; of: Record<string, string> } | null;
   /** files from elsewhere that may be copied into the directory: who dropped or chose them is asked first */
   offered: Offered[];
   /** the run before the one that is shown */
@@ -86,7 +105,7 @@ const nowhere = { from: 0, to: 1 };
 const SIZES = "occurs-run-sizes";
 const sizes = keptSizes(SIZES, {
   side: null as boolean | null,
-  sideWidth: 220,
+  sideWidth: 240,
   timelineHeight: 0,
   inputs: null as boolean | null,
 });
@@ -118,6 +137,9 @@ export const useRun = create<RunState>()(() => ({
   constituents: [],
   pointed: null,
   peek: null,
+  typed: {},
+  wanted: null,
+  told: null,
   offered: [],
   before: null,
   comparing: false,

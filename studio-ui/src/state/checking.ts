@@ -36,8 +36,9 @@ async function check() {
   running.abort();
   running = new AbortController();
   try {
-    const { problems, outline, events } = await api.check(unsavedTexts(), running.signal);
+    const { problems: all, outline, events } = await api.check(unsavedTexts(), running.signal);
     if (now !== latest) return;
+    const problems = all.filter((one) => !isBlank(one));
     failures = 0;
     tellCounts(problems);
     if (events) keepEvents(events);
@@ -55,6 +56,11 @@ async function check() {
       },
     }));
   }
+}
+
+/** Is it about a file in which nothing is written yet? */
+function isBlank({ kind, file }: Problem): boolean {
+  return kind === "no-statement" && file !== null && get().buffers[file]?.text.trim() === "";
 }
 
 /** The same list stays the same object: what shows it need not be drawn again with every key. */

@@ -19,7 +19,8 @@ async function count() {
   control?.abort();
   control = new AbortController();
   try {
-    const { types } = await api.peek(undefined, undefined, 0, control.signal);
+    const { types, problems } = await api.peek(undefined, undefined, 0, control.signal);
+    if (!types.length && problems.length) return set({ eventCounts: null });
     // large files are read at their beginning only
     const rows = types.map((type) => type.rows);
     const all = rows.every((n) => n !== null) ? rows.reduce((sum, n) => sum + n, 0) : null;

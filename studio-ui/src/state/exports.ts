@@ -32,10 +32,14 @@ export function exportItems(state: Studio): MenuEntry[] {
   const run = job?.kind === "run" && job.state === "done";
   const rules = files.some((file) => file.path === active && file.kind === "rules");
   const noRun = run ? undefined : t.noRun;
+  const noDrawing = active?.toLowerCase().endsWith(".epl") ? undefined : t.noDrawing;
   const noNet = state.net ? undefined : t.noNet;
   return [
     { id: "text", label: t.text, why: active ? undefined : t.noFile },
     { id: "canonical", label: t.canonical, why: !active ? t.noFile : rules ? undefined : t.notRules },
+    { id: "drawing-svg", label: t.drawingSvg, why: noDrawing },
+    { id: "drawing-png", label: t.drawingPng, why: noDrawing },
+    { id: "drawing-model", label: t.model, why: noDrawing },
     { id: "plan", label: t.plan, why: rulesOf(state.project, files).length > 0 ? undefined : t.noRules },
     { id: "net-cpn", label: t.cpn, why: noNet },
     { id: "net-json", label: t.netJson, why: noNet },
@@ -72,6 +76,9 @@ export async function exportAs(id: string): Promise<void> {
     else if (id === "plan") {
       const plan = await api.plan(unsavedTexts());
       download("plan.json", new Blob([`${JSON.stringify(plan, null, 2)}\n`], { type: "application/json" }));
+    } else if (id.startsWith("drawing-")) {
+      const { exportDrawing } = await import("../graph/exports");
+      await exportDrawing(id);
     } else if (id.startsWith("net-")) {
       const { exportNet } = await import("../net/exports");
       await exportNet(id);

@@ -14,3 +14,20 @@ export function merged(program: readonly Problem[], drawn: readonly Problem[]): 
     ...drawn.filter((one) => !one.span || !known.has(keyOf(one))),
   ];
 }
+
+/** The line of a problem; a problem of a draft, which is in no text, comes after those of its file. */
+export function lineOf(problem: Problem): number {
+  return problem.span?.line ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Problems that one can go to, in texts and in drafts, in the order of files and texts. */
+export function inOrder(program: readonly Problem[], drawn: readonly Problem[]): Problem[] {
+  return merged(program, drawn)
+    .filter((one) => one.file && (one.span || drawn.includes(one)))
+    .sort(
+      (a, b) =>
+        (a.file ?? "").localeCompare(b.file ?? "") ||
+        lineOf(a) - lineOf(b) ||
+        (a.span?.column ?? 0) - (b.span?.column ?? 0),
+    );
+}

@@ -5,8 +5,17 @@ import { texts } from "../texts";
 import { messageOf, notify, tell } from "./actions";
 import { get, set } from "./store";
 
+/** One change or reading after the other, so that each has the ETag of the one before. */
+let queue: Promise<void> = Promise.resolve();
+
 /** Reads the project. A wrong `studio.json` counts as none; Problems has what is wrong with it. */
-export async function loadProject(): Promise<void> {
+export function loadProject(): Promise<void> {
+  const done = queue.then(readProject);
+  queue = done.catch(() => undefined);
+  return done;
+}
+
+async function readProject(): Promise<void> {
   try {
     const { project, etag } = await api.project();
     set({ project, projectEtag: etag, projectWrong: null });
@@ -15,9 +24,6 @@ export async function loadProject(): Promise<void> {
     set({ project: {}, projectEtag: "", projectWrong: messageOf(error) });
   }
 }
-
-/** One change after the other, so that each has the ETag of the one before. */
-let queue: Promise<void> = Promise.resolve();
 
 /** Changes the project, at once here and then on disk. A wrong `studio.json` is not written over. */
 export function changeProject(change: (project: Project) => Project): Promise<void> {
@@ -39,7 +45,7 @@ async function writeChange(change: (project: Project) => Project): Promise<void>
     set(await written(change(project), projectEtag, change));
   } catch (error) {
     tell(error, texts.run.notKept);
-    await loadProject().catch(tell);
+    await readProject().catch(tell);
   }
 }
 

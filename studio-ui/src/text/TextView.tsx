@@ -2,7 +2,7 @@
 import { CircleAlert, Info } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { api } from "../api/client";
-import type { CheckAnswer, Job, PlanAnswer, WhyAnswer } from "../api/types";
+import type { CheckAnswer, Job, OutlineEntry, PlanAnswer, WhyAnswer } from "../api/types";
 import { Button } from "../parts/Button";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
 import { keyOf } from "../plan/model";
@@ -100,6 +100,8 @@ function useEditor() {
   const parent = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!parent.current) return;
+    let folds = { outline: get().check.outline, path: get().active, ends: new Map<number, number>() };
+    folds.ends = endsOf(folds.outline, folds.path);
     const made = new Editor(parent.current, {
       changed: edited,
       moved(cursor, selected) {
@@ -119,11 +121,11 @@ function useEditor() {
           drawer: narrow ? "right" : drawer,
         }));
       },
-      definitions() {
+      lastLine(line) {
         const { active, check } = get();
-        return check.outline.flatMap((entry) =>
-          entry.file === active && entry.span ? [{ line: entry.span.line, end: entry.span.end_line }] : [],
-        );
+        if (folds.outline !== check.outline || folds.path !== active)
+          folds = { outline: check.outline, path: active, ends: endsOf(check.outline, active) };
+        return folds.ends.get(line);
       },
     });
     made.setDark(get().dark);
@@ -225,6 +227,13 @@ function useEditor() {
     };
   }, []);
   return parent;
+}
+
+/** By the first line of each definition of a file its last one, of those with several lines. */
+function endsOf(outline: readonly OutlineEntry[], path: string | null): Map<number, number> {
+  const spans = outline.flatMap(({ file, span }) => (file === path && span ? [span] : []));
+  const long = spans.filter((span) => span.end_line > span.line);
+  return new Map(long.map((span) => [span.line, span.end_line]));
 }
 
 export default function TextView() {

@@ -67,8 +67,8 @@ export interface Events {
   /** a step of another view was made, undone or made again */
   stepped(step: Step): void;
   fact(line: number): void;
-  /** the lines of the definitions of the file, for folding */
-  definitions(): { line: number; end: number }[];
+  /** the last line of the definition that begins on a line, for folding; asked for each line in view at each key */
+  lastLine(line: number): number | undefined;
 }
 
 interface Kept {
@@ -279,11 +279,9 @@ export class Editor {
         foldGutter({ openText: "⌄", closedText: "›" }),
         foldService.of((state, from) => {
           const line = state.doc.lineAt(from);
-          const found = this.events
-            .definitions()
-            .find((one) => one.line === line.number && one.end > one.line);
-          if (!found || found.end > state.doc.lines) return null;
-          return { from: line.to, to: state.doc.line(found.end).to };
+          const end = this.events.lastLine(line.number);
+          if (end === undefined || end > state.doc.lines) return null;
+          return { from: line.to, to: state.doc.line(end).to };
         }),
         highlightSpecialChars(),
         history({ minDepth: 500 }),

@@ -22,6 +22,7 @@ const EPL: Words = {
   operators: ["->", ">="],
   snippets: [],
   meanings: {},
+  calls: {},
 };
 
 /** The pieces of a text with what they are taken for. */
@@ -76,4 +77,11 @@ it("ends texts where they end", () => {
   expect(tokens("'a\\'b' c", EPL)).toEqual(["'a\\'b' string", "c name"]);
   const doubled = { ...EPL, escape: "", ignore_case: false, variable_marks: "$", word_signs: "" };
   expect(tokens("'a''b' $v Select", doubled)).toEqual(["'a''b' string", "$v parameter", "Select name"]);
+});
+
+it("takes a word for a unit only behind an amount", () => {
+  const units = tokens("a=min(v > 3 min) select Min, x min, (1 + 2) min", EPL).filter((one) =>
+    /^min /i.test(one),
+  );
+  expect(units).toEqual(["min name", "min unit", "Min name", "min unit", "min unit"]);
 });

@@ -5,6 +5,8 @@ import { tags } from "@lezer/highlight";
 import type { Words } from "../api/types";
 
 interface State {
+  /** what was read last can be an amount: a unit is one behind it only */
+  amount: boolean;
   /** the mark that ends the comment we are in */
   until: string | null;
 }
@@ -69,42 +71,46 @@ export function highlighter(words: Words, types: ReadonlySet<string> = new Set()
     return "string";
   }
 
+  function read(stream: StringStream, state: State): string | null {
+    if (state.until !== null) return comment(stream, state);
+    const first = stream.string.slice(0, stream.pos).trim() === "";
+    if (stream.eatSpace()) return null;
+    for (const mark of first ? [...words.line_comments, ...words.line_start_comments] : words.line_comments) {
+      if (!stream.match(mark)) continue;
+      stream.skipToEnd();
+      return "comment";
+    }
+    for (const [open, close] of words.block_comments) {
+      if (!stream.match(open)) continue;
+      state.until = close;
+      return comment(stream, state);
+    }
+    for (const mark of words.strings) if (stream.match(mark)) return string(stream, mark);
+    if (words.quoted_names && stream.match(words.quoted_names)) {
+      while (!stream.eol() && !stream.match(words.quoted_names)) stream.next();
+      return types.has(stream.current().slice(1, -1)) ? "typeName" : "name";
+    }
+    if (compound && stream.match(compound)) return "keyword";
+    if (variable && stream.match(variable)) return "parameter";
+    if (stream.match(/^@[\p{L}_][\p{L}\p{N}_]*/u)) return "annotation";
+    if (stream.match(NUMBER)) return "number";
+    const found = stream.match(word) as RegExpMatchArray | null;
+    if (found)
+      return table.get(fold(found[0])) ?? (types.has(found[0]) && !after(stream, ".") ? "typeName" : "name");
+    if (operator && stream.match(operator)) return "operator";
+    stream.next();
+    return "punctuation";
+  }
+
   return StreamLanguage.define<State>({
     name: "rules",
-    startState: () => ({ until: null }),
+    startState: () => ({ until: null, amount: false }),
     token(stream, state) {
-      if (state.until !== null) return comment(stream, state);
-      const first = stream.string.slice(0, stream.pos).trim() === "";
-      if (stream.eatSpace()) return null;
-      for (const mark of first
-        ? [...words.line_comments, ...words.line_start_comments]
-        : words.line_comments) {
-        if (!stream.match(mark)) continue;
-        stream.skipToEnd();
-        return "comment";
-      }
-      for (const [open, close] of words.block_comments) {
-        if (!stream.match(open)) continue;
-        state.until = close;
-        return comment(stream, state);
-      }
-      for (const mark of words.strings) if (stream.match(mark)) return string(stream, mark);
-      if (words.quoted_names && stream.match(words.quoted_names)) {
-        while (!stream.eol() && !stream.match(words.quoted_names)) stream.next();
-        return types.has(stream.current().slice(1, -1)) ? "typeName" : "name";
-      }
-      if (compound && stream.match(compound)) return "keyword";
-      if (variable && stream.match(variable)) return "parameter";
-      if (stream.match(/^@[\p{L}_][\p{L}\p{N}_]*/u)) return "annotation";
-      if (stream.match(NUMBER)) return "number";
-      const found = stream.match(word) as RegExpMatchArray | null;
-      if (found)
-        return (
-          table.get(fold(found[0])) ?? (types.has(found[0]) && !after(stream, ".") ? "typeName" : "name")
-        );
-      if (operator && stream.match(operator)) return "operator";
-      stream.next();
-      return "punctuation";
+      const kind = read(stream, state);
+      const unit = kind === "unit" && !state.amount;
+      if (kind !== null && kind !== "comment")
+        state.amount = kind === "number" || kind === "name" || stream.current() === ")";
+      return unit ? (types.has(stream.current()) ? "typeName" : "name") : kind;
     },
     tokenTable: {
       keyword: tags.keyword,

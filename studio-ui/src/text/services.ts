@@ -117,7 +117,10 @@ function optionOf(item: Item, rank: number): Completion {
   return {
     label: item.label,
     type: KINDS[item.kind] ?? "text",
-    detail: item.detail ?? undefined,
+    // a schema repeats the name of its type
+    detail: item.detail?.startsWith(`${item.label}(`)
+      ? item.detail.slice(item.label.length)
+      : (item.detail ?? undefined),
     boost: Math.max(-99, 99 - rank),
     apply: item.kind === "snippet" ? snippet(item.insert ?? item.label) : (item.insert ?? item.label),
   };

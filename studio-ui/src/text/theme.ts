@@ -149,7 +149,7 @@ const LOOK = {
     height: "26px",
     padding: "0 8px",
     margin: "0",
-    width: "200px",
+    width: "160px",
   },
   ".cm-button": {
     backgroundImage: "none",
@@ -164,7 +164,7 @@ const LOOK = {
   },
   ".cm-button:hover": { backgroundColor: "var(--hover)" },
   ".cm-button:active": { backgroundImage: "none" },
-  ".cm-facts": { minWidth: "44px" },
+  ".cm-facts": { minWidth: "12px" },
   ".cm-facts .cm-gutterElement": { display: "flex", justifyContent: "flex-end" },
 };
 

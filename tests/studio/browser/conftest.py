@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,8 +40,12 @@ def missing() -> str | None:
     return None
 
 
+#: the browser of this process, while there is one
+OPEN = ExitStack()
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser() -> Any:
     reason = missing()
     if reason is not None:
         assert not os.environ.get("CI"), reason
@@ -49,10 +54,18 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=20_000)  # machines may be busy
     root = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium(), args=root)
-        yield found
-        found.close()
+    playwright = OPEN.enter_context(sync_playwright())
+    found = playwright.chromium.launch(executable_path=chromium(), args=root)
+    OPEN.callback(found.close)
+    return found
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Close the browser behind the last test of this folder: its event loop runs in this thread, and tests that have
+    one of their own fail beside it."""
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        OPEN.close()
 
 
 class Watched:

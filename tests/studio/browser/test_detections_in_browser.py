@@ -118,6 +118,66 @@ def test_options_of_all_kinds_are_kept_and_reset(serve: Callable[..., Any], visi
     assert serious(page) == []
 
 
+def test_a_wrong_option_is_told_at_its_field_and_keeps_a_run_from_starting(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    rows = "type,time,value\nTemp,2024-01-01T00:30:00Z,50\nTemp,2024-01-02T00:30:00Z,60\n"
+    served = serve(name="wrong option", files={"hot.tesla": HOT, "rows.csv": rows})
+    page = visit(served, "/hot.tesla/run")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/jobs") else None)
+    until = page.get_by_label("Until")
+    until.fill("yesterday")
+    until.press("Enter")
+    expect(until).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("Write a time such as 2024-01-05T09:00:00Z.")).to_be_visible()
+    assert not (served.folder / "studio.json").exists()  # what is wrong is not the project's
+    # from another view, with events and options closed
+    page.get_by_role("button", name="Events and options").click()
+    expect(until).to_have_count(0)
+    page.keyboard.press("Control+1")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Until is not valid")
+    expect(until).to_be_focused()
+    expect(until).to_have_value("yesterday")
+    expect(page.get_by_role("region", name="First rows").first).to_contain_text("2024-01-01 00:30:00")
+    assert serious(page) == []
+    # an option of a group that is closed; what was typed and is right counts
+    until.fill("2024-01-01T12:00:00Z")
+    group = page.get_by_role("button", name="Windows and limits")
+    group.click()
+    page.get_by_label("Most partial matches").fill("many")
+    group.click()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("Most partial matches")).to_be_focused()
+    page.get_by_label("Most partial matches").fill("")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert asked == []
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    assert page.get_by_test_id("run-state").get_attribute("data-found") == "1"
+    assert settings(served) == {"until": "2024-01-01T12:00:00Z"}
+
+
+def test_an_option_that_only_the_events_refuse_is_told_at_its_field(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    rows = "type,time,value\nTemp,1,50\n"
+    options = {"version": 1, "program": {"options": {"until": "2024-01-01"}}}
+    files = {"hot.tesla": HOT, "rows.csv": rows, "studio.json": json.dumps(options)}
+    page = visit(serve(name="refused option", files=files), "/hot.tesla/run")
+    until = page.get_by_label("Until")
+    expect(until).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".option", has=until)).to_contain_text("expected a whole number")
+    expect(page.get_by_text("No rows")).to_have_count(0)
+    run(page, "failed")
+    expect(page.locator(".option", has=until)).to_contain_text("expected a whole number")
+    until.fill("5")
+    until.press("Enter")
+    expect(until).not_to_have_attribute("aria-invalid", "true")
+    run(page)
+
+
 def test_times_are_shown_in_the_zone_of_the_project(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
     rows = "type,time,value\nTemp,2024-01-01T00:30:00Z,50\n"
     page = visit(serve(name="zones", files={"hot.tesla": HOT, "rows.csv": rows}), "/hot.tesla/run")
@@ -180,7 +240,7 @@ def test_sizes_of_run_and_plan_are_kept(serve: Callable[..., Any], visit: Callab
     page.reload()
     expect(graph).to_have_attribute("aria-valuenow", before)
     page.get_by_role("tab", name="Run").click()
-    expect(side).to_have_attribute("aria-valuenow", "284")
+    expect(side).to_have_attribute("aria-valuenow", "304")
     expect(page.get_by_test_id("detection")).to_have_count(12)
 
 

@@ -8,21 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import HEAT, checked, editor, files
+
 pytestmark = pytest.mark.xdist_group("browser")
-HEAT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
-
-
-def editor(page: Any) -> Any:
-    return page.get_by_role("textbox", name="Rules")
-
-
-def files(page: Any) -> Any:
-    return page.get_by_role("tree", name="Files")
-
-
-def checked(page: Any, errors: int) -> None:
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-errors", str(errors))
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
 
 
 def at_line(page: Any, line: int) -> None:

@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import editor
+
 pytestmark = pytest.mark.xdist_group("browser")
 HEAT = {"heat.tesla": "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"}
-
-
-def editor(page: Any) -> Any:
-    return page.get_by_role("textbox", name="Rules")
 
 
 def shown(page: Any, view: str) -> None:
@@ -155,3 +153,44 @@ def test_disabled_controls_say_why(serve: Callable[..., Any], visit: Callable[..
         assert why in button.evaluate("element => element.parentElement.title")
     page.get_by_role("button", name="Export").click()
     expect(page.get_by_role("menuitem", name="Detections (CSV)")).to_contain_text("run the rules first")
+
+
+def test_an_outline_of_thousands_draws_what_is_in_view(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    rules = HEAT["heat.tesla"] + "".join(
+        f"define Hot{i}(v) from Temp(value > {i}) where v = Temp.value\n" for i in range(1400)
+    )
+    page = visit(serve(name="thousands", files={"heat.tesla": rules}), "/heat.tesla/text")
+    outline = page.get_by_role("tree", name="Outline")
+    first = outline.get_by_role("treeitem", name="Temp", exact=True)
+    expect(first).to_be_visible(timeout=60_000)
+    assert outline.get_by_role("treeitem").count() < 120
+    expect(first).to_have_attribute("aria-setsize", "1402")
+    first.click()
+    page.keyboard.press("Control+1")
+    first.focus()
+    page.keyboard.press("End")
+    last = outline.get_by_role("treeitem", name="Hot1399", exact=True)
+    expect(last).to_be_focused()
+    expect(last).to_be_in_viewport()
+    expect(last).to_have_attribute("aria-posinset", "1402")
+    page.keyboard.press("ArrowUp")
+    expect(outline.get_by_role("treeitem", name="Hot1398", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Ln 1\u2009401, Col 1", exact=True)).to_be_visible()
+    assert outline.get_by_role("treeitem").count() < 120
+
+
+def test_go_to_has_one_chosen_row_and_lists_definitions_first(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    page = visit(serve(name="panels", files=HEAT), "/heat.tesla/text")
+    expect(page.get_by_role("tree", name="Outline")).to_contain_text("Hot")
+    page.keyboard.press("Control+p")
+    rows = page.get_by_role("dialog").get_by_role("option")
+    expect(rows.first).to_contain_text("Temp")
+    expect(rows.last).to_contain_text("TESLA")
+    rows.last.hover()
+    expect(rows.last).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("dialog").locator("[aria-selected=true]")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)

@@ -8,23 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import checked, editor, files
+
 pytestmark = pytest.mark.xdist_group("browser")
 SCHEMA = "// 😀 two units\r\ncreate schema Temp(value int, name string);\r\n"
 HOT = "insert into Hot select a.value as v from pattern [every a=Temp(value > 45)];\n"
 LATER = "insert into Later select h.v as v from pattern [every h=Hot -> b=Temp(value < h.v)];\n"
-
-
-def editor(page: Any) -> Any:
-    return page.get_by_role("textbox", name="Rules")
-
-
-def files(page: Any) -> Any:
-    return page.get_by_role("tree", name="Files")
-
-
-def checked(page: Any, errors: int) -> None:
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-errors", str(errors))
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
 
 
 def put_cursor_on(page: Any, line: int, column: int) -> None:

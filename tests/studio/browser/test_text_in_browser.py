@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import append, checked, editor
+
 pytestmark = pytest.mark.xdist_group("browser")
 
 #: file of the flights example -> what breaks it, appended at its end, and the kind of the problem
@@ -21,21 +23,6 @@ BROKEN = {
     "delays.esql": ("\nDEFINE X AS", "syntax"),
 }
 HEAT = {"heat.tesla": "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"}
-
-
-def editor(page: Any) -> Any:
-    return page.get_by_role("textbox", name="Rules")
-
-
-def append(page: Any, text: str) -> None:
-    editor(page).click()
-    page.keyboard.press("Control+End")
-    page.keyboard.insert_text(text)
-
-
-def checked(page: Any, errors: int) -> None:
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-errors", str(errors))
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
 
 
 @pytest.mark.parametrize("path", BROKEN)

@@ -10,28 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import HEAT, append, checked, editor, files
+
 pytestmark = pytest.mark.xdist_group("browser")
-HEAT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
 COLD = "event Ice(value: int)\ndefine Cold(v) from Ice(value < 0) where v = Ice.value\n"
-
-
-def editor(page: Any) -> Any:
-    return page.get_by_role("textbox", name="Rules")
-
-
-def files(page: Any) -> Any:
-    return page.get_by_role("tree", name="Files")
-
-
-def append(page: Any, text: str) -> None:
-    editor(page).click()
-    page.keyboard.press("Control+End")
-    page.keyboard.type(text)
-
-
-def checked(page: Any, errors: int) -> None:
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-errors", str(errors))
-    expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
 
 
 def test_a_file_that_cannot_be_read_any_more_keeps_its_edits(

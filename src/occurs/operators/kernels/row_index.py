@@ -73,6 +73,9 @@ def find_ranges(
             if p > first and time[p - 1] >= t:
                 p = _lower(time, first, p, t)
             else:
+                # a few steps at once: how many there are cannot be predicted
+                if p + 4 <= end:
+                    p += int(time[p] < t) + int(time[p + 1] < t) + int(time[p + 2] < t) + int(time[p + 3] < t)
                 step = 0
                 while p < end and time[p] < t and step < 8:
                     p += 1
@@ -103,6 +106,66 @@ def is_sorted(time: np.ndarray) -> bool:
         if time[i] < time[i - 1]:
             return False
     return True
+
+
+@kernel
+def is_strictly_sorted(time: np.ndarray) -> bool:
+    for i in range(1, len(time)):  # noqa: SIM110 - numba
+        if time[i] <= time[i - 1]:
+            return False
+    return True
+
+
+@kernel
+def merge(
+    stops: np.ndarray, time: np.ndarray, at: np.ndarray, made: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of several runs, each of them in order, in one order: by time, ``at``, ``made`` and row.
+
+    ``stops``: where each run ends, the last one at n.  ``at`` and ``made`` have n entries, or none.  Returns the rows
+    (int64, n) and their times.
+    """
+    n = len(time)
+    tied = len(at) > 0
+    row = np.arange(n)
+    put = np.empty(n, np.int64)
+    tick = time.copy()
+    put_tick = np.empty(n, np.int64)
+    ends = stops.copy()
+    runs = len(ends)
+    while runs > 1:
+        begin = 0
+        k = 0
+        for r in range(0, runs, 2):
+            middle = ends[r]
+            end = ends[r + 1] if r + 1 < runs else middle
+            i = begin
+            j = middle
+            while i < middle and j < end:
+                # numbers in place of a branch, as nobody can foresee which run is next
+                a = tick[i]
+                b = tick[j]
+                first = np.int64(a <= b)
+                if tied and a == b:
+                    x = row[i]
+                    y = row[j]
+                    first = np.int64(at[x] < at[y] or (at[x] == at[y] and made[x] <= made[y]))
+                put_tick[i + j - middle] = min(a, b)
+                put[i + j - middle] = row[j + int(first) * (i - j)]
+                i += int(first)
+                j += 1 - int(first)
+            out = i + j - middle
+            put[out : out + middle - i] = row[i:middle]
+            put_tick[out : out + middle - i] = tick[i:middle]
+            put[j:end] = row[j:end]
+            put_tick[j:end] = tick[j:end]
+            ends[k] = end
+            k += 1
+            begin = end
+        runs = k
+        row, put = put, row
+        tick, put_tick = put_tick, tick
+    return row, tick
 
 
 @kernel

@@ -50,29 +50,38 @@ def expand(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """All candidates of every match, in order: (match number, candidate row)."""
     masked = mask.shape[0] > 0
-    plain = not masked and bound.shape[0] == 0
+    unbound = bound.shape[0] == 0
     direct = len(at) == 0
     n = len(rule)
     total = 0
     for i in range(n):
         a = i if direct else at[i]
-        if plain:
-            total += hi[a] - lo[a]
+        if unbound:
+            total += max(0, hi[a] - lo[a])
         else:
             for p in range(lo[a], hi[a]):
                 if _fits(order[p], i, rule[i], mask, masked, bound):
                     total += 1
-    match = np.empty(total, np.int64)
-    row = np.empty(total, np.int64)
+    match = np.empty(total + 1, np.int64)  # written always, kept if it fits
+    row = np.empty(total + 1, np.int64)
     k = 0
     for i in range(n):
         a = i if direct else at[i]
+        if unbound and masked:
+            r = rule[i]
+            for p in range(lo[a], hi[a]):
+                match[k] = i
+                row[k] = order[p]
+                k += mask[r, order[p]]
+            continue
         for p in range(lo[a], hi[a]):
-            if plain or _fits(order[p], i, rule[i], mask, masked, bound):
+            if unbound or _fits(order[p], i, rule[i], mask, masked, bound):
                 match[k] = i
                 row[k] = order[p]
                 k += 1
-    return match, row
+    if 2 * k < total:  # so that the rest does not stay
+        return match[:k].copy(), row[:k].copy()
+    return match[:k], row[:k]
 
 
 @kernel(work=over_ranges)

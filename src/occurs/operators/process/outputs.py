@@ -12,7 +12,7 @@ import pyarrow as pa
 from occurs.errors import InputProblem
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.columns import Column
-from occurs.operators.process.columns import Col, Plain, Rec
+from occurs.operators.process.columns import Col, Plain, Rec, Troo
 from occurs.operators.process.documents import exact, text
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.values import Bag, Document, Json, Map, Record, Set, Troolean
@@ -94,6 +94,8 @@ def _unless_null(tuples: Rec, column: Col) -> Col:
 def column(items: Col, kind: Kind) -> Column:
     """A column of values of one type."""
     t = _TYPES.get(kind.name)
+    if kind.name == "troolean" and isinstance(items, Troo):
+        return Column.of(items.array.dictionary_decode(), Type.STRING)
     if t is not None and isinstance(items, Plain) and kind.name not in ("xml", "json", "troolean"):
         array = items.array
         if pa.types.is_dictionary(array.type):

@@ -74,10 +74,14 @@ class Process(Operator):
         except InputProblem as error:
             raise InputProblem([_of(p, name) for p in error.problems]) from error
         kept.steps += n
-        at = np.full(len(items), END, np.int64)
-        inside = items.step < first + n
-        if n:
-            at[inside] = stream.at[np.maximum(items.step[inside] - first, 0)]
+        step = items.step - first
+        if step.max(initial=0) < n:
+            at = stream.at[np.maximum(step, 0)]
+        else:
+            at = np.full(len(items), END, np.int64)
+            if n:
+                inside = step < n
+                at[inside] = stream.at[np.maximum(step[inside], 0)]
         if self.about:
             assert items.about_time is not None
             values["about"] = Column(Type.TIMESTAMP if self.kind.timestamp else Type.INT, items.about_time, None)

@@ -16,7 +16,7 @@ from occurs.model.types import Type
 from occurs.operators.aggregates import reduced
 from occurs.operators.columns import Column
 from occurs.operators.definition import Source
-from occurs.operators.frame import NO_BOUND, NO_MASK, Frame, Index, UndecidedOverflow
+from occurs.operators.frame import COMPARE, NO_BOUND, NO_MASK, Frame, Index, UndecidedOverflow
 from occurs.operators.kernels.selecting import (
     MOST,
     any_unbound,
@@ -36,6 +36,8 @@ from occurs.operators.select.pattern import Absent, Between, Extra, KeyPart, Mat
 DIRECT = np.zeros(0, np.int64)
 #: the most pairs that are held at once
 BLOCK = 4_000_000
+#: an index of all rows is as good as one of those that pass, if one of so many passes
+DENSE = 4
 #: as the kernels number them
 POLICIES = ("each", "first", "last")
 
@@ -228,7 +230,7 @@ class Run:
 
     def select(self, matches: Matches, s: Select) -> Matches | None:
         """None: too many pairs at once, halve the matches."""
-        found = self.finder.find(matches, s.source, s.keys, Within(s.ref, s.within))
+        found = self.finder.find(matches, s.source, s.keys, Within(s.ref, s.within), masked=True)
         guard = self.guard_of(s, len(matches.rows))
         if guard is not None and not found.left:
             by = self.finder.find(matches, guard.source, guard.keys, Within(s.ref, s.within), open_low=True)
@@ -414,7 +416,9 @@ class Finder:
         interval: Within | Between,
         *,
         open_low: bool = False,
+        masked: bool = False,
     ) -> Candidates:
+        """``masked``: the caller goes through the candidates one by one, and a mask costs it little."""
         if (
             isinstance(interval, Within)
             and not source.strict
@@ -426,6 +430,9 @@ class Finder:
             return replace(found, at=matches.rows[interval.role])
         rows = self.frame.tables[source.type]
         mask, keep, name, left = self._constraints(rows, source)
+        if masked and keep is not None and DENSE * np.count_nonzero(keep) >= len(keep):
+            # one index for all rules that read this type by these keys
+            mask, keep, name = keep[None, :], None, None
         low, high = self._bounds(matches, interval)
         if open_low:
             low = low + 1
@@ -500,14 +507,6 @@ class Finder:
 # -- constraints of many rules at once ---------------------------------------------------------------------------------
 #: as the kernel numbers them
 _OPERATORS = (">", ">=", "<", "<=", "=", "!=")
-_COMPARE = {
-    "=": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
 #: below this size int64 and float64 compare exactly
 _EXACT = 2**53
 
@@ -561,7 +560,7 @@ def _threshold(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray |
         ints = column.values if column.values.dtype == np.int64 else limit.values
         if len(ints) and int(np.abs(ints).max()) >= _EXACT:
             return None
-    out = _COMPARE[op](column.values[None, :], limit.values[:, None])
+    out = COMPARE[op](column.values[None, :], limit.values[:, None])
     if column.valid is not None:
         out &= column.valid[None, :]
     return out

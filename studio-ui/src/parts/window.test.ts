@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Latest } from "./latest";
+import { Latest } from "../run/latest";
 import { PAGE, pagesOf, scrollTo, windowOf } from "./window";
 
 test("the rows on screen, with some more", () => {

@@ -1,0 +1,30 @@
+"""What most browser tests do with the page: its editor, its files, text at the end of a file, the end of a check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import expect
+
+HEAT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
+
+
+def editor(page: Any) -> Any:
+    return page.get_by_role("textbox", name="Rules")
+
+
+def files(page: Any) -> Any:
+    return page.get_by_role("tree", name="Files")
+
+
+def append(page: Any, text: str) -> None:
+    """Put a text at the end of the file that is shown."""
+    editor(page).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(text)
+
+
+def checked(page: Any, errors: int) -> None:
+    """Wait until the program is checked, and has so many errors."""
+    expect(page.get_by_test_id("check-status")).to_have_attribute("data-errors", str(errors))
+    expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
