@@ -16,6 +16,7 @@ import occurs
 from occurs.errors import InputProblem
 from occurs.model.source import InputOptions
 from occurs.model.types import Schema, Type
+from occurs.operators.select.templates import Template
 from occurs.program import Program
 from occurs.testing.cases import Case, load_cases
 from occurs.verify.compare import difference, occurrences_of
@@ -370,3 +371,16 @@ def test_tables_are_refused_like_events():
     assert len(live.close()) == 1
     with pytest.raises(occurs.UsageProblem, match="the history was closed"):
         live.push_many(pa.table({"type": ["a"], "time": [3]}))
+
+
+def test_an_operator_is_called_for_its_rows_alone_if_nothing_else_moves_it(monkeypatch):
+    calls, advance = [], Template.advance
+    monkeypatch.setattr(Template, "advance", lambda self, state, call: calls.append(call) or advance(self, state, call))
+    live = occurs.parse(FIRE).live(time_unit="s")
+    for time in range(1, 10):
+        live.on_event("Door", time)
+    assert calls == []
+    live.on_event("Temp", 10, {"Area": "hall", "Value": 50})
+    live.on_event("Smoke", 20, {"Area": "hall"})
+    assert [f["time"] for f in live.on_event("Door", 21)] == [20]
+    assert [c.frontier for c in calls] == [19, 20]
