@@ -18,7 +18,7 @@ from benchmarks import epl, growth, lasting, local, logic, nets, newkeys, sizes
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "sizes", "lasting", "epl", "nets", "logic", "pipes", "watch", "spark", "streaming")
+PARTS = ("local", "growth", "sizes", "lasting", "epl", "nets", "logic", "pipes", "watch", "push", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -105,6 +105,12 @@ def watch_part(quick: bool) -> Iterator[Report]:
     yield from watch.reports(quick)
 
 
+def push_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import push
+
+    yield from push.reports(quick)
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
@@ -115,6 +121,7 @@ RUN = {
     "logic": logic_part,
     "pipes": pipes_part,
     "watch": watch_part,
+    "push": push_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import growth, history, lasting, local, sizes, sparkjob, workload
+from benchmarks import growth, history, lasting, local, push, sizes, sparkjob, workload
 from benchmarks.report import Report, ratio
 from benchmarks.timing import Timing, alternate, stopwatch
 from click.testing import CliRunner
@@ -223,3 +223,11 @@ def test_a_micro_batch_of_the_benchmark_has_rows_of_every_type() -> None:
     query, rows = sizes.micro_batch(*sizes.parsed(sizes.epl_rules, 5))
     assert rows.num_rows == 1
     assert set(query.read(rows).found) == {f"R{i}" for i in range(5)}
+
+
+@pytest.mark.parametrize("work", push.WORKS, ids=lambda work: work.name)
+def test_pushes_one_by_one_and_together(work: push.Work) -> None:
+    given = push.events(200, 5)
+    assert push.check(work, given) > 10
+    assert push.check(push.hundred(work), given[:80]) > 10
+    assert [len(push.one_by_one(work, given[:40], 10)), len(push.together(work, given, 20, 2))] == [30, 8]

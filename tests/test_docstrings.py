@@ -15,8 +15,8 @@ import occurs
 #: the functions and methods of the reference
 CALLABLES = [
     occurs.load, occurs.parse, occurs.changes, occurs.Program.check, occurs.Program.detect, occurs.Program.live,
-    occurs.Program.stream, occurs.Program.explain, occurs.Program.verify, occurs.Live.on_event, occurs.Live.advance,
-    occurs.Live.stream, occurs.Detections.timeline,
+    occurs.Program.stream, occurs.Program.explain, occurs.Program.verify, occurs.Live.on_event, occurs.Live.push_many,
+    occurs.Live.advance, occurs.Live.stream, occurs.Detections.timeline,
 ]  # fmt: skip
 
 

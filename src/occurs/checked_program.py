@@ -289,25 +289,30 @@ class CheckedProgram:
             hint = "use `occurs run` or Program.detect on tables, or pass the lines as events"
             raise UsageProblem.of("unsupported", text, file=file.file, span=file.span, hint=hint)
 
-    def history(self, events: Any, options: InputOptions, *, declared: bool = False) -> History:
+    def history(
+        self, events: Any, options: InputOptions, *, declared: bool = False, after: int | None = None,
+        schemas: Mapping[str, Schema] | None = None,
+    ) -> History:  # fmt: skip
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files.
 
-        ``declared``: keep rows of all declared types, read by a definition or not.
+        ``declared``: keep rows of all declared types, read by a definition or not.  ``after``: leave out rows up to
+        this tick.  ``schemas``: of types, instead of those that the program declares.
         """
         names = {str(i): n for i, n in self.assigned.items()}
         options = replace(options, type_names=names, lists=self.reads_lists)
         inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
         given = sources_of(named(events, self.assigned))
-        lines = self.lines(given, options)
+        sources = listed(given)
         history = normalise(
-            [*listed(given), *lines] if lines else given,
-            schemas=self._unbound.declared,
+            [*sources, *self.lines(given, options)],
+            schemas=self._unbound.declared if schemas is None else schemas,
             inputs=None if self.reads_all else inputs,
             external=sorted(self.external),
             options=options,
+            after=after,
         )
         self.refuse_owned(history.schemas)
-        unread = self.unread((s.type, s.file) for s in listed(given))
+        unread = self.unread((s.type, s.file) for s in sources)
         return replace(history, notices=[*history.notices, *unread])
 
     def unread(self, tables: Iterable[tuple[str | None, str | None]]) -> list[Problem]:

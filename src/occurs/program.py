@@ -13,7 +13,7 @@ from occurs.hosts.detections import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import detect as in_this_process
 from occurs.hosts.windows import unsupported
-from occurs.model.history import InputOptions
+from occurs.model.history import History, InputOptions
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
@@ -288,7 +288,11 @@ class Program:
         first = None if start is None else instant(start, kind, "start")
         program = self.checked.adjusted(zone=zone).noticing()
         program = program.reasoning() if because else program
-        return Live(program.plan(known, kind), labelled=because, start=first)
+
+        def intake(events: Any, after: int | None) -> History:
+            return program.history(events, InputOptions(time_unit=time_unit), after=after, schemas=known)
+
+        return Live(program.plan(known, kind), intake, labelled=because, start=first)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True, **options: Any) -> Iterator[Detection]:
         """Iterate over the detections in an iterable of events (pull).

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hostcases import here, keywords, on_spark
 from instream import How, InStream
+from tests.laws.contract import intake_of
 from tests.laws.logic import Subject, program_of
 from tests.textcases.logic import LogicCase, load_cases
 
@@ -66,7 +67,8 @@ def test_what_can_fire_no_more(case: LogicCase) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.start is None and c.until is None][::6], ids=str)
 def test_one_by_one(case: LogicCase) -> None:
     subject = Subject(case)
-    live = occurs.Live(program_of(case).checked.noticing().plan(subject.history.schemas, subject.history.kind))
+    checked = program_of(case).checked.noticing()
+    live = occurs.Live(checked.plan(subject.history.schemas, subject.history.kind), intake_of(checked, subject.history))
     rows = sorted(case.events, key=lambda e: e.time)
     found: list[dict[str, Any]] = []
     for e in rows:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hostcases import keywords, on_spark
 from instream import How, InStream
+from tests.laws.contract import intake_of
 from tests.textcases.pipes import PipesCase, Row, alike, load_cases, rows
 
 import occurs
@@ -76,14 +79,27 @@ def same_value(have: Any, want: Any) -> bool:
 
 
 # -- one by one --------------------------------------------------------------------------------------------------------
-def pushed(case: PipesCase) -> list[Occurrence]:
+def pushed(case: PipesCase, most: int = 1) -> list[Occurrence]:
+    """The detections of events that are pushed one by one, or at most so many at once."""
     program = program_of(case)
     history = program.checked.history(case.tables(), options(case))
-    live = occurs.Live(program.checked.plan(history.schemas, history.kind), start=case.start)
+    live = occurs.Live(
+        program.checked.plan(history.schemas, history.kind), intake_of(program.checked, history), start=case.start
+    )
     inside = [e for e in case.events if case.until is None or e.time <= case.until]
     found: list[dict[str, Any]] = []
-    for e in sorted(inside, key=lambda e: e.time):
-        found += live.on_event(e.type, e.time, e.attributes, e.sequence)
+    draw, inside = random.Random(case.name), sorted(inside, key=lambda e: e.time)
+    while inside:
+        size = draw.randint(1, most)
+        part, inside = inside[:size], inside[size:]
+        if size > 1:
+            # with the columns of all events of a type
+            whole = replace(case, events=[*part, *case.events]).tables()
+            number = Counter(e.type for e in part)
+            found += live.push_many({t: whole[t].slice(0, n) for t, n in number.items()})
+            continue
+        for e in part:
+            found += live.on_event(e.type, e.time, e.attributes, e.sequence)
     last = max(e.time for e in case.events) if case.until is None else case.until
     found += live.advance(last)
     found += live.close() if case.ended else []
@@ -93,6 +109,11 @@ def pushed(case: PipesCase) -> list[Occurrence]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_one_by_one(case: PipesCase) -> None:
     assert not missing(pushed(case), case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_some_at_once(case: PipesCase) -> None:
+    assert not missing(pushed(case, 5), case)
 
 
 # -- streams -----------------------------------------------------------------------------------------------------------

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from tests.laws.contract import intake_of
 
 import occurs
 from occurs.errors import InputProblem
 from occurs.model.source import InputOptions
 from occurs.model.types import Schema, Type
+from occurs.operators.select.templates import Template
 from occurs.program import Program
 from occurs.testing.cases import Case, load_cases
 from occurs.verify.compare import difference, occurrences_of
@@ -35,7 +39,7 @@ def pushed(case: Case, seed: int):
     options = InputOptions(time_unit=unit, start=case.start, until=case.until)
     history = program.checked.history(case.tables(), options)
     stage = program.checked.plan(history.schemas, history.kind)
-    live = occurs.Live(stage, start=case.start)
+    live = occurs.Live(stage, intake_of(program.checked, history), start=case.start)
     until = history.clock[1] if history.clock else None
     rows = []
     for name, table in case.tables().items():
@@ -214,11 +218,25 @@ def at_once_and_one_by_one(program, rows):
     found = program.detect(tables, time_unit="s")
     schemas = {t: {"N": "int"} for t in "abp"}
     given = list(program.stream(rows, time_unit="s", schemas=schemas))
+    live = program.live(schemas, time_unit="s")
+    together = [r for part in pieces(tables, len(rows)) for r in live.push_many(part)] + live.close()
 
     def ordered(rows):
         return sorted(rows, key=lambda r: (r["type"], r["time"], r["N"]))
 
+    assert ordered(together) == ordered(given)
     return ordered(r for t in found for r in found[t].to_pylist()), ordered(given)
+
+
+def pieces(tables, seed):
+    """Rows of all types at random times, those of one time in one piece or in several, in their order."""
+    draw = random.Random(seed)
+    times = sorted(t for table in tables.values() for t in table["time"].to_pylist())
+    cuts = [-1, *sorted(draw.choices(times, k=2)), times[-1]]
+    for low, high in pairwise(cuts):
+        part = {t: table.filter((pc.field("time") > low) & (pc.field("time") <= high)) for t, table in tables.items()}
+        order = {t: pa.array(draw.sample(range(len(table)), len(table)), pa.int64()) for t, table in part.items()}
+        yield {t: table.take(order[t]) for t, table in part.items()}
 
 
 def test_the_end_of_a_row_moves_the_clock_of_a_history_that_is_closed():
@@ -258,3 +276,111 @@ def test_the_end_of_a_row_that_nobody_reads_is_a_time():
         with pytest.raises(InputProblem):
             live.on_event("q", 2, {"end": end})
     assert live.last is None
+
+
+# -- events of a table ------------------------------------------------------------------------------------------------
+def fires(rows, **more):
+    """A table with a type column: (type, time, value); all in the hall."""
+    types, times, values = zip(*rows, strict=True)
+    return pa.table({"type": types, "time": times, "Area": ["hall"] * len(rows), "Value": values, **more})
+
+
+def test_a_table_leaves_its_last_instant_open():
+    live = occurs.parse(FIRE).live(time_unit="s")
+    assert live.push_many(fires([("Smoke", 60, None), ("Temp", 10, 50.0)])) == []
+    assert (live.now, live.frontier, live.last, live.start) == (60, 59, 60, 10)
+    # more of the same instant, alone and in a table, then a table whose rows nobody reads
+    live.on_event("Temp", 60, {"Area": "hall", "Value": 70})
+    assert live.push_many(fires([("Temp", 60, 80.0)])) == []
+    [fire] = live.push_many(pa.table({"type": ["Door"], "time": [61]}))
+    assert (fire["time"], fire["Value"]) == (60, 80.0)
+    assert (live.now, live.frontier) == (61, 60)
+    assert live.push_many(fires([("Smoke", 61, None), ("Smoke", 62, None)]))[0]["time"] == 61
+    assert [f["time"] for f in live.close()] == [62]
+
+
+def test_late_rows_of_a_table_are_counted_and_left_out():
+    live = occurs.parse(FIRE).live(time_unit="s", start=5)
+    assert live.push_many(fires([("Temp", 1, 90.0), ("Temp", 10, 50.0), ("Smoke", 4, None)])) == []
+    assert (live.late, live.start, live.now) == (0, 5, 10)  # rows before the start are not late
+    live.advance(20)
+    assert live.push_many(fires([("Door", 3, None), ("Smoke", 20, None), ("Smoke", 30, None)])) == []
+    assert live.late == 2
+    assert live.push_many(fires([("Smoke", 29, None)])) == []
+    assert live.late == 3
+    assert [(f["time"], f["Value"]) for f in live.close()] == [(30, 50.0)]
+
+
+def test_a_start_that_is_still_to_come():
+    live = occurs.parse(FIRE).live(time_unit="s", start=50)
+    live.advance(20)
+    live.push_many(fires([("Temp", 10, 60.0), ("Temp", 40, 60.0), ("Temp", 55, 70.0), ("Smoke", 60, None)]))
+    assert live.late == 1
+    assert [(f["time"], f["Value"]) for f in live.close()] == [(60, 70.0)]
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        (fires([("Temp", 1, 50.0)]).drop_columns("time"), "missing-column"),
+        (fires([("Temp", 1, 50.0)]).drop_columns("Value"), "missing-column"),
+        (fires([("Temp", 1, "hot"), ("Temp", 2, "1")]), "bad-value"),
+        (fires([("Temp", None, 50.0), ("Temp", 2, 1.0)]), "bad-time"),
+    ],
+)
+def test_a_table_with_an_error_has_no_effect(table, kind):
+    live = occurs.parse(FIRE).live(time_unit="s")
+    live.on_event("Temp", 0, {"Area": "hall", "Value": 50})
+    with pytest.raises(InputProblem) as caught:
+        live.push_many(table)
+    assert caught.value.kind == kind
+    assert (live.now, live.late) == (0, 0)
+    assert [f["time"] for f in live.push_many(fires([("Smoke", 1, None)])) + live.close()] == [1]
+
+
+def test_tables_of_other_kinds():
+    live = occurs.parse(FIRE).live()
+    time = pa.array([0, 60], pa.timestamp("s", tz="UTC"))
+    table = fires([("Temp", 0, 50.0), ("Smoke", 1, None)]).set_column(1, "time", time)
+    live.push_many({"Temp": table.slice(0, 1).to_pandas(), "Smoke": table.slice(1).to_pandas()})
+    [fire] = live.close()
+    assert fire["time"] == dt.datetime(1970, 1, 1, 0, 1, tzinfo=dt.UTC)
+    live = occurs.parse(FIRE).live(time_unit="s")
+    with pytest.raises(occurs.UsageProblem, match="timestamps"):
+        live.push_many(table)
+
+
+def test_labels_of_the_rows_of_a_table():
+    given = fires([("Temp", 10, 50.0), ("Smoke", 60, None)], label=["t", "s"])
+    live = occurs.parse(FIRE).live(time_unit="s", because=True)
+    live.push_many(given)
+    [fire] = live.close()
+    alone = occurs.parse(FIRE).live(time_unit="s", because=True)
+    for row in given.to_pylist():
+        alone.on_event(row["type"], row["time"], {"Area": "hall", "Value": row["Value"]}, label=row["label"])
+    assert alone.close() == [fire]
+    with pytest.raises(InputProblem, match="a row of `Temp` has no label"):
+        live.push_many(fires([("Temp", 70, 50.0), ("Temp", 71, 1.0)], label=["t", None]))
+
+
+def test_tables_are_refused_like_events():
+    live = occurs.parse("input event a, b. state z : a ~> b.", "phenesthe").live(time_unit="s")
+    with pytest.raises(InputProblem, match="the rules define `z`"):
+        live.push_many(pa.table({"type": ["a", "z"], "time": [1, 2]}))
+    live.push_many(pa.table({"type": ["a", "b"], "time": [1, 2]}))
+    assert len(live.close()) == 1
+    with pytest.raises(occurs.UsageProblem, match="the history was closed"):
+        live.push_many(pa.table({"type": ["a"], "time": [3]}))
+
+
+def test_an_operator_is_called_for_its_rows_alone_if_nothing_else_moves_it(monkeypatch):
+    calls, advance = [], Template.advance
+    monkeypatch.setattr(Template, "advance", lambda self, state, call: calls.append(call) or advance(self, state, call))
+    live = occurs.parse(FIRE).live(time_unit="s")
+    for time in range(1, 10):
+        live.on_event("Door", time)
+    assert calls == []
+    live.on_event("Temp", 10, {"Area": "hall", "Value": 50})
+    live.on_event("Smoke", 20, {"Area": "hall"})
+    assert [f["time"] for f in live.on_event("Door", 21)] == [20]
+    assert [c.frontier for c in calls] == [19, 20]

@@ -53,7 +53,7 @@ def test_what_is_wrong_is_refused(case: EplCase) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.start is None and c.until is None], ids=str)
 def test_one_by_one_is_the_same_as_at_once(case: EplCase) -> None:
     subject = Subject(case)
-    live = occurs.Live(subject.stage)
+    live = subject.live(labelled=False)
     rows = list(case.events)
     random.Random(case.name).shuffle(rows)
     found: list[dict[str, Any]] = []

@@ -1,6 +1,7 @@
 """The laws that every operator and language keeps (operators.md, section 5), as functions over one case.
 
-Cutting, Restart, Splitting, Forgetting and Meaning; each raises AssertionError with the difference.  For tests of our
+Cutting, Restart, Splitting, Forgetting and Meaning, and that rows may be pushed; each raises AssertionError with the
+difference.  For tests of our
 own operators, and of our users'.
 """
 
@@ -9,13 +10,17 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from tests.laws.new_keys import new_keys, renewing
 
+from occurs.checked_program import CheckedProgram
 from occurs.engine.engine import Engine
-from occurs.engine.results import TypeRows
+from occurs.engine.results import Parts, TypeRows
 from occurs.errors import OccursError
+from occurs.hosts.live import Intake, Live
 from occurs.hosts.local import history_rows
 from occurs.loading import parse
 from occurs.model.history import History, InputOptions
@@ -54,6 +59,11 @@ class Subject:
     def rows(self, labelled: bool = True) -> dict[str, Rows]:
         return history_rows(self.stage, self.history, labelled)
 
+    def live(self, *, labelled: bool = True) -> Live:
+        """A live run of the program, whose clock starts with the history."""
+        start = None if self.case.start is None or self.clock is None else self.clock[0]
+        return Live(self.stage, intake_of(self.program.checked, self.history), labelled=labelled, start=start)
+
     def reference(self) -> Answer:
         try:
             return expected(self.program.checked, self.history)
@@ -85,6 +95,12 @@ class Subject:
         for found in done:
             out += occurrences_of({t: found.table(t, label=True) for t in (stage or self.stage).reported})
         return out
+
+
+def intake_of(checked: CheckedProgram, history: History) -> Intake:
+    """Reads tables for a live run as those of the history were read."""
+    options = InputOptions(time_unit=history.kind.unit if not history.kind.timestamp else None)
+    return lambda events, after: checked.history(events, options, after=after, schemas=history.schemas)
 
 
 def cut(rows: dict[str, Rows], frontiers: Sequence[int]) -> Iterator[tuple[int, dict[str, Rows]]]:
@@ -234,6 +250,55 @@ def forgetting(subject: Subject, rng: random.Random) -> None:
             assert np.isin(gone, serial).all(), f"marks of forgotten {t}"
 
 
+def pushing(subject: Subject, rng: random.Random) -> None:
+    """Events one by one, events in tables of random sizes, and both in turn give the answer of one call, with labels
+    and without."""
+    if subject.clock is None:
+        return
+    whole_answer = subject.answer(whole(subject))
+    bare = whole_answer if isinstance(whole_answer, str) else [_without_label(e) for e in whole_answer]
+    for labelled, sizes in ((False, (1,)), (True, (1,)), (False, (2, 5, 20)), (True, (1, 1, 3, 9))):
+        found = pushed(subject, rng, sizes, labelled=labelled)
+        agree(whole_answer if labelled else bare, found, f"pushed {sizes} at once, {labelled=}")
+
+
+def pushed(subject: Subject, rng: random.Random, sizes: Sequence[int], *, labelled: bool) -> Answer:
+    """The answer of a live run that takes as many events at once as one of ``sizes`` says; one goes alone.
+
+    Events of one instant come in random order, also in different pieces.
+    """
+    assert subject.clock is not None
+    tables, live, out = subject.case.tables(), subject.live(labelled=labelled), []
+    events = []
+    for t, table in tables.items():
+        times = table.column("time").cast(pa.int64()).to_pylist()
+        events += [(time, rng.random(), t, n) for n, time in enumerate(times) if time <= subject.clock[1]]
+    events.sort()
+    try:
+        while events:
+            size = rng.choice(sizes)
+            piece, events = events[:size], events[size:]
+            if size == 1:
+                ((time, _, t, n),) = piece
+                row = tables[t].slice(n, 1).to_pylist()[0]
+                special = {name: row.pop(name, None) for name in ("time", "sequence", "label")}
+                out += live.on_event(t, time, row, special["sequence"], special["label"])
+            else:
+                rng.shuffle(piece)
+                own = {t: [n for *_, of, n in piece if of == t] for t in tables}
+                out += live.push_many({t: tables[t].take(pa.array(at)) for t, at in own.items() if at})
+        out += live.advance(subject.clock[1])
+    except OccursError as error:
+        return error.kind
+    assert live.late == 0
+    nothing = TypeRows(subject.stage, Parts(subject.stage, [], ()), {})
+    schemas = {t: nothing.table(t, label=labelled).schema for t in subject.stage.reported}
+    rows: dict[str, list[dict[str, Any]]] = {t: [] for t in schemas}
+    for row in out:
+        rows[row["type"]].append(row)
+    return occurrences_of({t: pa.Table.from_pylist(of, schema=schemas[t]) for t, of in rows.items()})
+
+
 def all_laws(case: Case, rng: random.Random) -> None:
     """Every law, on one case."""
     subject = Subject(case)
@@ -242,6 +307,7 @@ def all_laws(case: Case, rng: random.Random) -> None:
     restart(subject, rng)
     splitting(subject)
     forgetting(subject, rng)
+    pushing(subject, rng)
 
 
-__all__ = ["Subject", "all_laws", "cutting", "forgetting", "meaning", "restart", "splitting"]
+__all__ = ["Subject", "all_laws", "cutting", "forgetting", "meaning", "pushing", "restart", "splitting"]

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 from tests.laws import contract
-from tests.laws.contract import agree, cutting, restart, splitting, whole
+from tests.laws.contract import agree, cutting, pushing, restart, splitting, whole
 from tests.textcases.epl import EplCase, flat, reference
 
 from occurs.engine.engine import Engine
@@ -126,6 +126,7 @@ def all_laws(case: EplCase, rng: random.Random) -> None:
     restart(subject, rng)
     splitting(subject)
     forgetting(subject)
+    pushing(subject, rng)
 
 
 __all__ = ["Subject", "agree", "all_laws", "cutting", "forgetting", "meaning", "restart", "splitting"]

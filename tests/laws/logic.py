@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.laws import contract
-from tests.laws.contract import cutting, meaning, restart, slicing, splitting
+from tests.laws.contract import cutting, meaning, pushing, restart, slicing, splitting
 from tests.textcases.logic import LogicCase
 
 from occurs.languages.logic import syntax
@@ -35,6 +35,7 @@ def all_laws(case: LogicCase, rng: random.Random) -> None:
     restart(subject, rng)
     splitting(subject)
     slicing(subject, rng)
+    pushing(subject, rng)
 
 
 __all__ = ["Subject", "all_laws", "cutting", "meaning", "program_of", "restart", "slicing", "splitting"]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from tests.laws.contract import Subject, cutting, forgetting, meaning, restart, splitting
+from tests.laws.contract import Subject, cutting, forgetting, meaning, pushing, restart, splitting
 
 from occurs.engine import engine as engines
 from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import State
+from occurs.hosts.live import Live
+from occurs.hosts.pushed import Layout, Row
+from occurs.operators.columns import Column
+from occurs.operators.rows import Rows
 from occurs.operators.select.run import Run
 from occurs.testing.cases import Case, load_cases
 
@@ -54,6 +59,26 @@ def test_restart_notices_what_is_not_saved(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(Ledger, "write", forgetful)
     assert caught(with_rng(restart), some)
+
+
+def test_pushing_notices_a_single_row_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    single = Layout._single
+
+    def loses(self: Layout, row: Row) -> Rows:
+        rows = single(self, row)
+        return replace(rows, columns={n: Column.nulls(c.type, 1) for n, c in rows.columns.items()})
+
+    assert not caught(with_rng(pushing), CASES[:40])
+    monkeypatch.setattr(Layout, "_single", loses)
+    assert caught(with_rng(pushing), CASES[:40])
+
+
+def test_pushing_notices_an_instant_that_is_judged_in_two_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(self: Live, given: Mapping[str, pa.Table], until: int) -> dict[str, pa.Table]:
+        return dict(given)
+
+    monkeypatch.setattr(Live, "_wait", wait)
+    assert caught(with_rng(pushing), CASES[:40])
 
 
 def test_splitting_notices_a_wrong_key(monkeypatch: pytest.MonkeyPatch) -> None:

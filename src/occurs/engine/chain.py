@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,16 @@ class Several(TypeRows):
         found = (self.of or {}).get(type)
         found = found or TypeRows(self.stage, self.parts, {})
         return found.table(type, label=label, because=because, final=final)
+
+    def found(self) -> set[str]:
+        of = self.of or {}
+        results = {id(found): found for found in of.values()}
+        types = set().union(*(found.found() for found in results.values()))
+        return {t for t in types if t in of}
+
+    def records(self, type: str, *, label: bool = False, because: bool = False) -> list[dict[str, Any]]:
+        found = (self.of or {}).get(type)
+        return [] if found is None else found.records(type, label=label, because=because)
 
 
 @dataclass

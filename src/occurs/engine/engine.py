@@ -18,7 +18,7 @@ from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
-from occurs.operators.contract import Call, Operator
+from occurs.operators.contract import Call, Moves, Operator
 from occurs.operators.kernels.row_index import is_sorted
 from occurs.operators.merging import INSTANT
 from occurs.operators.rows import FIRST_TICK, Rows, Since
@@ -54,6 +54,8 @@ class Engine:
         self.asked = sorted((stage.inputs | self.derived).intersection(stage.subscriptions))
         #: is there one operator, which reads new rows as they come in, without a past or places?
         self.direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
+        #: operators that only rows of the input move, and closing; how far their output is complete, nobody asks
+        self._still = frozenset(() if self._hands else filter(self._moved_by_input, stage.operators))
         self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
@@ -130,7 +132,8 @@ class Engine:
         step = Step(self, new, frontier, start, closing)
         for operators, completes in self.steps:
             for operator in operators:
-                step.run(operator)
+                if closing or operator not in self._still or step.has_rows(operator):
+                    step.run(operator)
             for type in completes:
                 step.complete(type)
         for type in self._hands:
@@ -142,6 +145,10 @@ class Engine:
             self._keep(step.tables, frontier)
         state.frontier = frontier
         return step.result()
+
+    def _moved_by_input(self, operator: Operator) -> bool:
+        read = {port.type for port in operator.ports}
+        return operator.moves <= {Moves.END} and not operator.feeds_back and self.derived.isdisjoint(read)
 
     def peek(self, frontier: int, start: int | None = None) -> TypeRows:
         """The detections that closing at ``frontier``, the last one, would return; the state stays as it is."""
@@ -180,6 +187,9 @@ class Engine:
         if past is None or len(past) == 0:
             rows.new = 0
             return rows
+        if not len(rows) and (rows.at is None or past.at is not None):
+            n = len(past)
+            return Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
         return concat_rows([past, rows], len(past))
 
     def derived_rows(self, type: str, parts: list[Part], outside: Rows | None) -> Rows:
@@ -291,6 +301,11 @@ class Step:
             self.consumed |= outcome.consumed
         for what, n in outcome.counts.items():
             self.counts[what] = max(n, self.counts.get(what, 0))
+
+    def has_rows(self, operator: Operator) -> bool:
+        """Are there new rows of the input that an operator reads?"""
+        new = self.new
+        return any(port.type in new and len(new[port.type]) for port in operator.ports)
 
     def _shown(self, operator: Operator) -> Mapping[str, Rows]:
         """The rows that an operator reads."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -125,7 +124,7 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     the type is one of ``keep``."""
     types = sorted(t for t, r in rows.items() if len(r))
     out = {t: _with_places(r, np.ones(len(r), np.int64), keep) for t, r in rows.items()}
-    if not types:
+    if not types or (len(types) == 1 and len(rows[types[0]]) == 1):
         return out
     time = rows[types[0]].time if len(types) == 1 else np.concatenate([rows[t].time for t in types])
     order, ticks = None, time
@@ -158,7 +157,8 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
 
 def _with_places(rows: Rows, at: np.ndarray, keep: Collection[str]) -> Rows:
     columns = {n: c for n, c in rows.columns.items() if n != "sequence" or rows.type in keep}
-    return replace(rows, columns=columns, at=at, derived=np.full(len(rows), -1, np.int32), cache={})
+    derived = np.full(len(at), -1, np.int32)
+    return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels, derived, at)
 
 
 def _sequences(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:

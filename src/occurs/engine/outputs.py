@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,6 +100,33 @@ def table_of(
         names.append("because")
         arrays.append(reasons)
     return pa.Table.from_arrays(arrays, names=names)
+
+
+def records_of(
+    type: str, time: np.ndarray, columns: Mapping[str, Column], schema: Schema, kind: TimeKind
+) -> list[dict[str, Any]]:
+    """The rows of :func:`table_of` as Arrow gives them out, each a dict."""
+    n = len(time)
+    names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
+    values = [(type,) * n, time_array(time, kind).to_pylist() if kind.timestamp else time.tolist()]
+    if schema.lasting:
+        end = columns["end"]
+        null = None if end.valid is None else ~end.valid
+        ticks = Column(Type.INT, end.values, end.valid)
+        values.append(time_array(end.values, kind, null).to_pylist() if kind.timestamp else _plain(ticks))
+    for name, t in schema:
+        column = columns.get(name)
+        values.append((None,) * n if column is None else _plain(column.cast(t)))
+    return [dict(zip(names, row)) for row in zip(*values, strict=True)]
+
+
+def _plain(column: Column) -> list[Any]:
+    """The values of a column as Python has them."""
+    if not column.numeric or column.type is Type.TIMESTAMP:
+        found: list[Any] = column.output().to_pylist()
+        return found
+    values, valid = column.values.tolist(), column.valid
+    return values if valid is None else [v if there else None for v, there in zip(values, valid.tolist())]
 
 
 def table_of_arrays(type: str, arrays: Mapping[str, pa.Array], schema: Schema, kind: TimeKind) -> pa.Table:

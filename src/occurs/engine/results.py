@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from occurs.engine.blocks import Detected, Part
 from occurs.engine.outputs import (
     because_type,
     empty_table,
+    records_of,
     table_of,
 )
 from occurs.errors import InputProblem
@@ -127,6 +129,29 @@ class TypeRows:
             table, known = table.take(pa.array(order)), known[order]
         return table.add_column(2 + schema.lasting + len(schema.names), "final", pa.array(known)) if final else table
 
+
+    def found(self) -> set[str]:
+        """The types of which there may be rows: most calls of a live run find none."""
+        types = {t for t, rows in self.outside.items() if len(rows)}
+        for one in self.parts.found:
+            block = one.block
+            if not len(block):
+                continue
+            if len(block.outs) == 1:
+                types.add(block.outs[0].type)
+            else:
+                types.update(out.type for number, out in enumerate(block.outs) if block.size_of(number))
+        return types
+
+    def records(self, type: str, *, label: bool = False, because: bool = False) -> list[dict[str, Any]]:
+        """The rows of :meth:`table`, each as a dict."""
+        if not (label or because or type in self.outside):
+            parts = self.parts.get(type, ())
+            if len(parts) == 1 and len(parts[0]):
+                part = parts[0]
+                return records_of(type, part.time, part.columns, self.stage.schemas[type], self.stage.kind)
+        rows: list[dict[str, Any]] = self.table(type, label=label, because=because).to_pylist()
+        return rows
 
     def pieces(self, type: str, most: int, *, label: bool = False, because: bool = False) -> Iterator[pa.Table]:
         """The rows of :meth:`table`, at most ``most`` at a time; also of a type that is defined but not reported."""

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from occurs.engine.engine import Engine
-from occurs.engine.order import input_rows
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
-from occurs.model.lists import is_list
+from occurs.hosts.pushed import Layout, Row, joined
+from occurs.model.history import History
 from occurs.model.ticks import instant
-from occurs.model.types import Schema, Type, from_arrow
-from occurs.model.values import flattened, is_text, short
+from occurs.model.types import Schema
+from occurs.model.values import flattened, short
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
 #: a time: ticks, or for timestamps also a datetime or ISO 8601 text
 Time = int | str | dt.datetime
 Detection = dict[str, Any]
+#: reads tables, but for rows up to a tick (None: all rows)
+Intake = Callable[[Any, int | None], History]
 
 _INT64 = range(-(2**63), 2**63)
 
 
 class Live:
-    """A run that takes events one at a time and returns the detections that they complete.
+    """A run that takes events one at a time, or some at once, and returns the detections that they complete.
 
     Use :meth:`occurs.Program.live` to make one.  Push events in time order; events of the same instant may arrive in
     any order.  An instant is evaluated when a later event or :meth:`advance` completes it, and the detections are those
@@ -45,8 +47,9 @@ class Live:
             grows until the caller empties it.
     """
 
-    def __init__(self, stage: Stage, *, labelled: bool = False, start: int | None = None):
+    def __init__(self, stage: Stage, intake: Intake, *, labelled: bool = False, start: int | None = None):
         self.stage = stage
+        self._intake = intake
         self.labelled = labelled
         self.start = start
         #: the time of the newest event
@@ -59,8 +62,14 @@ class Live:
         self.never: list[dict[str, Any]] = []
         self._closed = False
         self._engine = Engine(stage, labelled=labelled)
-        self._waiting: dict[str, list[dict[str, Any]]] = {}
-        self._columns: dict[tuple[str, bool, bool], pa.Schema] = {}
+        #: rows of instants that are not complete: those that were pushed alone, and those that were pushed together
+        self._waiting: dict[str, list[Row]] = {}
+        self._tables: dict[str, list[pa.Table]] = {}
+        self._layouts = {t: self._layout(t) for t in stage.inputs}
+        #: reported types in the order in which their rows are given out, notices last
+        self._order = {t: n for n, t in enumerate(t for t in stage.reported if t not in stage.notices)}
+        # what lasts comes when it is final, by type (phenesthe.md, section 5)
+        self._by_type = all(t in stage.families for t in stage.reported)
 
     def on_event(
         self,
@@ -87,9 +96,7 @@ class Live:
             InputProblem: If a value has the wrong type (``bad-time``, ``bad-value``).  The event is then ignored.
             UsageProblem: If the history was closed (``closed``).
         """
-        if self._closed and self.stage.decided_by_end:
-            text = "the history was closed, so no more events can be pushed"
-            raise UsageProblem.of("closed", text, hint="start again with Program.live")
+        self._check_open()
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
             raise InputProblem.of("bad-value", f"the type of an event must be text, not {short(type)}", value=type)
@@ -99,9 +106,12 @@ class Live:
         if type in self.stage.families:
             text = f"the rules define `{type}`, so events of this type cannot be pushed"
             raise InputProblem.of("conflicting-values", text, hint="rename the definition or the input type")
-        given = flattened(attributes or {}, self.stage.schemas.get(type, Schema()).names)
-        end = self._end(type, ticks, given)
-        row = self._row(type, ticks, end, given, sequence, label) if type in self.stage.inputs else None
+        layout = self._layouts.get(type)
+        given = attributes or {}
+        if any(isinstance(v, dict) for v in given.values()):
+            given = flattened(given, () if layout is None else layout.names)
+        end = self._end(type, layout, ticks, given)
+        row = None if layout is None else layout.row(ticks, end, given, sequence, label)
         if self.frontier is not None and ticks <= self.frontier:
             self.late += 1
             return []
@@ -119,6 +129,68 @@ class Live:
         if row is not None:
             self._waiting.setdefault(type, []).append(row)
         return out
+
+    def push_many(self, events: Any) -> list[Detection]:
+        """Push the events of tables and return the detections of all instants before the last of them.
+
+        The detections are those of :meth:`on_event`, called for one row after the other in order of time, and
+        what was pushed before counts as usual.  Calls with many rows take far less time per event.
+
+        Args:
+            events: A table with the columns ``type`` and ``time``, or a mapping from event types to tables, as for
+                :meth:`occurs.Program.detect`: tables of Arrow, pandas or Polars, with a column for each attribute and,
+                optionally, ``end``, ``sequence`` and ``label``.  Their rows may be in any order.  Times are in the
+                unit of the run.
+
+        Returns:
+            The detections of the call together, in the order of :meth:`advance`.
+
+        Raises:
+            InputProblem: If a column is missing or a row is unreadable (``missing-column``, ``bad-time``,
+                ``bad-value``).  None of the events is then pushed.
+            UsageProblem: If the history was closed (``closed``), or if the times are timestamps and the run counts
+                integer times.
+
+        Examples:
+            >>> import occurs, pyarrow as pa
+            >>> rules = "event Temp(Value: int) define Hot(v) from Temp(Value > 45) where v = Temp.Value"
+            >>> live = occurs.parse(rules).live(time_unit="s")
+            >>> live.push_many(pa.table({"type": ["Temp"] * 3, "time": [0, 60, 61], "Value": [20, 50, 60]}))
+            [{'type': 'Hot', 'time': 60, 'v': 50}]
+            >>> live.advance(61)
+            [{'type': 'Hot', 'time': 61, 'v': 60}]
+        """
+        self._check_open()
+        history = self._intake(events, self.frontier)
+        late = 0 if self.frontier is None else history.counts["outside"]
+        if self.start is not None and history.times is not None and history.times[0] < self.start:
+            history = self._intake(events, self.start - 1)
+        given = {t: self._layouts[t].conforming(table) for t, table in history.tables.items() if t in self._layouts}
+        if self.labelled:
+            _check_labels(given)
+        self.late += late
+        if history.times is None or history.clock is None:
+            return []
+        (first, last), now = history.times, self.now
+        end = history.clock[1]
+        if now is not None and first <= now:
+            given = self._wait(given, now)
+        out: list[Detection] = []
+        if now is None or last > now:
+            done, newest = _cut(given, last - 1)
+            if (now is not None or first < last) and (self.frontier is None or last - 1 > self.frontier):
+                out = self._judge(last - 1, closing=False, given=done, start=first)
+            self.now = last
+            self._wait(newest, last)
+        if self.start is None:
+            self.start = first
+        self.last = end if self.last is None else max(self.last, end)
+        return out
+
+    def _check_open(self) -> None:
+        if self._closed and self.stage.decided_by_end:
+            text = "the history was closed, so no more events can be pushed"
+            raise UsageProblem.of("closed", text, hint="start again with Program.live")
 
     def advance(self, frontier: Time) -> list[Detection]:
         """Declare that all events up to and including ``frontier`` have arrived, and return the detections up to it.
@@ -139,22 +211,55 @@ class Live:
             return []
         return self._judge(until, closing=False)
 
-    def _judge(self, until: int, closing: bool) -> list[Detection]:
-        ready: dict[str, list[dict[str, Any]]] = {}
-        for t, rows in self._waiting.items():
-            ready[t] = [r for r in rows if r["time"] <= until]
-            self._waiting[t] = [r for r in rows if r["time"] > until]
-        new = {t: self._rows(t, rows) for t, rows in ready.items() if rows}
-        done = self._engine.advance(new, until, self.start, closing=closing)
+    def _judge(
+        self, until: int, closing: bool, given: Mapping[str, pa.Table] | None = None, start: int | None = None
+    ) -> list[Detection]:
+        """Evaluate the rows that wait, and behind them those ``given``, up to a tick.  ``start``: of the clock, if it
+        has not begun."""
+        new = self._ready(until)
+        for t, table in (given or {}).items():
+            rows = self._layouts[t].rows((), [table])
+            new[t] = joined(new[t], rows) if t in new else rows
+        done = self._engine.advance(new, until, start if self.start is None else self.start, closing=closing)
         self.frontier = until
+        found = done.found()
+        if not found:
+            return []
         out: list[Detection] = []
         for t, trigger in self.stage.notices.items():
-            self.never += [{**row, "type": trigger} for row in done.table(t).to_pylist()]
-        for t in (t for t in self.stage.reported if t not in self.stage.notices):
-            out += done.table(t, label=self.labelled, because=self.labelled).to_pylist()
-        # what lasts comes when it is final, by type (phenesthe.md, section 5)
-        alone = all(t in self.stage.families for t in self.stage.reported)
-        return sorted(out, key=lambda r: r["type"] if alone else r["time"])
+            if t in found:
+                self.never += [{**row, "type": trigger} for row in done.records(t)]
+        for t in sorted(found.intersection(self._order), key=self._order.__getitem__):
+            out += done.records(t, label=self.labelled, because=self.labelled)
+        return out if len(out) < 2 else sorted(out, key=_type if self._by_type else _time)
+
+    def _ready(self, until: int) -> dict[str, Rows]:
+        """The rows that wait and are not later than a tick; they wait no more."""
+        waiting, tables = self._waiting, self._tables
+        self._waiting, self._tables = {}, {}
+        if self.now is not None and self.now > until:
+            for t, rows in waiting.items():
+                self._waiting[t] = [r for r in rows if r[0] > until]
+                waiting[t] = [r for r in rows if r[0] <= until]
+            for t, found in tables.items():
+                tables[t], self._tables[t] = map(list, zip(*[_halves(table, until) for table in found], strict=True))
+        ready = {}
+        for t in (waiting if not tables else {**waiting, **tables}):
+            rows, found = waiting.get(t, []), [table for table in tables.get(t, ()) if len(table)]
+            if rows or found:
+                ready[t] = self._layouts[t].rows(rows, found)
+        return ready
+
+    def _wait(self, given: Mapping[str, pa.Table], until: int) -> dict[str, pa.Table]:
+        """Let the rows up to a tick wait; returns the others."""
+        early, rest = _cut(given, until)
+        for t, table in early.items():
+            self._tables.setdefault(t, []).append(table)
+        return rest
+
+    def _layout(self, type: str) -> Layout:
+        schema = self.stage.schemas.get(type, Schema())
+        return Layout(type, schema, numbered=type in self.stage.numbered, labelled=self.labelled)
 
     def close(self) -> list[Detection]:
         """End the history and return the remaining detections and the open intervals.
@@ -215,94 +320,46 @@ class Live:
         except UsageProblem as error:
             raise InputProblem.of("bad-time", error.message, value=time, hint=error.hint) from error
 
-    def _end(self, type: str, time: int, attributes: Mapping[str, Any]) -> int | None:
+    def _end(self, type: str, layout: Layout | None, time: int, attributes: Mapping[str, Any]) -> int | None:
         """Where a row ends, None if it has no end or still holds.  Raises InputProblem.
 
         The rows of a type that is read may have an end only if the type lasts; those of other types move the clock.
         """
         end = attributes.get("end")
-        if end is None or not (type not in self.stage.inputs or self.stage.schemas.get(type, Schema()).lasting):
+        if end is None or not (layout is None or layout.lasting):
             return None
         ticks = self._ticks(end)
         if ticks < time:
             raise InputProblem.of("bad-value", f"a row of `{type}` ends before it starts", value=end)
         return ticks
 
-    def _row(
-        self,
-        type: str,
-        time: int,
-        end: int | None,
-        attributes: Mapping[str, Any],
-        sequence: int | None,
-        label: str | None,
-    ) -> dict[str, Any]:
-        row: dict[str, Any] = {"time": time, "sequence": _fit(type, "sequence", sequence, Type.INT)}
-        row["label"] = _fit(type, "label", label, Type.STRING)
-        if self.stage.schemas.get(type, Schema()).lasting:
-            row["end"] = end
-        schema = self.stage.schemas.get(type, Schema())
-        lists = dict(schema.records)
-        for name, want in schema:
-            value = attributes.get(name)
-            row[name] = _fit_list(type, name, value, lists[name]) if name in lists else _fit(type, name, value, want)
-        return row
 
-    def _rows(self, type: str, rows: list[dict[str, Any]]) -> Rows:
-        schema = self.stage.schemas.get(type, Schema())
-        named = any(r["sequence"] is not None for r in rows), all(r["label"] is not None for r in rows)
-        columns = self._columns.get((type, *named)) or self._columns.setdefault(
-            (type, *named), _columns(schema, *named)
-        )
-        table = pa.Table.from_arrays([pa.array([r[f.name] for r in rows], f.type) for f in columns], schema=columns)
-        return input_rows(type, table, schema, self.labelled, numbered=type in self.stage.numbered)
+def _halves(table: pa.Table, until: int) -> tuple[pa.Table, pa.Table]:
+    """The rows up to a tick, and those after it."""
+    early = table.column("time").to_numpy() <= until
+    count = int(np.count_nonzero(early))
+    if early[:count].all():
+        return table.slice(0, count), table.slice(count)
+    return table.filter(pa.array(early)), table.filter(pa.array(~early))
 
 
-def _columns(schema: Schema, sequence: bool, label: bool) -> pa.Schema:
-    """The columns of rows that were pushed."""
-    fields = [pa.field("time", pa.int64())]
-    fields += [pa.field("end", pa.int64())] if schema.lasting else []
-    fields += [pa.field(n, schema.arrow_of(n, t)) for n, t in schema]
-    fields += [pa.field("sequence", pa.int64())] if sequence else []
-    fields += [pa.field("label", pa.string())] if label else []
-    return pa.schema(fields)
+def _cut(given: Mapping[str, pa.Table], until: int) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+    """The same of several types; types without rows are left out."""
+    halves = {t: _halves(table, until) for t, table in given.items()}
+    early, late = ({t: both[side] for t, both in halves.items() if len(both[side])} for side in (0, 1))
+    return early, late
 
 
-def _fit_list(type: str, name: str, value: Any, want: pa.DataType) -> Any:
-    """A list, or an array of NumPy, if all that is in it is of its type; of structs mappings."""
-    if value is None:
-        return None
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if pa.types.is_struct(want) and isinstance(value, Mapping):
-        return {f.name: _fit_list(type, name, value.get(f.name), f.type) for f in want}
-    if is_list(want) and isinstance(value, list | tuple):
-        return [_fit_list(type, name, v, want.value_type) for v in value]
-    of = None if pa.types.is_nested(want) else from_arrow(want)
-    if of is not None:
-        return _fit(type, name, value, of)
-    text = f"`{name}` of `{type}` must be {want}, not {short(value)} ({value.__class__.__name__})"
-    raise InputProblem.of("bad-value", text, value=value)
+def _check_labels(given: Mapping[str, pa.Table]) -> None:
+    """Raise InputProblem for rows without a label in tables that have labels."""
+    for t, table in given.items():
+        if "label" in table.column_names and table.column("label").null_count:
+            raise InputProblem.of("bad-value", f"a row of `{t}` has no label, but others have one")
 
 
-def _fit(type: str, name: str, value: Any, want: Type) -> Any:
-    """The value if it is of its type; NaN is null.  An integer is a float if nothing is lost."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if hasattr(value, "item") and not isinstance(value, int | float | str) and getattr(value, "ndim", 0) == 0:
-        # a NumPy scalar
-        value = value.item()
-    good = (
-        (want is Type.INT and isinstance(value, int) and not isinstance(value, bool) and value in _INT64)
-        or (want is Type.FLOAT and isinstance(value, float))
-        or (want is Type.STRING and isinstance(value, str) and is_text(value))
-        or (want is Type.BOOL and isinstance(value, bool))
-        or (want is Type.TIMESTAMP and isinstance(value, dt.datetime))
-        or (want is Type.NULL)
-    )
-    if good:
-        return None if want is Type.NULL else value
-    if want is Type.FLOAT and isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
-        return float(value)
-    what = value.__class__.__name__
-    text = f"`{name}` of `{type}` must be {want}, not {short(value)} ({what})"
-    raise InputProblem.of("bad-value", text, value=value)
+def _time(row: Detection) -> Any:
+    return row["time"]
+
+
+def _type(row: Detection) -> Any:
+    return row["type"]

@@ -14,7 +14,7 @@ from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.model.attributes import by_type, schemas_of
 from occurs.model.badrows import BadRows
 from occurs.model.source import PLACE, InputOptions, Source
-from occurs.model.special import bound, clock_of, take_in, time_kind, unlikely_times
+from occurs.model.special import bound, clock_of, take_in, time_kind, times_of, unlikely_times
 from occurs.model.ticks import clock_ends, time_unit
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
@@ -44,6 +44,7 @@ class History:
     ``outside`` [start, until], ``empty`` (end = time), ``bad``, and ``bad: <reason>``.  ``bad``: see ``BadRows``.
     ``made``: what definitions have added so far, which stands behind the rows of the input in ``tables``.  ``places``:
     if they were asked for, where each row of ``tables`` is from (:func:`occurs.model.source.source_and_row`).
+    ``times``: the first and the last time of an accepted row, also of types that are not kept.
     """
 
     tables: dict[str, pa.Table]
@@ -55,6 +56,7 @@ class History:
     notices: list[Problem] = field(default_factory=list)
     made: tuple[Made, ...] = ()
     places: Mapping[str, np.ndarray] = field(default_factory=dict)
+    times: tuple[int, int] | None = None
 
 
 def normalise(
@@ -65,12 +67,13 @@ def normalise(
     read_columns: Mapping[str, Collection[str]] | None = None,
     external: Collection[str] | None = None,
     options: InputOptions | None = None,
+    after: int | None = None,
 ) -> History:
     """Read ``tables`` (type -> table; None: a table with a type column) as ``options`` say.
 
     ``schemas``: declared types.  ``inputs``: the types to keep (None: all).  ``read_columns``: type -> attributes to
     keep (others: all).  ``external``: those of ``inputs`` that no rule defines; a table without type
-    column belongs to the only one.
+    column belongs to the only one.  ``after``: rows up to this tick are left out and counted as ``outside``.
 
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
@@ -90,9 +93,10 @@ def normalise(
         raise InputProblem(problems)
     kind = time_kind(intakes, options)
     start, until = clock_ends(options.start, options.until, kind)
+    first = start if after is None else max(after + 1, -(2**63) if start is None else start)
     counts: Counter[str] = Counter(rows=sum(len(s.table) + len(s.torn) for s in sources), outside=0, empty=0)
     for one in intakes:
-        bound(one, start, until, counts)
+        bound(one, first, until, counts)
     parts: dict[str, list[pa.Table]] = {}
     for one in intakes:
         for name, table in by_type(one, declared, inputs, read_columns, options, bad, until).items():
@@ -109,15 +113,16 @@ def normalise(
     for name in inputs or ():
         if name not in out and name in seen:
             out[name] = _empty(seen[name], read_columns and read_columns.get(name))
-    clock, times = clock_of(intakes, start, until), clock_of(intakes, None, None)
-    notices += [] if times is None else unlikely_times(kind, *times)
+    times = times_of(intakes)
+    clock, own = clock_of(intakes, times, start, until), clock_of(intakes, times, None, None)
+    notices += [] if own is None else unlikely_times(kind, *own)
     for name, table in out.items():
         counts["empty"] += _count_empty(table)
         out[name] = _drop_empty(table)
     places = {name: table[PLACE].to_numpy() for name, table in out.items() if PLACE in table.column_names}
     for name in places:
         out[name] = out[name].drop_columns(PLACE)
-    return History(out, seen, kind, clock, {**counts, **bad.counts()}, bad.table(), notices, places=places)
+    return History(out, seen, kind, clock, {**counts, **bad.counts()}, bad.table(), notices, places=places, times=times)
 
 
 def listed(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Source]:

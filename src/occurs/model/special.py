@@ -273,8 +273,8 @@ def _date(microseconds: int) -> str:
         return f"the year {1970 + microseconds // 31_556_952_000_000:,}"
 
 
-def clock_of(intakes: list[Intake], start: int | None, until: int | None) -> tuple[int, int] | None:
-    """First and last tick: of all accepted rows of all types, or as given."""
+def times_of(intakes: list[Intake]) -> tuple[int, int] | None:
+    """The first and the last time of an accepted row of any type; None if there is none."""
     lows, highs = [], []
     for one in intakes:
         live = one.codes >= 0
@@ -282,13 +282,22 @@ def clock_of(intakes: list[Intake], start: int | None, until: int | None) -> tup
         if len(time):
             lows.append(int(time.min()))
             highs.append(int(time.max()))
-        if one.end is not None and len(time):
-            end = one.end.filter(pa.array(live))
+    return (min(lows), max(highs)) if lows else None
+
+
+def clock_of(
+    intakes: list[Intake], times: tuple[int, int] | None, start: int | None, until: int | None
+) -> tuple[int, int] | None:
+    """First and last tick: of all accepted rows of all types, or as given; ``times``: see :func:`times_of`."""
+    highs = [] if times is None else [times[1]]
+    for one in intakes:
+        if one.end is not None:
+            end = one.end.filter(pa.array(one.codes >= 0))
             if until is not None:
                 end = pc.if_else(pc.greater(end, until), None, end)
             greatest = pc.max(end).as_py()
             highs += [] if greatest is None else [greatest]
-    first = start if start is not None else min(lows, default=None)
+    first = start if start is not None else None if times is None else times[0]
     last = until if until is not None else max(highs, default=None)
     if first is None and last is None:
         return None

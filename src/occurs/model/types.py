@@ -23,6 +23,9 @@ class Type(Enum):
     #: a value with parts, or a list of such: only given out, never read
     RECORD = "record"
 
+    # each is there once; the hash of enumerations runs in Python, and calls with few rows look types up often
+    __hash__ = object.__hash__
+
     def __str__(self) -> str:
         return self.value
 

@@ -15,12 +15,24 @@ from occurs.model.nesting import DEEPEST
 _NO_VALUE = (ValueError, OverflowError, RecursionError, NotImplementedError)
 
 
+#: the types with other layouts, and those that may have such inside
+_ODD = frozenset(
+    t.id
+    for t in (
+        pa.string_view(), pa.binary_view(), pa.run_end_encoded(pa.int32(), pa.int64()), pa.struct([]),
+        pa.dictionary(pa.int32(), pa.string()),
+    )
+)  # fmt: skip
+
+
 def plain_layout(table: pa.Table) -> pa.Table:
     """The table with views of text and bytes as text and bytes, run-end encodings decoded, and the fields of structs as
     columns of their own, called ``a.b``.
 
     Arrow has only a few functions for these layouts.  Other columns are not copied.
     """
+    if _ODD.isdisjoint([t.id for t in table.schema.types]):
+        return table
     for _ in range(DEEPEST):
         if not any(pa.types.is_struct(t) for t in table.schema.types):
             break

@@ -994,6 +994,14 @@ class Keys:
         return made
 
 
+_ZERO = np.zeros(1, np.int64)
+
+
+def _shifted(values: np.ndarray) -> np.ndarray:
+    """The value before each one; before the first the last.  (For few values np.roll takes far longer.)"""
+    return np.concatenate((values[-1:], values[:-1]))
+
+
 @dataclass(frozen=True)
 class Census:
     """Which rows of a table are ``there``, by the codes of their ``keys``: to count changes that have no effect."""
@@ -1009,21 +1017,21 @@ class Census:
         none, ops = np.zeros(n, np.bool_), reader.ops
         put, deleted, cleared = (none if ops is None else ops == op for op in (PUT, DELETE, TRUNCATE))
         # what a row touches, in its order: the row of its old key, then that of its own
-        own = np.append(none | True, np.zeros(len(old), np.bool_))
-        codes, place = np.append(code, old), np.append(np.arange(n), before)
+        own = np.concatenate((none | True, np.zeros(len(old), np.bool_)))
+        codes, place = np.concatenate((code, old)), np.concatenate((np.arange(n), before))
         codes[:n][cleared] = -1
         order = np.lexsort((own, place, codes))
         order = order[codes[order] >= 0]
         codes, place, own = codes[order], place[order], own[order]
         puts = own if ops is None else own & put[place]
-        clears = np.append(0, np.cumsum(cleared))
+        clears = np.concatenate((_ZERO, np.cumsum(cleared)))
         first, epoch = firsts(codes, codes), clears[place]
-        there = np.append(self.there, np.zeros(keys.size - len(self.there), np.bool_))
-        had = np.where(first, there[codes] & (epoch == 0), np.roll(puts, 1) & (np.roll(epoch, 1) == epoch))
+        there = np.concatenate((self.there, np.zeros(keys.size - len(self.there), np.bool_)))
+        had = np.where(first, there[codes] & (epoch == 0), _shifted(puts) & (_shifted(epoch) == epoch))
         absent = int((own & deleted[place] & ~had).sum())
         inserted = none if reader.inserted is None else reader.inserted
         present = int((own & inserted[place] & had).sum())
-        last = np.roll(first, -1)
+        last = np.concatenate((first[1:], first[:1]))
         there &= clears[-1] == 0
         there[codes[last]] = puts[last] & (epoch[last] == clears[-1])
         if not keys.renewal.due(keys.size, lambda: int(there.sum())):
