@@ -26,7 +26,7 @@ _MEDIA = {"cpn": "application/xml", "net.json": "application/json", "svg": "imag
 _ASKS = ("steps", "end", "row", "transition", "back", "reset")
 
 
-@call(body=shapes.NetRequest, answer=shapes.NetOpened, status=201)
+@call(body=shapes.NetRequest, answer=shapes.NetOpened)
 async def open_net(request: Request) -> Response:
     """Open the net of the program's EPL statements, or of a file."""
     asked = await body(request, shapes.NetRequest)
@@ -34,7 +34,7 @@ async def open_net(request: Request) -> Response:
     if asked.path is not None and kind_of(studio.folder.check(asked.path)) == "net":
         data = await to_thread.run_sync(net_file, studio, asked.path, asked.texts)
         id, found = await _nets(request).open("file", _stem(asked.path), path=asked.path, data=data, black=asked.black)
-        return answer({"id": id, **found}, 201)
+        return answer({"id": id, **found})
     program = await to_thread.run_sync(program_of, studio, asked.path, asked.texts)
     settings, default = program.settings, asked.events is None
     options = settings.options if asked.options is None else options_of(asked.options)
@@ -48,7 +48,7 @@ async def open_net(request: Request) -> Response:
         "rules", name, texts=program.texts, events=events, options=options, default=default and settings.default_events,
         more=more,
     )  # fmt: skip
-    return answer(marks.outer({"id": id, **found}, program.marked), 201)
+    return answer(marks.outer({"id": id, **found}, program.marked))
 
 
 def net_file(studio: Any, path: str, texts: dict[str, str]) -> str:

@@ -87,47 +87,46 @@ export default function DomainView() {
         </Button>
         {wrong && !wrong.at ? <span className="is-error">{wrong.problems[0]?.message}</span> : null}
       </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <section className="domain-scroll" tabIndex={0} aria-label={t.title} data-empty={!types.length}>
+        <table aria-label={t.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t.type}</th>
+              <th scope="col">{t.attributes}</th>
+              <th scope="col">{t.icon}</th>
+              <th scope="col">{t.defined}</th>
+              <th scope="col">{t.read}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {types.map((one) => (
+              <TypeRow
+                key={one.name}
+                one={one}
+                edits={edits && one.editable}
+                wrong={wrong}
+                act={act}
+                onNew={(name) => {
+                  focus.current = name;
+                }}
+              />
+            ))}
+          </tbody>
+        </table>
+      </section>
       {types.length === 0 ? (
         <Empty title={t.none} text={t.noneText}>
           {edits ? (
             <>
               <Button kind="main" onPress={addType}>
-                {t.newType}
+                {t.firstType}
               </Button>
-              <Button onPress={() => setDetecting(true)}>{t.detect}</Button>
+              <Button onPress={() => setDetecting(true)}>{t.firstTypes}</Button>
             </>
           ) : null}
         </Empty>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
-        <section className="domain-scroll" tabIndex={0} aria-label={t.title}>
-          <table aria-label={t.table}>
-            <thead>
-              <tr>
-                <th scope="col">{t.type}</th>
-                <th scope="col">{t.attributes}</th>
-                <th scope="col">{t.icon}</th>
-                <th scope="col">{t.defined}</th>
-                <th scope="col">{t.read}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {types.map((one) => (
-                <TypeRow
-                  key={one.name}
-                  one={one}
-                  edits={edits && one.editable}
-                  wrong={wrong}
-                  act={act}
-                  onNew={(name) => {
-                    focus.current = name;
-                  }}
-                />
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+      ) : null}
       {detecting ? <Detect types={types} onClose={() => setDetecting(false)} /> : null}
     </div>
   );

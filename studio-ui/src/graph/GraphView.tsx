@@ -169,7 +169,7 @@ function Drawing() {
         ) : (
           <Empty title={t.none} text={t.noneText}>
             <Button kind="main" onPress={() => setGraph({ dialog: "new-pattern" })}>
-              {t.newPattern}
+              {t.firstPattern}
             </Button>
           </Empty>
         )}

@@ -31,7 +31,7 @@ export function Firings() {
     <div className="net-log">
       <section className="net-firings">
         {shown.length ? null : <Empty title={t.logNone} text={t.logNoneText} />}
-        <ul aria-label={t.log} ref={end} tabIndex={shown.length ? 0 : -1} hidden={!shown.length}>
+        <ul aria-label={t.log} ref={end} tabIndex={shown.length ? 0 : -1}>
           {shown.map((firing, i) => (
             <Entry
               key={firing.step}

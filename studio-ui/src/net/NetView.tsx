@@ -37,7 +37,7 @@ import { Splitter } from "../parts/Splitter";
 import { keepSizes, keptSizes } from "../parts/sizes";
 import { goTo } from "../state/actions";
 import { set } from "../state/store";
-import { grouped, texts } from "../texts";
+import { texts } from "../texts";
 import { back, fire, openNet, reset, run, setOptions, setPage, step, stopRun } from "./actions";
 import { Canvas, canvas, nodeNamed } from "./Canvas";
 import { Firings } from "./Firings";
@@ -191,7 +191,7 @@ function Bar() {
       <span className="net-state">
         <span>
           <span data-testid="net-steps" className="number">
-            {grouped(steps)}
+            {steps}
           </span>{" "}
           <span className="dim">{t.firings(steps)}</span>
         </span>
@@ -364,7 +364,7 @@ function Trouble() {
             <Button onPress={() => void openNet()}>{t.again}</Button>
           ) : null}
         </Empty>
-        <Problems problems={trouble.problems} />
+        <Problems problems={trouble.problems.filter((one) => one.message !== trouble.text)} />
       </div>
     );
   const list = hidden === problems ? [] : problems;
@@ -380,7 +380,11 @@ function Trouble() {
         </div>
       ) : null}
       {trouble || list.length || still ? (
-        <div className="net-message" data-testid="net-error" role={trouble ? "alert" : "status"}>
+        <div
+          className="net-message"
+          data-testid={trouble || still || without ? "net-error" : "net-notices"}
+          role={trouble ? "alert" : "status"}
+        >
           <CircleAlert size={14} aria-hidden />
           <div>
             {trouble ? (

@@ -445,6 +445,8 @@ class _Reader:
         if old is not None and text == self.written(node, field):
             return old
         found = duration_of(text)
+        if text.replace(".", "", 1).isdecimal():
+            found = Unread("bad-duration", "a duration needs a unit", None)
         if isinstance(found, Unread):
             hint = found.hint or "write for example `5 min` or `1 min 30 sec`"
             self.report("bad-duration", f"`{field}`: {found.message}", node.id, hint)
