@@ -269,11 +269,15 @@ function Side(props: SideProps) {
     return () => watch.disconnect();
   }, []);
   useEffect(() => {
-    const from = document.activeElement;
-    // one that is opened by its button takes the focus, and gives it back
-    if (!narrow || !from?.closest(".header")) return;
-    side.current?.querySelector<HTMLElement>(".drawer-close")?.focus();
-    return () => (from as HTMLElement).focus();
+    const from = document.activeElement as HTMLElement | null;
+    // what opens a drawer lies behind its veil: the drawer takes the focus, and gives it back
+    if (!narrow || !side.current || side.current.contains(from)) return;
+    side.current.querySelector<HTMLElement>(".drawer-close")?.focus();
+    return () => {
+      const now = document.activeElement;
+      // not if the focus has gone on meanwhile, as into the text
+      if (now === null || now === document.body) from?.focus();
+    };
   }, [narrow]);
   return (
     <aside className={`side ${edge.sign === -1 ? "side-right" : ""}`} aria-label={edge.name} ref={side}>
