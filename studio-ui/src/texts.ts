@@ -576,6 +576,7 @@ export const texts = {
       grows: "grows without limit",
     } as Record<string, string>,
     go: (name: string) => `Show ${name} in the text`,
+    more: (name: string) => `More about ${name}`,
     input: "input",
     timer: "timer",
     stale: "The plan of the rules before the errors",
