@@ -166,6 +166,11 @@ export const texts = {
       replace: "Replace",
       "replace all": "Replace all",
     },
+    matches: (n: number, at: number, more: boolean) => {
+      const all = more ? `more than ${grouped(n)}` : grouped(n);
+      if (at) return `${grouped(at)} of ${all}`;
+      return n === 0 ? "no match" : n === 1 && !more ? "1 match" : `${all} matches`;
+    },
     tooLarge: "This file is too large to be shown as text, or is none. Its rows can be seen in Run.",
     noMeaning: "Nothing is known of this place.",
     noPlace: "Nothing to go to here.",
@@ -241,35 +246,61 @@ export const texts = {
   },
   keys: {
     title: "Keys",
-    rows: [
-      ["Ctrl+S", "Save"],
-      ["Ctrl+Enter", "Run"],
-      ["Ctrl+Z", "Undo"],
-      ["Ctrl+Shift+Z or Ctrl+Y", "Redo"],
-      ["Ctrl+P", "Go to file or definition"],
-      ["F8 or Shift+F8", "Next, previous problem"],
-      ["F12 or Ctrl+click", "Go to definition"],
-      ["Shift+F12", "All uses of a name"],
-      ["Alt+F12", "Explain the name or problem at the cursor"],
-      ["F2", "Rename a type, attribute or tag"],
-      ["Ctrl+Space", "Complete"],
-      ["Ctrl+F", "Search and replace"],
-      ["Ctrl+/", "Comment or uncomment lines"],
-      ["Shift+Alt+F", "Format"],
-      ["Ctrl+D", "Select the next occurrence"],
-      ["Ctrl+Alt+Up or Ctrl+Alt+Down", "Add a cursor above, below"],
-      ["Ctrl+Shift+[ or Ctrl+Shift+]", "Fold, unfold"],
-      ["Arrows then Enter", "Timeline: move between detections, explain one"],
-      ["+ or - or 0", "Timeline, net: zoom in, out, show everything"],
-      ["[ or ]", "Timeline: start and end of a selection of time"],
-      ["Arrows then Enter", "Net: move between elements, fire a transition"],
-      ["Tab or Arrows", "Graph: next node, move what is selected (Shift: by 10)"],
-      ["F2 or Delete", "Graph: rename, delete what is selected"],
-      ["Ctrl+A or Ctrl+C or Ctrl+V or Ctrl+D", "Graph: select all, copy as EPL, paste, duplicate"],
-      ["E or B", "Net: next transition that can fire, breakpoint"],
-      ["Escape then Tab", "Leave the editor"],
-      ["?", "This list"],
-    ] as [string, string][],
+    groups: [
+      [
+        "Everywhere",
+        [
+          ["Ctrl+S", "Save"],
+          ["Ctrl+Enter", "Run"],
+          ["Ctrl+Z", "Undo"],
+          ["Ctrl+Shift+Z or Ctrl+Y", "Redo"],
+          ["Ctrl+P", "Go to file or definition"],
+          ["F8 or Shift+F8", "Next, previous problem"],
+          ["?", "This list"],
+        ],
+      ],
+      [
+        "Text",
+        [
+          ["F12 or Ctrl+click", "Go to definition"],
+          ["Shift+F12", "All uses of a name"],
+          ["Alt+F12", "Explain the name or problem at the cursor"],
+          ["F2", "Rename a type, attribute or tag"],
+          ["Ctrl+Space", "Complete"],
+          ["Ctrl+F", "Search and replace"],
+          ["Ctrl+/", "Comment or uncomment lines"],
+          ["Shift+Alt+F", "Format"],
+          ["Ctrl+D", "Select the next occurrence"],
+          ["Ctrl+Alt+Up or Ctrl+Alt+Down", "Add a cursor above, below"],
+          ["Ctrl+Shift+[ or Ctrl+Shift+]", "Fold, unfold"],
+          ["Escape then Tab", "Leave the editor"],
+        ],
+      ],
+      [
+        "Graph",
+        [
+          ["Tab or Arrows", "Next node, move the selected nodes (Shift: by 10)"],
+          ["F2 or Delete", "Rename, delete the selected nodes"],
+          ["Ctrl+A or Ctrl+C or Ctrl+V or Ctrl+D", "Select all, copy as EPL, paste, duplicate"],
+        ],
+      ],
+      [
+        "Net",
+        [
+          ["Arrows then Enter", "Move between elements, fire a transition"],
+          ["E or B", "Next transition that can fire, breakpoint"],
+          ["+ or - or 0", "Zoom in, out, show everything"],
+        ],
+      ],
+      [
+        "Timeline",
+        [
+          ["Arrows then Enter", "Move between detections, explain one"],
+          ["+ or - or 0", "Zoom in, out, show everything"],
+          ["[ or ]", "Start and end of a selection of time"],
+        ],
+      ],
+    ] as [string, [string, string][]][],
   },
   goTo: { title: "Go to file or definition", label: "File or definition", none: "Nothing of that name" },
   places: {

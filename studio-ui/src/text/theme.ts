@@ -132,6 +132,12 @@ const LOOK = {
   },
   ".cm-panel.cm-search br": { display: "none" },
   ".cm-panel.cm-search label": { fontSize: "12px", display: "flex", alignItems: "center", gap: "4px" },
+  ".cm-search-count": {
+    minWidth: "64px",
+    color: "var(--dim)",
+    fontSize: "12px",
+    fontVariantNumeric: "tabular-nums",
+  },
   ".cm-panel.cm-search [name=close]": {
     top: "4px",
     right: "8px",
