@@ -246,6 +246,7 @@ export const texts = {
   },
   keys: {
     title: "Keys",
+    between: (first: string, last: string) => `${first} to ${last}`,
     groups: [
       [
         "Everywhere",

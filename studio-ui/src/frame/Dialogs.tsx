@@ -105,8 +105,9 @@ function Rename() {
 }
 
 function Keys() {
+  const numbers = VIEWS.map(({ id }) => numberOf(id));
   const views: [string, string] = [
-    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(" or "),
+    texts.keys.between(`Ctrl+${Math.min(...numbers)}`, `Ctrl+${Math.max(...numbers)}`),
     VIEWS.map(({ id }) => texts.views[id]).join(", "),
   ];
   return (

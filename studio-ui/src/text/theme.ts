@@ -131,6 +131,7 @@ const LOOK = {
     fontFamily: "var(--font)",
   },
   ".cm-panel.cm-search br": { display: "none" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: "0" },
   ".cm-panel.cm-search label": { fontSize: "12px", display: "flex", alignItems: "center", gap: "4px" },
   ".cm-search-count": {
     minWidth: "64px",
@@ -155,7 +156,7 @@ const LOOK = {
     height: "26px",
     padding: "0 8px",
     margin: "0",
-    width: "160px",
+    width: "140px",
   },
   ".cm-button": {
     backgroundImage: "none",
