@@ -12,11 +12,12 @@ import { Properties } from "./frame/Properties";
 import { StatusBar } from "./frame/StatusBar";
 import { Button } from "./parts/Button";
 import { Empty, ErrorBox, Skeleton } from "./parts/Empty";
+import { useHeight } from "./parts/height";
 import { Panel } from "./parts/Panel";
 import { Splitter } from "./parts/Splitter";
 import { showView } from "./state/actions";
 import { again, retry } from "./state/start";
-import { resize, set, usePanel, useStudio } from "./state/store";
+import { BOTTOM, resize, set, usePanel, useStudio } from "./state/store";
 import { texts } from "./texts";
 import { VIEWS, type View } from "./views";
 
@@ -116,7 +117,6 @@ export function App() {
     addEventListener("keydown", onKey, true);
     return () => removeEventListener("keydown", onKey, true);
   }, []);
-  const bottomOpen = useProblemsOpen();
   const asksWhy = useStudio((state) => state.view === "Run" && state.selection !== null);
   const left = narrow ? drawer === "left" : panels.leftOpen;
   const right = narrow ? drawer === "right" : panels.rightOpen;
@@ -150,25 +150,7 @@ export function App() {
           ) : (
             <Views />
           )}
-          {bottomOpen ? (
-            <Splitter
-              name={texts.problems.title}
-              direction="y"
-              size={panels.bottom}
-              initial={136}
-              min={60}
-              max={600}
-              sign={-1}
-              onSize={(size) => resize({ bottom: size })}
-            />
-          ) : null}
-          <div
-            className="bottom"
-            ref={(element) => element?.style.setProperty("--size", `${panels.bottom}px`)}
-            data-open={bottomOpen}
-          >
-            <Problems />
-          </div>
+          <Bottom />
         </main>
         {right ? (
           <Side
@@ -199,6 +181,34 @@ export function App() {
         </Guard>
       ) : null}
     </div>
+  );
+}
+
+/** Problems below the views: as high as they are, at most so high, until somebody sets a height. */
+function Bottom() {
+  const size = useStudio((state) => state.panels.bottom);
+  const open = useProblemsOpen();
+  const [box, height] = useHeight();
+  const fits = size === BOTTOM;
+  useEffect(() => box.current?.style.setProperty("--size", `${size}px`), [box, size]);
+  return (
+    <>
+      {open ? (
+        <Splitter
+          name={texts.problems.title}
+          direction="y"
+          size={fits ? height : size}
+          initial={BOTTOM}
+          min={60}
+          max={600}
+          sign={-1}
+          onSize={(now) => resize({ bottom: now })}
+        />
+      ) : null}
+      <div className="bottom" ref={box} data-open={open} data-fits={fits || undefined}>
+        <Problems />
+      </div>
+    </>
   );
 }
 
@@ -269,11 +279,15 @@ function Side(props: SideProps) {
     return () => watch.disconnect();
   }, []);
   useEffect(() => {
-    const from = document.activeElement;
-    // one that is opened by its button takes the focus, and gives it back
-    if (!narrow || !from?.closest(".header")) return;
-    side.current?.querySelector<HTMLElement>(".drawer-close")?.focus();
-    return () => (from as HTMLElement).focus();
+    const from = document.activeElement as HTMLElement | null;
+    // what opens a drawer lies behind its veil: the drawer takes the focus, and gives it back
+    if (!narrow || !side.current || side.current.contains(from)) return;
+    side.current.querySelector<HTMLElement>(".drawer-close")?.focus();
+    return () => {
+      const now = document.activeElement;
+      // not if the focus has gone on meanwhile, as into the text
+      if (now === null || now === document.body) from?.focus();
+    };
   }, [narrow]);
   return (
     <aside className={`side ${edge.sign === -1 ? "side-right" : ""}`} aria-label={edge.name} ref={side}>

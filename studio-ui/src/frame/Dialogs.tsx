@@ -105,8 +105,9 @@ function Rename() {
 }
 
 function Keys() {
+  const numbers = VIEWS.map(({ id }) => numberOf(id));
   const views: [string, string] = [
-    VIEWS.map(({ id }) => `Ctrl+${numberOf(id)}`).join(" or "),
+    texts.keys.between(`Ctrl+${Math.min(...numbers)}`, `Ctrl+${Math.max(...numbers)}`),
     VIEWS.map(({ id }) => texts.views[id]).join(", "),
   ];
   return (
@@ -122,18 +123,25 @@ function Keys() {
       }
     >
       <table className="keys">
-        <tbody>
-          {[...texts.keys.rows.slice(0, 2), views, ...texts.keys.rows.slice(2)].map(([keys, what]) => (
-            <tr key={what}>
-              <th scope="row">
-                {keys.split(" or ").map((one) => (
-                  <kbd key={one}>{one}</kbd>
-                ))}
+        {texts.keys.groups.map(([title, rows], i) => (
+          <tbody key={title}>
+            <tr>
+              <th scope="rowgroup" colSpan={2} className="keys-group">
+                {title}
               </th>
-              <td>{what}</td>
             </tr>
-          ))}
-        </tbody>
+            {[...rows, ...(i === 0 ? [views] : [])].map(([keys, what]) => (
+              <tr key={what}>
+                <th scope="row">
+                  {keys.split(" or ").map((one) => (
+                    <kbd key={one}>{one}</kbd>
+                  ))}
+                </th>
+                <td>{what}</td>
+              </tr>
+            ))}
+          </tbody>
+        ))}
       </table>
     </Dialog>
   );

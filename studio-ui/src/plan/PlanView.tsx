@@ -1,5 +1,7 @@
 /** How the program runs: its definitions as a graph in levels, and as a table with keys, retention, state and hosts. */
 import {
+  ChevronDown,
+  ChevronRight,
   Clock,
   Infinity as InfinityIcon,
   KeyRound,
@@ -8,7 +10,7 @@ import {
   Plus,
   TriangleAlert,
 } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Definition, PlanAnswer } from "../api/types";
 import { Swatch } from "../frame/Outline";
@@ -21,7 +23,17 @@ import { goTo, unsavedTexts } from "../state/actions";
 import { set, typeOrder, useStudio } from "../state/store";
 import { texts } from "../texts";
 import { curve, layout } from "./layout";
-import { addresses, boxesOf, costsOf, isUnbounded, keyOf, keyText, type PlanBox, related } from "./model";
+import {
+  addresses,
+  boxesOf,
+  costsOf,
+  isUnbounded,
+  keyOf,
+  keyText,
+  type PlanBox,
+  placesOf,
+  related,
+} from "./model";
 import "./plan.css";
 
 const t = texts.plan;
@@ -143,7 +155,7 @@ function show(definition: Definition) {
   if (file) void goTo({ path: file, line: span?.line ?? line ?? 1, column: span?.column ?? 1 });
 }
 
-const ZOOM = { least: 0.3, most: 2, readable: 0.6, pleasant: 0.75 };
+const ZOOM = { least: 0.3, most: 2, readable: 0.5, pleasant: 0.75 };
 
 function clamped(zoom: number): number {
   return Math.min(ZOOM.most, Math.max(ZOOM.least, zoom));
@@ -165,7 +177,9 @@ function Graph({
 }: Pointing & { boxes: PlanBox[]; drawn: ReturnType<typeof layout> }) {
   const order = useOrder();
   const near = useMemo(() => (pointed ? related(boxes, pointed) : null), [boxes, pointed]);
-  const names = addresses(boxes.flatMap((box) => box.definition ?? []));
+  const definitions = boxes.flatMap((box) => box.definition ?? []);
+  const names = addresses(definitions);
+  const places = placesOf(definitions);
   const scroller = useRef<HTMLElement>(null);
   const [room, setRoom] = useState({ width: 0, height: 0 });
   /** null: as much as fits, but readable */
@@ -230,6 +244,7 @@ function Graph({
             const className = near?.has(box.id) ? "plan-box is-near" : "plan-box";
             if (!box.definition) return <Input key={box.id} box={box} className={className} style={style} />;
             const { definition } = box;
+            const address = places[at];
             const name = names[at++] ?? box.name;
             const key = keyOf(definition);
             const unbounded = isUnbounded(definition);
@@ -260,6 +275,7 @@ function Graph({
                 />
                 <span className="plan-name">
                   {definition.name}
+                  <span className="dim">{address}</span>
                   {definition.name === definition.output ? null : (
                     <span className="dim"> → {definition.output}</span>
                   )}
@@ -335,7 +351,7 @@ function InputRow({ box, plan, pointed, onPoint }: Pointing & { box: PlanBox; pl
           </span>
         </span>
       </th>
-      <td colSpan={2}>
+      <td colSpan={COLUMNS.length - 2}>
         {attributes?.map(({ name, type }) => (
           <span key={name} className="plan-attribute">
             {name} <span className="dim">{type ?? ""}</span>
@@ -343,31 +359,25 @@ function InputRow({ box, plan, pointed, onPoint }: Pointing & { box: PlanBox; pl
         ))}
         {!attributes && box.kind === "input" ? <span className="dim">{t.unknown}</span> : null}
       </td>
-      <td className="is-number">{box.level}</td>
-      <td className="dim" colSpan={COLUMNS.length - 4}>
-        {box.kind === "timer" ? t.timer : t.input}
-      </td>
+      <td className="dim">{box.kind === "timer" ? t.timer : t.input}</td>
     </tr>
   );
 }
 
-/** Keys and what is kept come first: they are what one opens the plan for, and the rest may need scrolling. */
-const COLUMNS = [
-  t.definition,
-  t.key,
-  t.keeps,
-  t.level,
-  t.language,
-  t.reads,
-  t.state,
-  t.costs,
-  t.spark,
-  t.stream,
-];
+/** What one opens the plan for; the rest is below a row that is opened. */
+const COLUMNS = [t.definition, t.key, t.keeps, t.state, t.reads];
 
 function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer; boxes: PlanBox[] }) {
-  const order = useOrder();
   const names = addresses(plan.definitions);
+  const places = placesOf(plan.definitions);
+  const mixed = new Set(plan.definitions.map((one) => one.language)).size > 1;
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (name: string) =>
+    setOpen((before) => {
+      const now = new Set(before);
+      if (!now.delete(name)) now.add(name);
+      return now;
+    });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <section className="plan-table" tabIndex={0} aria-label={t.definitions}>
@@ -375,7 +385,7 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
         <thead>
           <tr>
             {COLUMNS.map((title) => (
-              <th key={title} scope="col" className={title === t.level ? "is-number" : undefined}>
+              <th key={title} scope="col">
                 {title}
               </th>
             ))}
@@ -383,83 +393,19 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
         </thead>
         <tbody>
           {plan.definitions.map((definition, i) => {
-            const id = `d:${names[i]}`;
-            const key = keyText(definition);
+            const name = names[i] ?? definition.name;
             return (
-              <tr
-                key={id}
-                className={pointed === id ? "is-near" : undefined}
-                onMouseEnter={() => onPoint(id)}
-                onMouseLeave={() => onPoint(null)}
-              >
-                <th scope="row">
-                  <button
-                    type="button"
-                    className="plan-go"
-                    title={t.go(definition.name)}
-                    onClick={() => show(definition)}
-                  >
-                    <Swatch {...typeLook(definition.output, order)} />
-                    <span className="plan-go-name">{definition.name}</span>
-                  </button>
-                </th>
-                <td className="plan-keys">
-                  {key ? (
-                    <span className="mono">{key}</span>
-                  ) : (
-                    <span className="dim" title={definition.why_no_key ?? undefined}>
-                      {t.noKey}
-                    </span>
-                  )}
-                </td>
-                <td
-                  title={[...definition.retention.map((one) => one.text), ...hintsOf(definition)].join("\n")}
-                >
-                  <p>
-                    {definition.retention.length === 0 ? <span className="dim">{t.nothing}</span> : null}
-                    {definition.retention.map((one, n) => (
-                      // biome-ignore lint/suspicious/noArrayIndexKey: what is kept has no other name
-                      <span key={n} className={one.unbounded ? "plan-item is-warning" : "plan-item"}>
-                        {one.unbounded ? <InfinityIcon size={12} aria-hidden /> : null} {one.text}
-                      </span>
-                    ))}
-                    {hintsOf(definition).map((hint) => (
-                      <span key={hint} className="plan-item dim">
-                        {hint}
-                      </span>
-                    ))}
-                  </p>
-                </td>
-                <td className="is-number">{definition.level}</td>
-                <td>{texts.languages[definition.language] ?? definition.language}</td>
-                <td title={definition.reads.join("\n")}>
-                  <p>{definition.reads.join(", ")}</p>
-                </td>
-                <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
-                <td
-                  title={costsOf(definition)
-                    .flatMap(({ message, hint }) => [message, hint ?? []].flat())
-                    .join("\n")}
-                >
-                  <p>
-                    {costsOf(definition).length === 0 ? <span className="dim">{t.noCosts}</span> : null}
-                    {costsOf(definition).map(({ kind, message }) => (
-                      <span key={kind + message} className="plan-item is-warning">
-                        <TriangleAlert size={12} aria-hidden /> {message}
-                      </span>
-                    ))}
-                    {[...new Set(costsOf(definition).map(({ hint }) => hint))].map((hint) =>
-                      hint ? (
-                        <span key={hint} className="plan-item dim">
-                          {hint}
-                        </span>
-                      ) : null,
-                    )}
-                  </p>
-                </td>
-                <Notes host="Spark" notes={definition.notes} />
-                <Notes host="stream" notes={definition.notes} />
-              </tr>
+              <DefinitionRow
+                key={name}
+                id={`d:${name}`}
+                definition={definition}
+                place={places[i] ?? ""}
+                badge={mixed}
+                open={open.has(name)}
+                onToggle={() => toggle(name)}
+                pointed={pointed}
+                onPoint={onPoint}
+              />
             );
           })}
           {boxes
@@ -473,18 +419,133 @@ function Table({ plan, boxes, pointed, onPoint }: Pointing & { plan: PlanAnswer;
   );
 }
 
-/** How a host runs a definition; the names of those that run together are left to the tooltip. */
-function Notes({ host, notes }: { host: string; notes: string[] }) {
-  const own = notes.filter((note) => note.startsWith(`${host}: `));
+interface DefinitionRowProps extends Pointing {
+  id: string;
+  definition: Definition;
+  /** where it is, if another one has its name */
+  place: string;
+  /** several languages: each definition shows its own */
+  badge: boolean;
+  open: boolean;
+  onToggle: () => void;
+}
+
+/** A definition in one line; opened, with all that is known of how it runs. */
+function DefinitionRow(props: DefinitionRowProps) {
+  const { id, definition, place, badge, open, onToggle, pointed, onPoint } = props;
+  const order = useOrder();
+  const key = keyText(definition);
+  const costs = costsOf(definition);
+  const hints = hintsOf(definition);
+  const language = texts.languages[definition.language] ?? definition.language;
+  const pointing = {
+    className: pointed === id ? "is-near" : undefined,
+    onMouseEnter: () => onPoint(id),
+    onMouseLeave: () => onPoint(null),
+  };
   return (
-    <td className="plan-notes" title={own.join("\n")}>
-      <p>
-        {own.map((note) => (
-          <span key={note} className="plan-item">
-            {note.replace(/^\w+: [^:]*: /, "")}
+    <>
+      <tr {...pointing}>
+        <th scope="row">
+          <span className="plan-first">
+            <button
+              type="button"
+              className="button button-icon plan-open"
+              aria-expanded={open}
+              aria-label={t.more(definition.name + place)}
+              title={t.more(definition.name + place)}
+              onClick={onToggle}
+            >
+              {open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
+            </button>
+            <button
+              type="button"
+              className="plan-go"
+              title={t.go(definition.name)}
+              onClick={() => show(definition)}
+            >
+              <Swatch {...typeLook(definition.output, order)} />
+              <span className="plan-go-name">
+                {definition.name}
+                {place ? <span className="dim">{place}</span> : null}
+              </span>
+            </button>
+            {badge ? <span className="plan-language dim">{language}</span> : null}
+            {costs.length ? (
+              <span className="is-warning plan-cost" title={costs.map((one) => one.message).join("\n")}>
+                <TriangleAlert size={12} aria-label={t.costs} />
+              </span>
+            ) : null}
           </span>
-        ))}
-      </p>
-    </td>
+        </th>
+        <td className="plan-keys" title={key || (definition.why_no_key ?? undefined)}>
+          {key ? <span className="mono">{key}</span> : <span className="dim">{t.noKey}</span>}
+        </td>
+        <td title={[...definition.retention.map((one) => one.text), ...hints].join("\n")}>
+          <Kept definition={definition} />
+        </td>
+        <td>{t.states[String(definition.state)] ?? String(definition.state ?? "")}</td>
+        <td title={definition.reads.join("\n")}>{definition.reads.join(", ")}</td>
+      </tr>
+      {open ? (
+        <tr className="plan-more">
+          <td colSpan={COLUMNS.length}>
+            <dl>
+              <Fact name={t.level}>{[String(definition.level)]}</Fact>
+              <Fact name={t.language}>{[language]}</Fact>
+              <Fact name={t.reads}>{[definition.reads.join(", ")]}</Fact>
+              <Fact name={t.key}>{[key || [t.noKey, definition.why_no_key].filter(Boolean).join(": ")]}</Fact>
+              <Fact name={t.keeps}>
+                {[
+                  ...(definition.retention.length
+                    ? definition.retention.map((one) => one.text)
+                    : [t.nothing]),
+                  ...hints,
+                ]}
+              </Fact>
+              <Fact name={t.costs}>
+                {costs.length
+                  ? [...new Set(costs.flatMap(({ message, hint }) => [message, hint ?? []].flat()))]
+                  : [t.noCosts]}
+              </Fact>
+              <Fact name={t.spark}>{notesOf(definition, "Spark")}</Fact>
+              <Fact name={t.stream}>{notesOf(definition, "stream")}</Fact>
+            </dl>
+          </td>
+        </tr>
+      ) : null}
+    </>
   );
+}
+
+/** What a definition keeps, in one line. */
+function Kept({ definition: { retention } }: { definition: Definition }) {
+  if (retention.length === 0) return <span className="dim">{t.nothing}</span>;
+  return retention.map((one, n) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: what is kept has no other name
+    <span key={n} className={one.unbounded ? "plan-item is-warning" : "plan-item"}>
+      {one.unbounded ? <InfinityIcon size={12} aria-hidden /> : null} {one.text}
+    </span>
+  ));
+}
+
+/** A fact of an open row: a line for each of its texts; nothing without one. */
+function Fact({ name, children }: { name: string; children: readonly string[] }): ReactNode {
+  if (children.length === 0) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {children.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+      </dd>
+    </>
+  );
+}
+
+/** How a host runs a definition. */
+function notesOf({ notes }: Definition, host: string): string[] {
+  const own = notes.filter((note) => note.startsWith(`${host}: `));
+  return own.map((note) => note.slice(host.length + 2));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Definition, PlanAnswer } from "../api/types";
-import { plannedOf } from "./model";
+import { placesOf, plannedOf } from "./model";
 
 const at = (line: number) => ({ line, column: 1, end_line: line, end_column: 9 });
 const entry = (file: string, line: number) => {
@@ -17,4 +17,15 @@ it("tells two definitions of one name apart by their place", () => {
   expect(plannedOf(plan, entry("b.tesla", 5))).toBe(definitions[2]); // it has moved since
   expect(plannedOf(plan, undefined)).toBeUndefined();
   expect(plannedOf(null, entry("a.tesla", 9))).toBeUndefined();
+});
+
+it("marks the definitions of one name by their lines, and by their files if these differ", () => {
+  const one = (name: string, file: string, line: number) => ({ name, file, line }) as Definition;
+  expect(
+    placesOf([one("Late", "a.tesla", 3), one("Late", "a.tesla", 9), one("Other", "a.tesla", 12)]),
+  ).toEqual([":3", ":9", ""]);
+  expect(placesOf([one("Late", "rules/a.tesla", 3), one("Late", "b.tesla", 3)])).toEqual([
+    "a.tesla:3",
+    "b.tesla:3",
+  ]);
 });

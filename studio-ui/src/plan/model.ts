@@ -43,6 +43,16 @@ export function addresses(definitions: readonly Definition[]): string[] {
   });
 }
 
+/** Beside the names that several definitions have, where each of them is: `:65`, or `b.tesla:65` among several files. */
+export function placesOf(definitions: readonly Definition[]): string[] {
+  return definitions.map(({ name, file, line }) => {
+    const same = definitions.filter((other) => other.name === name);
+    if (same.length === 1 || line === null) return "";
+    const files = new Set(same.map((other) => other.file));
+    return files.size > 1 ? `${file?.replace(/^.*\//, "")}:${line}` : `:${line}`;
+  });
+}
+
 export function boxesOf({ definitions }: PlanAnswer): PlanBox[] {
   const names = addresses(definitions);
   const makers = new Map<string, string[]>();

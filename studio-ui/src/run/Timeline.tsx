@@ -127,9 +127,12 @@ function Bar({ clock }: { clock: Clock }) {
   const attributes = useRun((state) => state.attributes);
   const more = useRun((state) => state.picture?.more ?? 0);
   const inputs = useRun(showsInputs);
+  const { text, rest, room } = useRoom();
   return (
     <div className="view-bar timeline-bar">
-      <span className="dim mono timeline-day">{clock.span(range, limits)}</span>
+      <span className="dim mono timeline-day" ref={text} title={clock.span(range, limits)}>
+        {clock.span(range, limits, room)}
+      </span>
       {attributes.length ? (
         <select
           className="run-field timeline-by"
@@ -153,7 +156,7 @@ function Bar({ clock }: { clock: Clock }) {
         {t.inputs}
       </label>
       {more ? <span className="dim">{t.moreLanes(more)}</span> : null}
-      <span className="spring" />
+      <span className="spring" ref={rest} />
       {brush ? (
         <>
           <span className="dim">{t.selection(clock.roughly(length(brush)))}</span>
@@ -179,6 +182,27 @@ function Bar({ clock }: { clock: Clock }) {
       </Button>
     </div>
   );
+}
+
+/** How many characters there is room for: in a text that can shrink, and in the rest of its line. */
+function useRoom() {
+  const text = useRef<HTMLSpanElement>(null);
+  const rest = useRef<HTMLSpanElement>(null);
+  const [room, setRoom] = useState(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const [one, other] = [text.current, rest.current];
+    if (!one || !other) return;
+    const measure = () => {
+      const letter = one.scrollWidth / (one.textContent?.length || 1);
+      if (letter > 0) setRoom(Math.floor((one.clientWidth + other.clientWidth) / letter));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(one);
+    observer.observe(other);
+    return () => observer.disconnect();
+  }, []);
+  return { text, rest, room };
 }
 
 interface Focus {

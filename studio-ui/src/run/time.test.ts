@@ -93,6 +93,17 @@ test("a zoomed view says where it is, lengths are in two units", () => {
   expect(clock.span({ from: 0, to: 3600e6 }, limits)).toBe("2013-03-08 14:58:19 – 15:58:19 UTC");
   expect(clock.span({ from: 869e3, to: 875e3 }, limits)).toBe("2013-03-08 14:58:19.869 – 14:58:19.875 UTC");
   expect(clock.span({ from: 36000e6, to: 39600e6 }, limits)).toBe("2013-03-09 00:58:19 – 01:58:19 UTC");
+  // without room: the date goes first, then seconds, then the zone, and both times stay
+  const hour = { from: 0, to: 3600e6 };
+  expect([34, 33, 22, 16, 5].map((room) => clock.span(hour, limits, room))).toEqual([
+    "2013-03-08 14:58:19 – 15:58:19 UTC",
+    "14:58:19 – 15:58:19 UTC",
+    "14:58 – 15:58 UTC",
+    "14:58 – 15:58",
+    "14:58 – 15:58",
+  ]);
+  expect(clock.span({ from: 0, to: 20e6 }, limits, 10)).toBe("14:58:19 – 14:58:39");
+  expect(clock.span(limits, limits, 12)).toBe("2013-03-08");
   expect(clock.roughly(26_825_470_852)).toBe("7 h 27 min");
   expect(new Clock({ timestamp: false, unit: null }, 0n).roughly(1234)).toBe("1\u202f234 ticks");
 });

@@ -95,18 +95,34 @@ export class Clock {
     return local === null ? "" : `${new Date(local).toISOString().slice(0, 10)} ${this.zone}`;
   }
 
-  /** Where a view is: its day, or, when zoomed in, its first and last time as exactly as they differ. */
-  span(range: Range, limits: Range): string {
-    const zone = this.scale;
+  /**
+   * Where a view is: its day, or, when zoomed in, its first and last time as exactly as they differ.
+   *
+   * What has no room, in characters, is left out: first the date, then seconds, then the zone, but never a time.
+   */
+  span(range: Range, limits: Range, room = Number.POSITIVE_INFINITY): string {
+    const texts = this.spans(range, limits);
+    return texts.find((text) => text.length <= room) ?? texts.at(-1) ?? "";
+  }
+
+  /** The texts for a span, the longest first. */
+  private spans(range: Range, limits: Range): string[] {
     const day = this.day(Math.max(0, range.from));
     const part = range.to - range.from;
-    if (!this.kind.timestamp || part > 0.5 * (limits.to - limits.from)) return day;
+    if (!this.kind.timestamp) return [day];
+    const zone = ` ${this.zone}`;
+    if (part > 0.5 * (limits.to - limits.from)) return [day, day.replace(zone, "")];
     const step = part > 6e7 ? 1e6 : part > 1e6 ? 1e3 : 1;
-    const [from, to] = [range.from, range.to].map((at) =>
+    const [from = "", to = ""] = [range.from, range.to].map((at) =>
       this.text(this.ticks(Math.floor(at / step) * step)),
     );
-    const same = from?.slice(0, 10) === to?.slice(0, 10);
-    return `${from} – ${same ? to?.slice(11) : to} ${zone}`;
+    const [first, last] = [from, to].map((text) => text.slice(11));
+    const [start, end] = [from, to].map((text) => text.slice(11, 16));
+    const dated = `${from} – ${from.slice(0, 10) === to.slice(0, 10) ? last : to}`;
+    const timed = `${first} – ${last}`;
+    // within a minute the seconds are all that differs
+    const short = from.slice(0, 16) === to.slice(0, 16) ? timed : `${start} – ${end}`;
+    return [dated + zone, timed + zone, short + zone, short];
   }
 
   /** A length of time in its two largest units. */

@@ -356,7 +356,11 @@ export async function settle(answer: "mine" | "theirs"): Promise<void> {
 
 // -- going places ------------------------------------------------------------------------------------
 
+/** How often somebody has gone to a view or a file: an address that is older leaves them there. */
+export const gone = { views: 0, files: 0 };
+
 export function showView(view: View) {
+  gone.views += 1;
   set({ view: existing(view), quiet: false });
 }
 
@@ -367,6 +371,7 @@ export function showDefinition(name: string | null) {
 
 /** Opens a file at a place of its text. */
 export async function goTo(place: Place, focus = true): Promise<void> {
+  gone.files += 1;
   try {
     await open(place.path);
   } catch (error) {
@@ -378,6 +383,7 @@ export async function goTo(place: Place, focus = true): Promise<void> {
 }
 
 export async function openFile(path: string, view?: View): Promise<void> {
+  gone.files += 1;
   try {
     await open(path);
     const kind = get().files.find((file) => file.path === path)?.kind;

@@ -7,6 +7,7 @@ import { existing } from "../views";
 import {
   addConflict,
   flush,
+  gone,
   keepUnsaved,
   loadFiles,
   notify,
@@ -90,13 +91,19 @@ function isKnown(path: string | null): path is string {
   return get().buffers[path] !== undefined || get().files.some((file) => file.path === path);
 }
 
+/** Where people had gone when the address last changed: where they go after it counts more than the address. */
+let since = { ...gone };
+
 async function showAddress() {
   const { path, view, statement } = parseAddress(location.hash);
+  const before = since;
   const known = isKnown(path) ? path : null;
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
   if (path && !known) notify("error", texts.errors.noFile(path), target ? texts.errors.instead(target) : "");
-  set({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
+  if (gone.files !== before.files) return;
+  const stays = gone.views !== before.views;
+  set({ active: target, ...(view && !stays && { view: existing(view) }), statement, quiet: true });
   wanted = statement;
   if (get().check.state === "done") await showWanted();
 }
@@ -135,6 +142,7 @@ function followAddress() {
     },
   );
   const show = () => {
+    since = { ...gone };
     if (get().ready) void showAddress().catch(tell);
   };
   addEventListener("popstate", show);

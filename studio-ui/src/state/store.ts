@@ -74,6 +74,9 @@ export interface Check {
   error: string | null;
 }
 
+/** The height of the panel below the views that nobody has set: as high as its content, at most this. */
+export const BOTTOM = 136;
+
 /** The panels around the view: their sizes in pixels, and which are open. All of it is kept in the browser. */
 export interface Panels {
   left: number;
@@ -199,7 +202,7 @@ export const useStudio = create<Studio>()(
       panels: {
         left: 240,
         right: 300,
-        bottom: 136,
+        bottom: BOTTOM,
         files: 0,
         properties: 0,
         leftOpen: true,

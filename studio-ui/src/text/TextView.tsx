@@ -51,7 +51,9 @@ function factsOf(
   outline: CheckAnswer["outline"],
   plan: PlanAnswer | null,
   job: Job | null,
-): Fact[] {
+): Fact[] | null {
+  // without a plan, as while there are errors
+  if (!plan && outline.length) return null;
   const t = texts.side;
   const out: Fact[] = [];
   for (const entry of outline) {
@@ -69,6 +71,7 @@ function factsOf(
     ];
     out.push({
       line: entry.span.line,
+      end: entry.span.end_line,
       name: entry.name,
       found,
       key,

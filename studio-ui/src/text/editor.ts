@@ -50,8 +50,9 @@ import type { Edit, OutlineEntry, Problem, Words } from "../api/types";
 import { type Asked, isRules, type Step, say } from "../state/actions";
 import type { Buffer, Place } from "../state/store";
 import { texts } from "../texts";
+import { searchCount } from "./count";
 import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
-import { type Fact, facts, setFacts } from "./facts";
+import { type Fact, facts, keepFacts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
 import { fromOffset, offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
 import { startRename } from "./rename";
@@ -300,6 +301,7 @@ export class Editor {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         search({ top: true }),
+        searchCount,
         EditorState.phrases.of(texts.text.phrases),
         language.of(this.language(words)),
         colours,
@@ -400,8 +402,9 @@ export class Editor {
     this.view.dispatch({ effects: setMarks.of(marks) });
   }
 
-  setFacts(list: readonly Fact[]) {
-    this.view.dispatch({ effects: setFacts.of(list) });
+  /** What is known of the definitions; null: nothing new. */
+  setFacts(list: readonly Fact[] | null) {
+    this.view.dispatch({ effects: list ? setFacts.of(list) : keepFacts.of(null) });
   }
 
   undo() {

@@ -1,10 +1,12 @@
 /** The gutter beside definitions: detections of the last run, unbounded state, the key. */
-import { RangeSet, StateEffect, StateField } from "@codemirror/state";
+import { type EditorState, RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
 import { type EditorView, GutterMarker, gutter } from "@codemirror/view";
 
 export interface Fact {
   /** the line of the definition, from 1 */
   line: number;
+  /** its last line */
+  end: number;
   name: string;
   found: number | null;
   key: string[];
@@ -69,22 +71,76 @@ export function short(n: number): string {
 }
 
 export const setFacts = StateEffect.define<readonly Fact[]>();
+/** Nothing new is known, as while a statement is wrong: those of statements that have not changed stay. */
+export const keepFacts = StateEffect.define<null>();
 
-const field = StateField.define<RangeSet<GutterMarker>>({
-  create: () => RangeSet.empty,
-  update(markers, transaction) {
-    let out = markers.map(transaction.changes);
-    for (const effect of transaction.effects) {
-      if (!effect.is(setFacts)) continue;
-      const { doc } = transaction.state;
-      const ranges = effect.value
-        .filter((fact) => fact.line >= 1 && fact.line <= doc.lines)
-        .map((fact) => new FactMarker(fact).range(doc.line(fact.line).from));
-      out = RangeSet.of(ranges, true);
+/** A fact with the lines of its definition, which move as the text around them changes. */
+interface Placed {
+  fact: Fact;
+  from: number;
+  to: number;
+  text: string;
+}
+
+interface Shown {
+  placed: readonly Placed[];
+  markers: RangeSet<GutterMarker>;
+}
+
+function shown(placed: readonly Placed[]): Shown {
+  return {
+    placed,
+    markers: RangeSet.of(
+      placed.map((one) => new FactMarker(one.fact).range(one.from)),
+      true,
+    ),
+  };
+}
+
+function place(list: readonly Fact[], doc: Text): Placed[] {
+  return list
+    .filter((fact) => fact.line >= 1 && fact.line <= doc.lines)
+    .map((fact) => {
+      const { from } = doc.line(fact.line);
+      const { to } = doc.line(Math.min(doc.lines, Math.max(fact.line, fact.end)));
+      return { fact, from, to, text: doc.sliceString(from, to) };
+    });
+}
+
+/** Does the definition still have its lines for itself, and are they the same? */
+function isSame({ from, to, text }: Placed, doc: Text): boolean {
+  if (from > to || doc.lineAt(from).from !== from || doc.lineAt(to).to !== to) return false;
+  return doc.sliceString(from, to) === text;
+}
+
+const field = StateField.define<Shown>({
+  create: () => shown([]),
+  update(before, { changes, docChanged, effects, newDoc }) {
+    let out = before;
+    if (docChanged)
+      out = {
+        placed: before.placed.map((one) => ({
+          ...one,
+          from: changes.mapPos(one.from, 1),
+          to: changes.mapPos(one.to, -1),
+        })),
+        markers: before.markers.map(changes),
+      };
+    for (const effect of effects) {
+      if (effect.is(setFacts)) out = shown(place(effect.value, newDoc));
+      else if (effect.is(keepFacts)) out = shown(out.placed.filter((one) => isSame(one, newDoc)));
     }
     return out;
   },
 });
+
+/** The names beside the text, with the lines where they stand. */
+export function factsIn(state: EditorState): [string, number][] {
+  const out: [string, number][] = [];
+  for (const at = state.field(field).markers.iter(); at.value; at.next())
+    out.push([(at.value as FactMarker).fact.name, state.doc.lineAt(at.from).number]);
+  return out;
+}
 
 /** The gutter; `onClick` is told the line that is clicked. */
 export function facts(onClick: (view: EditorView, line: number) => void) {
@@ -92,7 +148,7 @@ export function facts(onClick: (view: EditorView, line: number) => void) {
     field,
     gutter({
       class: "cm-facts",
-      markers: (view) => view.state.field(field),
+      markers: (view) => view.state.field(field).markers,
       domEventHandlers: {
         click(view, block) {
           onClick(view, view.state.doc.lineAt(block.from).number);

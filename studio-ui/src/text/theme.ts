@@ -131,7 +131,14 @@ const LOOK = {
     fontFamily: "var(--font)",
   },
   ".cm-panel.cm-search br": { display: "none" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: "0" },
   ".cm-panel.cm-search label": { fontSize: "12px", display: "flex", alignItems: "center", gap: "4px" },
+  ".cm-search-count": {
+    minWidth: "64px",
+    color: "var(--dim)",
+    fontSize: "12px",
+    fontVariantNumeric: "tabular-nums",
+  },
   ".cm-panel.cm-search [name=close]": {
     top: "4px",
     right: "8px",
@@ -149,7 +156,7 @@ const LOOK = {
     height: "26px",
     padding: "0 8px",
     margin: "0",
-    width: "160px",
+    width: "140px",
   },
   ".cm-button": {
     backgroundImage: "none",

@@ -184,3 +184,25 @@ def test_hover_and_marks_in_the_gutter(serve: Callable[..., Any], visit: Callabl
     expect(page.locator(".fact-found")).to_have_text(["3", "9"])
     page.locator(".fact-found").last.click()
     expect(page.get_by_role("region", name="Properties")).to_contain_text("TimeOnLabor")
+    # while one statement is wrong, what is known of the others stays
+    editor(page).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text("\ncreate pattern Wrong as Nothing((")
+    expect(page.get_by_test_id("check-status")).not_to_have_attribute("data-errors", "0")
+    page.wait_for_timeout(500)
+    expect(page.locator(".fact-found")).to_have_text(["3", "9"])
+
+
+def test_the_search_counts_its_matches(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    page = visit(serve(name="counted", files={"heat.tesla": HEAT}), "/heat.tesla/text")
+    editor(page).click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Control+f")
+    page.keyboard.type("temp")
+    count = page.locator(".cm-search-count")
+    expect(count).to_have_text("3 matches")
+    page.keyboard.press("Enter")
+    expect(count).to_have_text("1 of 3")
+    page.get_by_role("textbox", name="Find").fill("tempest")
+    page.keyboard.press("Enter")
+    expect(count).to_have_text("no match")

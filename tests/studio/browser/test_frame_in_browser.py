@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -84,16 +85,41 @@ def test_problems_are_a_line_while_there_are_none(serve: Callable[..., Any], vis
     page.keyboard.press("Control+End")
     page.keyboard.type("\n" * 60 + "define X(v) from Hot() where v = Ht.v")
     expect(page.get_by_test_id("problem")).to_have_count(1)
-    assert height(region) > 100
+    assert height(region) > 50
     expect(page.locator(".cm-activeLine")).to_be_in_viewport(ratio=1)
     inside = page.locator(".cm-scroller").bounding_box()
     line = page.locator(".cm-activeLine").bounding_box()
     assert line["y"] + line["height"] <= inside["y"] + inside["height"] + 1
+    # one problem takes no more than its own room, until somebody drags the line
+    assert height(region) < 110
+    line = page.get_by_role("separator", name="Problems")
+    line.press("ArrowUp")
+    line.press("ArrowUp")
+    assert height(region) > 110
+    line.press("Enter")
+    assert height(region) < 110
+    editor(page).focus()
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
     expect(page.get_by_test_id("problem")).to_have_count(0)
     expect(region).to_contain_text("No problems")
     expect(region.locator(".panel-body")).to_have_count(0)
+
+
+def test_a_tab_that_is_clicked_while_the_page_loads_stays(
+    browser: Any, serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    held: list[Any] = []
+    context.route(re.compile(r"/api/v1/files$"), lambda route: held.append(route), times=1)
+    page = visit(serve("labor"), "/labor.epl/run", context=context)
+    page.get_by_role("tab", name="Plan").click()
+    expect(page.get_by_role("tab", name="Plan")).to_have_attribute("aria-selected", "true")
+    (files,) = held
+    files.continue_()
+    expect(page.get_by_test_id("plan-Duration")).to_be_visible()
+    shown(page, "Plan")
+    page.wait_for_function("location.hash.includes('labor.epl/plan')")
 
 
 def test_drawers_of_a_narrow_window(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
@@ -116,6 +142,15 @@ def test_drawers_of_a_narrow_window(serve: Callable[..., Any], visit: Callable[.
     expect(page.get_by_test_id("constituent").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("region", name="Why")).to_have_count(0)
+    # one that is chosen by keyboard: the focus does not stay behind the veil
+    row = page.get_by_test_id("detection").first
+    row.focus()
+    page.keyboard.press("Enter")
+    side = page.get_by_role("complementary", name="Properties and why")
+    expect(side.get_by_role("button", name="Close panel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(side).to_have_count(0)
+    expect(row).to_be_focused()
 
 
 def test_the_status_bar_counts_the_events(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:

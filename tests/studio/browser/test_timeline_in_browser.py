@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,31 @@ def test_a_selection_of_time_and_of_a_type_narrow_the_table(
     page.get_by_role("button", name="Clear selection").click()
     expect(rows).to_have_count(3)
     expect(page.get_by_role("columnheader", name="last_delay")).to_be_visible()
+
+
+def test_the_time_in_view_keeps_its_end_where_there_is_little_room(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    rows = "type,time,value\n" + "".join(f"Temp,2024-01-01T{h:02}:00:00Z,50\n" for h in range(24))
+    files = {"hot.tesla": "define Hot(v) from Temp(value > 45) where v = Temp.value\n", "rows.csv": rows}
+    page = visit(serve(name="day", files=files), "/hot.tesla/run", viewport={"width": 1600, "height": 800})
+    run(page)
+    expect(page.get_by_test_id("detection")).not_to_have_count(0)
+    page.get_by_test_id("timeline").focus()
+    for _ in range(2):
+        page.keyboard.press("+")
+    shown = page.locator(".timeline-day")
+    expect(shown).to_have_text(re.compile(r"2024-01-01 \d\d:\d\d:\d\d – \d\d:\d\d:\d\d UTC"))
+    whole = shown.inner_text()
+    seen = set()
+    for width in (1600, 1400, 1280, 1160, 1090, 1030):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(100)
+        assert shown.evaluate("element => element.scrollWidth <= element.clientWidth")
+        assert shown.inner_text().removesuffix(" UTC")[-5:] in whole  # it ends with a time, to the second or the minute
+        assert shown.get_attribute("title") == whole
+        seen.add(shown.inner_text())
+    assert len(seen) > 1
 
 
 def test_a_run_is_there_after_a_reload_and_beside_the_next_one(
