@@ -83,7 +83,7 @@ def pipelines(repetitions: int) -> Report:
             None if work.rate is None else work.rate / 1e6, ratio(rate, work.rate), work.target or None,
         )  # fmt: skip
     report.notes.append("checksums are those of pipes.md, section 9; `wanted`: ours to BeepBeep in one run")
-    report.notes.append("BeepBeep is not on Maven Central: its rates were recorded on another machine, for orientation")
+    report.notes.append("BeepBeep is not on Maven Central: its rates were recorded, for orientation")
     return report
 
 
