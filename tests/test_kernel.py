@@ -437,3 +437,12 @@ def test_a_copy_of_a_process_starts_its_own(made: Make, monkeypatch: pytest.Monk
     beside.leave()
     beside.leave()  # once more does no harm
     process.wait()
+
+
+@pytest.mark.parametrize("line", kernelwork.all_lines())
+def test_kernels_to_compile_in_advance_are_there(line: str) -> None:
+    module, name, *kinds = line.split(" ")
+    kernel = getattr(importlib.import_module(module), name)
+    assert isinstance(kernel, Kernel)
+    # a kernel with a signature has its kinds there
+    assert len(kinds) == (0 if kernel.signature else kernel.py_func.__code__.co_argcount)
