@@ -8,6 +8,7 @@ import {
   addConflict,
   flush,
   keepUnsaved,
+  leaveFor,
   loadFiles,
   notify,
   open,
@@ -96,7 +97,7 @@ async function showAddress() {
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
   if (path && !known) notify("error", texts.errors.noFile(path), target ? texts.errors.instead(target) : "");
-  set({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
+  await leaveFor({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
   wanted = statement;
   if (get().check.state === "done") await showWanted();
 }
