@@ -6,6 +6,7 @@ import {
   changeText,
   followTexts,
   messageOf,
+  notify,
   say,
   takeSteps,
   tell,
@@ -30,9 +31,25 @@ interface Kept {
 interface Job {
   id: string;
   change: Change;
+  /** a draft that waits for an answer is sent again, as it is */
+  again?: boolean;
+}
+
+/** A draft only because nobody has answered: it becomes text when somebody does. */
+interface Unanswered {
+  path: string;
+  id: string;
+  /** what the text said of the statement: if it says something else by then, people decide */
+  base: Canvas | null;
 }
 
 const DELAY = 150;
+let unanswered: Unanswered[] = [];
+/** How long a server or worker that has given no answer is left alone, in ms; doubled each time. */
+const SHORTEST = 500;
+const LONGEST = 15_000;
+let pause = SHORTEST;
+let asking: ReturnType<typeof setTimeout> | undefined;
 let queue: Job[] = [];
 let working = false;
 let idle: (() => void)[] = [];
@@ -134,23 +151,60 @@ function typesKey(): string {
 
 let readWith = "";
 
-async function read(): Promise<void> {
+/** No answer now, but one later: of no server, of a worker that restarts, of a token that is another one. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true;
+  return error instanceof ApiError && [401, 409, 429, 502, 503, 504].includes(error.status);
+}
+
+/** Asks again in a while; without a server when there is one. */
+function askLater() {
+  clearTimeout(asking);
+  asking = setTimeout(() => {
+    if (working) askLater();
+    else if (get().connection === "connected") void read();
+  }, pause);
+  pause = Math.min(2 * pause, LONGEST);
+}
+
+/** False if there was no answer. */
+async function read(): Promise<boolean> {
   const path = get().active;
-  if (!isDrawn(path) || !get().buffers[path]) return;
+  if (!isDrawn(path) || !get().buffers[path]) return true;
   const mine = ++version;
   const text = textOf(path);
   readWith = typesKey();
+  let answered = true;
   try {
     const { statements, problems } = await api.graph(path, text, unsavedTexts());
-    if (mine !== version) return;
+    if (mine !== version) return true;
     setGraph({ path, text, statements, problems, failed: null });
     await checkDrafts(mine);
+    pause = SHORTEST;
+    if (mine === version) sendAgain(path);
   } catch (error) {
-    if (mine !== version || error instanceof ConnectionLost) return;
-    if (error instanceof ApiError && error.kind === "cancelled") return readSoon();
-    setGraph({ path, text, statements: [], problems: [], failed: messageOf(error) });
+    answered = !isPassing(error);
+    if (!answered) askLater();
+    if (mine !== version || error instanceof ConnectionLost) return answered;
+    // what was drawn before stays until there is an answer
+    if (answered || getGraph().path !== path)
+      setGraph({ path, text, statements: [], problems: [], failed: messageOf(error) });
   }
   if (mine === version) follow();
+  return answered;
+}
+
+/** Sends the drafts of a file that nobody has answered yet. */
+function sendAgain(path: string) {
+  const state = getGraph();
+  const own = unanswered.filter((one) => one.path === path);
+  unanswered = unanswered.filter((one) => one.path !== path);
+  for (const { id, base } of own) {
+    const now = statementOf(state, id)?.canvas ?? null;
+    const same = base && now ? sameDrawing(base, now) : base === now;
+    if (same && draftOf(state, id)) queue.push({ id, change: (canvas) => canvas, again: true });
+  }
+  if (queue.length) void work();
 }
 
 /** What the drafts of the file lack now. */
@@ -201,14 +255,14 @@ export function edit(change: Change, selected?: readonly string[]): Canvas | nul
 async function work() {
   if (working) return;
   working = true;
-  try {
-    while (queue.length) {
-      const [job] = queue;
-      if (job && (await done(job))) queue.shift();
-    }
-  } catch (error) {
-    queue = [];
-    tell(error, texts.graph.notDrawn);
+  for (let job = queue[0]; job; job = queue[0]) {
+    const { path } = getGraph();
+    const over = await done(job).catch((error) => {
+      tell(error, texts.graph.notDrawn);
+      return true;
+    });
+    // another file may be shown now, with edits of its own
+    if (over && getGraph().path === path) queue.shift();
   }
   working = false;
   show();
@@ -217,21 +271,39 @@ async function work() {
   readSoon(0);
 }
 
+/** The edit is kept as a draft, and sent again when somebody answers. */
+async function keep(path: string, job: Job, next: Canvas) {
+  const state = getGraph();
+  const base = statementOf(state, job.id)?.canvas ?? null;
+  unanswered = [
+    ...unanswered.filter((one) => one.path !== path || one.id !== job.id),
+    { path, id: job.id, base },
+  ];
+  if (next !== draftOf(state, job.id)) await step(path, job.id, { draft: next });
+  askLater();
+}
+
 /** True if the edit is done or has nothing to do; false if it is to be tried again, on a newer text. */
 async function done(job: Job): Promise<boolean> {
   const { path } = getGraph();
   if (!path || path !== get().active) return true;
-  if (getGraph().text !== textOf(path)) {
-    await read();
-    if (getGraph().text !== textOf(path)) return false;
-  }
+  const answered = getGraph().text === textOf(path) || (await read());
   const state = getGraph();
+  if (answered && state.text !== textOf(path)) return false;
   const text = state.text ?? "";
   const before = committed(state, job.id);
-  if (!before) return true;
+  if (!before) {
+    notify("error", texts.graph.notDrawn, state.failed ?? texts.graph.isGone(job.id));
+    return true;
+  }
+  if (job.again && !draftOf(state, job.id)) return true;
   const next = job.change(before);
-  if (next === before) return true;
-  if (sameDrawing(before, next)) {
+  if (next === before && !job.again) return true;
+  if (!answered) {
+    await keep(path, job, next);
+    return true;
+  }
+  if (!job.again && sameDrawing(before, next)) {
     await step(path, job.id, draftOf(state, job.id) ? { draft: next } : { places: placesOf(next) });
     return true;
   }
@@ -240,15 +312,15 @@ async function done(job: Job): Promise<boolean> {
   try {
     answer = await api.canvas(path, text, unsavedTexts(), inText, next);
   } catch (error) {
-    if (!(error instanceof ConnectionLost)) throw error;
-    // it is kept, and checked when the server is back
-    await step(path, job.id, { draft: next });
+    if (!isPassing(error)) throw error;
+    await keep(path, job, next);
     return true;
   }
+  pause = SHORTEST;
   if (textOf(path) !== text) return false;
   if (answer.text === null) {
     setGraph(({ faults }) => ({ faults: { ...faults, [job.id]: answer.problems } }));
-    await step(path, job.id, { draft: next });
+    if (!job.again) await step(path, job.id, { draft: next });
   } else await write(path, job.id, next, answer);
   return true;
 }
@@ -281,7 +353,7 @@ async function write(path: string, id: string, drawn: Canvas, answer: CanvasAnsw
   queue = queue.map((job) =>
     job.id !== id
       ? job
-      : { id: now, change: (canvas) => renamedIds(job.change(renamedIds(canvas, names)), renamed) },
+      : { ...job, id: now, change: (canvas) => renamedIds(job.change(renamedIds(canvas, names)), renamed) },
   );
   const others = state.problems.filter((one) => one.definition !== id && one.definition !== now);
   const told = problems.map((one) => ({ ...one, definition: now }));
@@ -403,6 +475,8 @@ function withDrawings(project: Project, path: string): Project {
 }
 
 let wanted = new Set<string>();
+/** Files whose drafts and places the server has refused: what is drawn here stays. */
+const refused = new Set<string>();
 let written = 0;
 
 /** Drafts and places are kept at once, one file after the other; the last state counts. */
@@ -415,8 +489,9 @@ async function persist(path: string): Promise<void> {
     wanted = new Set();
     for (const one of paths) {
       const { project } = get();
-      if (stable(withDrawings(project, one)) !== stable(project))
-        await changeProject((now) => withDrawings(now, one));
+      if (stable(withDrawings(project, one)) === stable(project)) continue;
+      if (await changeProject((now) => withDrawings(now, one))) refused.delete(one);
+      else refused.add(one);
     }
   }
   writing = false;
@@ -443,15 +518,19 @@ function adopt() {
     later = setTimeout(adopt, ECHO);
     return;
   }
-  const { project } = get();
-  const drafts = Object.fromEntries(
+  const { project, projectWrong } = get();
+  if (projectWrong !== null) return;
+  const state = getGraph();
+  const own = <T>(of: Record<string, T>) =>
+    Object.fromEntries(Object.entries(of).filter(([path]) => refused.has(path)));
+  const kept = Object.fromEntries(
     Object.entries(project.drafts ?? {}).map(([path, own]) => [
       path,
       Object.fromEntries(Object.entries(own).map(([id, { canvas }]) => [id, canvas])),
     ]),
   );
-  const layout = project.layout ?? {};
-  const state = getGraph();
+  const drafts = { ...kept, ...own(state.drafts) };
+  const layout = { ...project.layout, ...own(state.layout) };
   const part = (of: Record<string, object>) =>
     stable(Object.fromEntries(Object.entries(of).filter(([, own]) => Object.keys(own).length)));
   if (part(drafts) === part(state.drafts) && part(layout) === part(state.layout)) return;
@@ -505,7 +584,7 @@ useStudio.subscribe(
 useStudio.subscribe(
   (state) => state.connection,
   (state) => {
-    if (state === "connected" && reads()) void read();
+    if (state === "connected" && (reads() || unanswered.length)) void read();
   },
 );
 
