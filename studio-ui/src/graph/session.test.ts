@@ -3,6 +3,7 @@ import type { Canvas, Edit } from "../api/types";
 import { openFile, replaceText, type Step, setEditor, stepDone, textOf } from "../state/actions";
 import { loadProject } from "../state/project";
 import { type Buffer, get, set } from "../state/store";
+import type { Unsaved } from "../state/unsaved";
 import { newCanvas, withHead } from "./model";
 import { begin, edit } from "./session";
 import { getGraph, setGraph } from "./state";
@@ -23,7 +24,20 @@ const refused = (status: number) =>
     status,
   });
 
-vi.mock("../state/unsaved", () => ({ keep: async () => {}, forget: async () => {}, kept: async () => [] }));
+/** What the browser keeps. */
+let browser: Unsaved[] = [];
+const others = (project: string, path: string) =>
+  browser.filter((one) => one.project !== project || one.path !== path);
+
+vi.mock("../state/unsaved", () => ({
+  keep: async (one: Unsaved) => {
+    browser = [...others(one.project, one.path), one];
+  },
+  forget: async (project: string, path: string) => {
+    browser = others(project, path);
+  },
+  kept: async (project: string) => browser.filter((one) => one.project === project),
+}));
 vi.stubGlobal("requestAnimationFrame", (call: () => void) => call());
 vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
   const call = address.replace("./api/v1/", "");
@@ -250,4 +264,27 @@ it("keeps a drawing while studio.json is wrong", async () => {
   await mended;
   expect(draft()).toBe("wrong");
   expect(draftOnDisk()).toBe("wrong");
+});
+
+it("keeps a drawing in the browser until studio.json has it", async () => {
+  const own = () => browser.filter((one) => one.path === "a.epl" && one.project.endsWith(" drawings"));
+  fails = { "": 0 };
+  set({ connection: "lost" });
+  setWhere("x > 2");
+  await later(5000);
+  const entries = own();
+  expect(entries.length).toBe(1);
+  fails = {};
+  const back = reconnect();
+  await later(5000);
+  await back;
+  expect(own()).toEqual([]);
+  // another page, which begins with what the browser has kept
+  replaceText("a.epl", "x > 1");
+  browser = [...browser, ...entries];
+  set({ ready: true });
+  await later(5000);
+  expect(textOf("a.epl")).toBe("x > 2");
+  expect(draft()).toBeUndefined();
+  expect(own()).toEqual([]);
 });

@@ -13,8 +13,9 @@ import {
   textOf,
   unsavedTexts,
 } from "../state/actions";
-import { changeProject } from "../state/project";
+import { allWritten, changeProject } from "../state/project";
 import { get, set, useStudio } from "../state/store";
+import * as browser from "../state/unsaved";
 import { texts } from "../texts";
 import { type Change, newCanvas, type Places, placesOf, renamedIds, sameDrawing, withPlaces } from "./model";
 import { draftOf, drawable, type GraphState, getGraph, setGraph, statementOf } from "./state";
@@ -194,10 +195,14 @@ async function read(): Promise<boolean> {
   return answered;
 }
 
+function unansweredOf(path: string): Unanswered[] {
+  return unanswered.filter((one) => one.path === path);
+}
+
 /** Sends the drafts of a file that nobody has answered yet. */
 function sendAgain(path: string) {
   const state = getGraph();
-  const own = unanswered.filter((one) => one.path === path);
+  const own = unansweredOf(path);
   unanswered = unanswered.filter((one) => one.path !== path);
   for (const { id, base } of own) {
     const now = statementOf(state, id)?.canvas ?? null;
@@ -484,9 +489,11 @@ async function persist(path: string): Promise<void> {
   wanted.add(path);
   if (writing) return;
   writing = true;
+  const all = new Set<string>();
   while (wanted.size) {
     const paths = wanted;
     wanted = new Set();
+    for (const one of paths) all.add(one);
     for (const one of paths) {
       const { project } = get();
       if (stable(withDrawings(project, one)) === stable(project)) continue;
@@ -496,6 +503,44 @@ async function persist(path: string): Promise<void> {
   }
   writing = false;
   written = Date.now();
+  for (const one of all) void keepInBrowser(one);
+}
+
+/** Beside the texts of a project in the browser, and not among them. */
+const drawingsOf = (mark: string) => `${mark} drawings`;
+/** Files whose drawings the browser keeps. */
+const inBrowser = new Set<string>();
+
+/** What `studio.json` has not yet is kept in the browser, so that a page that is closed or reloaded does not lose it. */
+async function keepInBrowser(path: string): Promise<void> {
+  if (allWritten() && !refused.size) return forgetInBrowser();
+  inBrowser.add(path);
+  const { drafts, layout } = getGraph();
+  const own = { drafts: drafts[path] ?? {}, layout: layout[path] ?? {}, unanswered: unansweredOf(path) };
+  const entry = { project: drawingsOf(get().mark), path, text: JSON.stringify(own), saved: "", etag: null };
+  await browser.keep(entry).catch((error) => tell(error, texts.errors.notKept));
+}
+
+async function forgetInBrowser(): Promise<void> {
+  const paths = [...inBrowser];
+  inBrowser.clear();
+  for (const path of paths)
+    await browser.forget(drawingsOf(get().mark), path).catch((error) => tell(error, texts.errors.notKept));
+}
+
+/** Drawings that the browser has kept come back, and go to `studio.json`. */
+async function restore(): Promise<void> {
+  for (const { path, text } of await browser.kept(drawingsOf(get().mark)).catch(() => [])) {
+    const own = JSON.parse(text);
+    inBrowser.add(path);
+    unanswered = [...unanswered.filter((one) => one.path !== path), ...own.unanswered];
+    setGraph(({ drafts, layout }) => ({
+      drafts: { ...drafts, [path]: own.drafts },
+      layout: { ...layout, [path]: own.layout },
+    }));
+    void persist(path);
+    if (reads() && path === get().active) void read();
+  }
 }
 
 /** A value as text that does not depend on the order of members. */
@@ -588,8 +633,26 @@ useStudio.subscribe(
   },
 );
 
+useStudio.subscribe(
+  (state) => state.projectEtag,
+  () => {
+    if (allWritten() && !refused.size) void forgetInBrowser();
+  },
+);
+
+let begun = false;
+
+/** What the project and the browser have of drawings, once both are known. */
+function takeKept() {
+  if (begun || !get().ready) return;
+  begun = true;
+  void restore();
+}
+useStudio.subscribe((state) => state.ready, takeKept);
+
 /** Called when the view is first shown. */
 export function begin() {
   adopt();
+  takeKept();
   readSoon(0);
 }

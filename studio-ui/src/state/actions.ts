@@ -59,7 +59,7 @@ export function addWork(idle: () => Promise<void>) {
 }
 
 /** Resolves when what was edited anywhere is in the texts. */
-async function edits(): Promise<void> {
+export async function edits(): Promise<void> {
   for (const idle of workers) await idle();
 }
 

@@ -11,6 +11,8 @@ type Change = (project: Project) => Project;
 let queue: Promise<void> = Promise.resolve();
 /** Changes that are not on disk yet: made again behind every reading, and written with the next one. */
 const unwritten: Change[] = [];
+/** Is all that was changed on disk? */
+export const allWritten = () => unwritten.length === 0;
 /** Changes that the server has refused for good, as the project would be wrong with them. */
 const refused = new WeakSet<Change>();
 

@@ -6,9 +6,9 @@ import { texts } from "../texts";
 import { existing } from "../views";
 import {
   addConflict,
+  edits,
   flush,
   keepUnsaved,
-  leaveFor,
   loadFiles,
   notify,
   open,
@@ -97,7 +97,8 @@ async function showAddress() {
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
   if (path && !known) notify("error", texts.errors.noFile(path), target ? texts.errors.instead(target) : "");
-  await leaveFor({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
+  await edits();
+  set({ active: target, ...(view && { view: existing(view) }), statement, quiet: true });
   wanted = statement;
   if (get().check.state === "done") await showWanted();
 }
@@ -132,7 +133,7 @@ function followAddress() {
   useStudio.subscribe(
     (state) => state.check.state,
     (state) => {
-      if (state === "done") void showWanted();
+      if (state === "done") void showWanted().then(write);
     },
   );
   const show = () => {

@@ -220,3 +220,28 @@ def test_a_wrong_drawing_made_without_a_server_is_kept_as_a_draft(
     expect(condition).to_have_value("a9.ts > 4")
     assert "a9.ts > 4" in served.read("studio.json")
     assert served.read("a.epl") == RULES
+
+
+def test_a_drawing_edited_without_a_server_comes_back_in_another_page(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve(name="token-drawing", files={"a.epl": RULES})
+    page = visit(served, "/a.epl/graph/Long")
+    for part in ("Failed to load resource", "ERR_"):
+        page.watched.allow(part)
+    checked(page, 0)
+    page.get_by_test_id("node-a1").click()
+    served.stop()
+    expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
+    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
+    condition.fill("ts > 4")
+    condition.press("Enter")
+    expect(page.get_by_test_id("epl-preview")).to_have_attribute("data-state", "draft")
+    served.token += "new"
+    served.start()
+    expect(page.get_by_text("restarted with another token")).to_be_visible(timeout=30_000)
+    page.goto(served.url)
+    shown = page.get_by_test_id("epl-preview")
+    expect(shown).to_have_attribute("data-state", "valid")
+    expect(shown).to_contain_text("Patient(ts > 4)")
+    expect(page.get_by_test_id("dirty")).to_have_count(1)
