@@ -379,6 +379,7 @@ export const texts = {
     failed: "The text could not be drawn",
     notDrawn: "The edit could not be made",
     notShown: "the text editor does not show this file",
+    isGone: (name: string) => `the text no longer has ${name}`,
     preview: "EPL",
     valid: "as in the text",
     draft: "Draft",

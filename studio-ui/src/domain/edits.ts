@@ -15,7 +15,8 @@ addWork(async () => {
 
 /** What a change is refused for; null if it was made. */
 export function change(...changes: DomainChange[]): Promise<Problem[] | null> {
-  const next = last.then(() => make(changes));
+  const path = get().active;
+  const next = last.then(() => make(path, changes));
   last = next.catch(() => {});
   return next;
 }
@@ -40,8 +41,7 @@ export function editBetween(before: string, after: string): Edit[] {
   ];
 }
 
-async function make(changes: readonly DomainChange[]): Promise<Problem[] | null> {
-  const path = get().active;
+async function make(path: string | null, changes: readonly DomainChange[]): Promise<Problem[] | null> {
   if (!path) return null;
   const before = textOf(path);
   let now = before;
@@ -53,7 +53,7 @@ async function make(changes: readonly DomainChange[]): Promise<Problem[] | null>
       now = answer.text;
       edits = answer.edits;
     }
-    if (textOf(path) !== before) return make(changes); // the text was edited meanwhile
+    if (textOf(path) !== before) return make(path, changes); // the text was edited meanwhile
     if (changes.length > 1) edits = editBetween(before, now);
     if (edits.length && !(await changeText(path, edits, null))) throw new Error(texts.graph.notShown);
     await readDrawings();

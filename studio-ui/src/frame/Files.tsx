@@ -5,7 +5,7 @@ import { Button, IconButton } from "../parts/Button";
 import { Empty } from "../parts/Empty";
 import { Panel } from "../parts/Panel";
 import { Tree, type TreeNode } from "../parts/Tree";
-import { openFile } from "../state/actions";
+import { leaveFor, openFile } from "../state/actions";
 import { set, usePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
@@ -114,7 +114,7 @@ export function Files() {
         onAct={(path) => void openFile(path)}
         onDelete={(path) => {
           if (files.some((file) => file.path === path && file.writable))
-            set({ active: path, dialog: "delete-file" });
+            void leaveFor({ active: path, dialog: "delete-file" });
         }}
       />
       {ready && all.length === 0 ? (

@@ -6,10 +6,10 @@ import { ErrorBox } from "../parts/Empty";
 import { Linked } from "../parts/Linked";
 import { linksOf } from "../parts/links";
 import { Panel } from "../parts/Panel";
-import { goTo, goToDefinition } from "../state/actions";
+import { goTo, goToDefinition, leaveFor } from "../state/actions";
 import { sorted } from "../state/checking";
 import { merged } from "../state/problems";
-import { get, type Place, set, togglePanel, useStudio } from "../state/store";
+import { get, type Place, togglePanel, useStudio } from "../state/store";
 import { texts } from "../texts";
 
 const SHOWN = 500;
@@ -20,7 +20,7 @@ export function goToProblem(problem: Problem) {
   const { view, drawn } = get();
   const isDrafted = drawn.includes(problem) && !problem.span;
   if (problem.file && problem.definition && (isDrafted || (problem.node && view === "Graph"))) {
-    set({
+    void leaveFor({
       active: problem.file,
       view: "Graph",
       statement: problem.definition,

@@ -6,14 +6,16 @@ import {
   changeText,
   followTexts,
   messageOf,
+  notify,
   say,
   takeSteps,
   tell,
   textOf,
   unsavedTexts,
 } from "../state/actions";
-import { changeProject } from "../state/project";
+import { allWritten, changeProject } from "../state/project";
 import { get, set, useStudio } from "../state/store";
+import * as browser from "../state/unsaved";
 import { texts } from "../texts";
 import { type Change, newCanvas, type Places, placesOf, renamedIds, sameDrawing, withPlaces } from "./model";
 import { draftOf, drawable, type GraphState, getGraph, setGraph, statementOf } from "./state";
@@ -30,9 +32,25 @@ interface Kept {
 interface Job {
   id: string;
   change: Change;
+  /** a draft that waits for an answer is sent again, as it is */
+  again?: boolean;
+}
+
+/** A draft only because nobody has answered: it becomes text when somebody does. */
+interface Unanswered {
+  path: string;
+  id: string;
+  /** what the text said of the statement: if it says something else by then, people decide */
+  base: Canvas | null;
 }
 
 const DELAY = 150;
+let unanswered: Unanswered[] = [];
+/** How long a server or worker that has given no answer is left alone, in ms; doubled each time. */
+const SHORTEST = 500;
+const LONGEST = 15_000;
+let pause = SHORTEST;
+let asking: ReturnType<typeof setTimeout> | undefined;
 let queue: Job[] = [];
 let working = false;
 let idle: (() => void)[] = [];
@@ -134,23 +152,64 @@ function typesKey(): string {
 
 let readWith = "";
 
-async function read(): Promise<void> {
+/** No answer now, but one later: of no server, of a worker that restarts, of a token that is another one. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true;
+  return error instanceof ApiError && [401, 409, 429, 502, 503, 504].includes(error.status);
+}
+
+/** Asks again in a while; without a server when there is one. */
+function askLater() {
+  clearTimeout(asking);
+  asking = setTimeout(() => {
+    if (working) askLater();
+    else if (get().connection === "connected") void read();
+  }, pause);
+  pause = Math.min(2 * pause, LONGEST);
+}
+
+/** False if there was no answer. */
+async function read(): Promise<boolean> {
   const path = get().active;
-  if (!isDrawn(path) || !get().buffers[path]) return;
+  if (!isDrawn(path) || !get().buffers[path]) return true;
   const mine = ++version;
   const text = textOf(path);
   readWith = typesKey();
+  let answered = true;
   try {
     const { statements, problems } = await api.graph(path, text, unsavedTexts());
-    if (mine !== version) return;
+    if (mine !== version) return true;
     setGraph({ path, text, statements, problems, failed: null });
     await checkDrafts(mine);
+    pause = SHORTEST;
+    if (mine === version) sendAgain(path);
   } catch (error) {
-    if (mine !== version || error instanceof ConnectionLost) return;
-    if (error instanceof ApiError && error.kind === "cancelled") return readSoon();
-    setGraph({ path, text, statements: [], problems: [], failed: messageOf(error) });
+    answered = !isPassing(error);
+    if (!answered) askLater();
+    if (mine !== version || error instanceof ConnectionLost) return answered;
+    // what was drawn before stays until there is an answer
+    if (answered || getGraph().path !== path)
+      setGraph({ path, text, statements: [], problems: [], failed: messageOf(error) });
   }
   if (mine === version) follow();
+  return answered;
+}
+
+function unansweredOf(path: string): Unanswered[] {
+  return unanswered.filter((one) => one.path === path);
+}
+
+/** Sends the drafts of a file that nobody has answered yet. */
+function sendAgain(path: string) {
+  const state = getGraph();
+  const own = unansweredOf(path);
+  unanswered = unanswered.filter((one) => one.path !== path);
+  for (const { id, base } of own) {
+    const now = statementOf(state, id)?.canvas ?? null;
+    const same = base && now ? sameDrawing(base, now) : base === now;
+    if (same && draftOf(state, id)) queue.push({ id, change: (canvas) => canvas, again: true });
+  }
+  if (queue.length) void work();
 }
 
 /** What the drafts of the file lack now. */
@@ -201,14 +260,14 @@ export function edit(change: Change, selected?: readonly string[]): Canvas | nul
 async function work() {
   if (working) return;
   working = true;
-  try {
-    while (queue.length) {
-      const [job] = queue;
-      if (job && (await done(job))) queue.shift();
-    }
-  } catch (error) {
-    queue = [];
-    tell(error, texts.graph.notDrawn);
+  for (let job = queue[0]; job; job = queue[0]) {
+    const { path } = getGraph();
+    const over = await done(job).catch((error) => {
+      tell(error, texts.graph.notDrawn);
+      return true;
+    });
+    // another file may be shown now, with edits of its own
+    if (over && getGraph().path === path) queue.shift();
   }
   working = false;
   show();
@@ -217,21 +276,39 @@ async function work() {
   readSoon(0);
 }
 
+/** The edit is kept as a draft, and sent again when somebody answers. */
+async function keep(path: string, job: Job, next: Canvas) {
+  const state = getGraph();
+  const base = statementOf(state, job.id)?.canvas ?? null;
+  unanswered = [
+    ...unanswered.filter((one) => one.path !== path || one.id !== job.id),
+    { path, id: job.id, base },
+  ];
+  if (next !== draftOf(state, job.id)) await step(path, job.id, { draft: next });
+  askLater();
+}
+
 /** True if the edit is done or has nothing to do; false if it is to be tried again, on a newer text. */
 async function done(job: Job): Promise<boolean> {
   const { path } = getGraph();
   if (!path || path !== get().active) return true;
-  if (getGraph().text !== textOf(path)) {
-    await read();
-    if (getGraph().text !== textOf(path)) return false;
-  }
+  const answered = getGraph().text === textOf(path) || (await read());
   const state = getGraph();
+  if (answered && state.text !== textOf(path)) return false;
   const text = state.text ?? "";
   const before = committed(state, job.id);
-  if (!before) return true;
+  if (!before) {
+    notify("error", texts.graph.notDrawn, state.failed ?? texts.graph.isGone(job.id));
+    return true;
+  }
+  if (job.again && !draftOf(state, job.id)) return true;
   const next = job.change(before);
-  if (next === before) return true;
-  if (sameDrawing(before, next)) {
+  if (next === before && !job.again) return true;
+  if (!answered) {
+    await keep(path, job, next);
+    return true;
+  }
+  if (!job.again && sameDrawing(before, next)) {
     await step(path, job.id, draftOf(state, job.id) ? { draft: next } : { places: placesOf(next) });
     return true;
   }
@@ -240,15 +317,15 @@ async function done(job: Job): Promise<boolean> {
   try {
     answer = await api.canvas(path, text, unsavedTexts(), inText, next);
   } catch (error) {
-    if (!(error instanceof ConnectionLost)) throw error;
-    // it is kept, and checked when the server is back
-    await step(path, job.id, { draft: next });
+    if (!isPassing(error)) throw error;
+    await keep(path, job, next);
     return true;
   }
+  pause = SHORTEST;
   if (textOf(path) !== text) return false;
   if (answer.text === null) {
     setGraph(({ faults }) => ({ faults: { ...faults, [job.id]: answer.problems } }));
-    await step(path, job.id, { draft: next });
+    if (!job.again) await step(path, job.id, { draft: next });
   } else await write(path, job.id, next, answer);
   return true;
 }
@@ -281,7 +358,7 @@ async function write(path: string, id: string, drawn: Canvas, answer: CanvasAnsw
   queue = queue.map((job) =>
     job.id !== id
       ? job
-      : { id: now, change: (canvas) => renamedIds(job.change(renamedIds(canvas, names)), renamed) },
+      : { ...job, id: now, change: (canvas) => renamedIds(job.change(renamedIds(canvas, names)), renamed) },
   );
   const others = state.problems.filter((one) => one.definition !== id && one.definition !== now);
   const told = problems.map((one) => ({ ...one, definition: now }));
@@ -403,6 +480,8 @@ function withDrawings(project: Project, path: string): Project {
 }
 
 let wanted = new Set<string>();
+/** Files whose drafts and places the server has refused: what is drawn here stays. */
+const refused = new Set<string>();
 let written = 0;
 
 /** Drafts and places are kept at once, one file after the other; the last state counts. */
@@ -410,17 +489,58 @@ async function persist(path: string): Promise<void> {
   wanted.add(path);
   if (writing) return;
   writing = true;
+  const all = new Set<string>();
   while (wanted.size) {
     const paths = wanted;
     wanted = new Set();
+    for (const one of paths) all.add(one);
     for (const one of paths) {
       const { project } = get();
-      if (stable(withDrawings(project, one)) !== stable(project))
-        await changeProject((now) => withDrawings(now, one));
+      if (stable(withDrawings(project, one)) === stable(project)) continue;
+      if (await changeProject((now) => withDrawings(now, one))) refused.delete(one);
+      else refused.add(one);
     }
   }
   writing = false;
   written = Date.now();
+  for (const one of all) void keepInBrowser(one);
+}
+
+/** Beside the texts of a project in the browser, and not among them. */
+const drawingsOf = (mark: string) => `${mark} drawings`;
+/** Files whose drawings the browser keeps. */
+const inBrowser = new Set<string>();
+
+/** What `studio.json` has not yet is kept in the browser, so that a page that is closed or reloaded does not lose it. */
+async function keepInBrowser(path: string): Promise<void> {
+  if (allWritten() && !refused.size) return forgetInBrowser();
+  inBrowser.add(path);
+  const { drafts, layout } = getGraph();
+  const own = { drafts: drafts[path] ?? {}, layout: layout[path] ?? {}, unanswered: unansweredOf(path) };
+  const entry = { project: drawingsOf(get().mark), path, text: JSON.stringify(own), saved: "", etag: null };
+  await browser.keep(entry).catch((error) => tell(error, texts.errors.notKept));
+}
+
+async function forgetInBrowser(): Promise<void> {
+  const paths = [...inBrowser];
+  inBrowser.clear();
+  for (const path of paths)
+    await browser.forget(drawingsOf(get().mark), path).catch((error) => tell(error, texts.errors.notKept));
+}
+
+/** Drawings that the browser has kept come back, and go to `studio.json`. */
+async function restore(): Promise<void> {
+  for (const { path, text } of await browser.kept(drawingsOf(get().mark)).catch(() => [])) {
+    const own = JSON.parse(text);
+    inBrowser.add(path);
+    unanswered = [...unanswered.filter((one) => one.path !== path), ...own.unanswered];
+    setGraph(({ drafts, layout }) => ({
+      drafts: { ...drafts, [path]: own.drafts },
+      layout: { ...layout, [path]: own.layout },
+    }));
+    void persist(path);
+    if (reads() && path === get().active) void read();
+  }
 }
 
 /** A value as text that does not depend on the order of members. */
@@ -443,15 +563,19 @@ function adopt() {
     later = setTimeout(adopt, ECHO);
     return;
   }
-  const { project } = get();
-  const drafts = Object.fromEntries(
+  const { project, projectWrong } = get();
+  if (projectWrong !== null) return;
+  const state = getGraph();
+  const own = <T>(of: Record<string, T>) =>
+    Object.fromEntries(Object.entries(of).filter(([path]) => refused.has(path)));
+  const kept = Object.fromEntries(
     Object.entries(project.drafts ?? {}).map(([path, own]) => [
       path,
       Object.fromEntries(Object.entries(own).map(([id, { canvas }]) => [id, canvas])),
     ]),
   );
-  const layout = project.layout ?? {};
-  const state = getGraph();
+  const drafts = { ...kept, ...own(state.drafts) };
+  const layout = { ...project.layout, ...own(state.layout) };
   const part = (of: Record<string, object>) =>
     stable(Object.fromEntries(Object.entries(of).filter(([, own]) => Object.keys(own).length)));
   if (part(drafts) === part(state.drafts) && part(layout) === part(state.layout)) return;
@@ -505,12 +629,30 @@ useStudio.subscribe(
 useStudio.subscribe(
   (state) => state.connection,
   (state) => {
-    if (state === "connected" && reads()) void read();
+    if (state === "connected" && (reads() || unanswered.length)) void read();
   },
 );
+
+useStudio.subscribe(
+  (state) => state.projectEtag,
+  () => {
+    if (allWritten() && !refused.size) void forgetInBrowser();
+  },
+);
+
+let begun = false;
+
+/** What the project and the browser have of drawings, once both are known. */
+function takeKept() {
+  if (begun || !get().ready) return;
+  begun = true;
+  void restore();
+}
+useStudio.subscribe((state) => state.ready, takeKept);
 
 /** Called when the view is first shown. */
 export function begin() {
   adopt();
+  takeKept();
   readSoon(0);
 }

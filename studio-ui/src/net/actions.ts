@@ -3,6 +3,7 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { NetChange, NetFiring, NetOpened, NetOrigin, NetState } from "../api/schema";
 import type { NetMove } from "../api/types";
 import {
+  addWork,
   flush,
   goTo,
   loadFiles,
@@ -398,10 +399,14 @@ export function whyFixed({ source, id, running, stale }: NetView, buffer: { writ
   return running ? t.fixedRunning : null;
 }
 
+/** The last edit, which is on its way to the text until it is done. */
+let editing: Promise<void> = Promise.resolve();
+addWork(() => editing);
+
 /** Changes an element by its text; the file's text follows, unsaved. Returns what is wrong with it. */
 export async function edit(change: NetChange): Promise<string | null> {
   let wrong: string | null = null;
-  await queued(async () => {
+  editing = queued(async () => {
     const { id, source } = getNet();
     if (!id || !source) return;
     try {
@@ -421,6 +426,7 @@ export async function edit(change: NetChange): Promise<string | null> {
         : messageOf(error);
     }
   });
+  await editing;
   return wrong;
 }
 

@@ -353,10 +353,10 @@ export async function chooseMark(type: string, mark: Mark): Promise<void> {
 }
 
 /** Chooses a file of events, or not. */
-export function chooseEvents(entry: EventEntry, chosen: boolean): Promise<void> {
+export async function chooseEvents(entry: EventEntry, chosen: boolean): Promise<void> {
   const entries = withEntry(entriesOf(get()), entry, chosen);
   setRun(({ refused }) => ({ refused: refused?.problems ? refused : null }));
-  return changeProject((project) => withEvents(project, entries));
+  await changeProject((project) => withEvents(project, entries));
 }
 
 /** Copies a file of events into the directory under a new name; the next run reads it. */

@@ -3,7 +3,16 @@ import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Edit, Texts } from "../api/types";
 import { sentences, texts } from "../texts";
 import { existing, type View, viewFor } from "../views";
-import { type Buffer, type Conflict, get, type Notice, type Place, type Selection, set } from "./store";
+import {
+  type Buffer,
+  type Conflict,
+  get,
+  type Notice,
+  type Place,
+  type Selection,
+  type Studio,
+  set,
+} from "./store";
 import { forget, keep } from "./unsaved";
 
 /** What can be asked of the name at the cursor. */
@@ -50,8 +59,14 @@ export function addWork(idle: () => Promise<void>) {
 }
 
 /** Resolves when what was edited anywhere is in the texts. */
-async function edits(): Promise<void> {
+export async function edits(): Promise<void> {
   for (const idle of workers) await idle();
+}
+
+/** Shows another file. Edits go into the file that is shown: those on their way reach their text before. */
+export async function leaveFor(place: Partial<Studio>): Promise<void> {
+  await edits();
+  set(place);
 }
 
 let editor: EditorHandle | null = null;
@@ -378,7 +393,7 @@ export async function goTo(place: Place, focus = true): Promise<void> {
     tell(error);
     return;
   }
-  set({ active: place.path, view: "Text", statement: null, quiet: false, drawer: null });
+  await leaveFor({ active: place.path, view: "Text", statement: null, quiet: false, drawer: null });
   withEditor((handle) => handle.reveal(place, focus));
 }
 
@@ -387,7 +402,7 @@ export async function openFile(path: string, view?: View): Promise<void> {
   try {
     await open(path);
     const kind = get().files.find((file) => file.path === path)?.kind;
-    set({
+    await leaveFor({
       active: path,
       view: view ? existing(view) : viewFor(kind),
       statement: null,

@@ -6,6 +6,7 @@ import { texts } from "../texts";
 import { existing } from "../views";
 import {
   addConflict,
+  edits,
   flush,
   gone,
   keepUnsaved,
@@ -101,6 +102,7 @@ async function showAddress() {
   const target = known ?? get().active ?? firstFile();
   if (target) await open(target);
   if (path && !known) notify("error", texts.errors.noFile(path), target ? texts.errors.instead(target) : "");
+  await edits();
   if (gone.files !== before.files) return;
   const stays = gone.views !== before.views;
   set({ active: target, ...(view && !stays && { view: existing(view) }), statement, quiet: true });
@@ -138,7 +140,7 @@ function followAddress() {
   useStudio.subscribe(
     (state) => state.check.state,
     (state) => {
-      if (state === "done") void showWanted();
+      if (state === "done") void showWanted().then(write);
     },
   );
   const show = () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -582,3 +583,58 @@ def test_keys_and_the_list_of_problems_lead_to_nodes_of_drafts(
     expect(node(page, "a2")).to_be_focused()
     page.keyboard.press("Shift+F8")
     expect(node(page, "a1")).to_be_focused()
+
+
+def test_an_edit_is_made_though_another_file_is_opened_at_once(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    place = {"name": "A", "colour": "INT", "initial": [{"count": 1, "value": 1}]}
+    net = {
+        "format": "occurs net",
+        "version": 1,
+        "name": "small",
+        "notes": [],
+        "colours": [{"name": "INT", "kind": "int"}],
+        "variables": [],
+        "pages": [{"name": "One", "places": [place], "transitions": [], "arcs": []}],
+    }
+    rules = LABOR + '@Name("Long") insert into Long select a1.name as name from pattern [every a1=Patient(ts > 3)];\n'
+    served = serve(name="leave", files={"a.epl": rules, "b.epl": LABOR, "n.net.json": json.dumps(net)})
+    page = visit(served, "/b.epl/text")
+
+    def show(path: str) -> None:
+        entry = page.get_by_role("tree", name="Files").get_by_role("treeitem", name=path)
+        entry.click()
+        expect(entry).to_have_attribute("aria-selected", "true")
+
+    def edited(count: int) -> None:
+        expect(page.get_by_test_id("dirty")).to_have_count(count)
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+    show("a.epl")
+    page.get_by_role("tab", name="Graph").click()
+    node(page, "a1").click()
+    field(page, "Condition 1").fill("ts > 4")
+    show("b.epl")
+    edited(1)
+    show("a.epl")
+    page.get_by_role("tab", name="Domain").click()
+    page.get_by_role("textbox", name="Name of Patient.ts", exact=True).fill("since")
+    show("b.epl")
+    edited(1)
+    assert text_of(page) == LABOR
+    show("n.net.json")
+    page.get_by_role("tab", name="Net").click()
+    page.get_by_test_id("place-A").click()
+    page.get_by_role("textbox", name="Initial tokens").fill("2`7")
+    show("a.epl")
+    edited(2)
+    page.get_by_role("tab", name="Text").click()
+    assert "Patient(since > 4)" in text_of(page)
+    page.get_by_role("heading", level=1).click()
+    for _ in range(2):  # each is a step of its own
+        page.keyboard.press("Control+z")
+    assert text_of(page) == rules
+    show("n.net.json")
+    page.get_by_role("tab", name="Text").click()
+    assert "7" in text_of(page)

@@ -166,3 +166,82 @@ def test_a_server_with_another_token_keeps_the_texts(serve: Callable[..., Any], 
     page.keyboard.press("Control+s")
     expect(page.get_by_test_id("dirty")).to_have_count(0)
     assert served.read("heat.tesla") == HEAT + "# unsaved\n"
+
+
+RULES = """create schema Patient(name string, ts int);
+@Name("Long") insert into Long select a1.name as name from pattern [every a1=Patient(ts > 3)];
+"""
+
+
+def test_a_drawing_edited_without_a_server_is_text_when_it_is_back(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve(name="offline", files={"a.epl": RULES})
+    page = visit(served, "/a.epl/graph/Long")
+    for part in ("Failed to load resource", "ERR_"):
+        page.watched.allow(part)
+    checked(page, 0)
+    page.get_by_test_id("node-a1").click()
+    served.stop()
+    expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
+    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
+    condition.fill("ts > 4")
+    condition.press("Enter")
+    shown = page.get_by_test_id("epl-preview")
+    expect(shown).to_have_attribute("data-state", "draft")
+    served.start()
+    expect(shown).to_have_attribute("data-state", "valid", timeout=30_000)
+    expect(shown).to_contain_text("Patient(ts > 4)")
+    page.wait_for_timeout(2500)  # time for an older state of the project to come back
+    expect(condition).to_have_value("ts > 4")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_test_id("dirty")).to_have_count(0)
+    assert served.read("a.epl") == RULES.replace("ts > 3", "ts > 4")
+
+
+def test_a_wrong_drawing_made_without_a_server_is_kept_as_a_draft(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve(name="wrong-offline", files={"a.epl": RULES})
+    page = visit(served, "/a.epl/graph/Long")
+    for part in ("Failed to load resource", "ERR_"):
+        page.watched.allow(part)
+    checked(page, 0)
+    page.get_by_test_id("node-a1").click()
+    served.stop()
+    expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
+    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
+    condition.fill("a9.ts > 4")
+    condition.press("Enter")
+    expect(page.get_by_test_id("epl-preview")).to_have_attribute("data-state", "draft")
+    served.start()
+    expect(page.get_by_test_id("node-a1")).to_have_attribute("data-errors", "1", timeout=30_000)
+    page.wait_for_timeout(2500)
+    expect(condition).to_have_value("a9.ts > 4")
+    assert "a9.ts > 4" in served.read("studio.json")
+    assert served.read("a.epl") == RULES
+
+
+def test_a_drawing_edited_without_a_server_comes_back_in_another_page(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve(name="token-drawing", files={"a.epl": RULES})
+    page = visit(served, "/a.epl/graph/Long")
+    for part in ("Failed to load resource", "ERR_"):
+        page.watched.allow(part)
+    checked(page, 0)
+    page.get_by_test_id("node-a1").click()
+    served.stop()
+    expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
+    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
+    condition.fill("ts > 4")
+    condition.press("Enter")
+    expect(page.get_by_test_id("epl-preview")).to_have_attribute("data-state", "draft")
+    served.token += "new"
+    served.start()
+    expect(page.get_by_text("restarted with another token")).to_be_visible(timeout=30_000)
+    page.goto(served.url)
+    shown = page.get_by_test_id("epl-preview")
+    expect(shown).to_have_attribute("data-state", "valid")
+    expect(shown).to_contain_text("Patient(ts > 4)")
+    expect(page.get_by_test_id("dirty")).to_have_count(1)
