@@ -129,7 +129,6 @@ class TypeRows:
             table, known = table.take(pa.array(order)), known[order]
         return table.add_column(2 + schema.lasting + len(schema.names), "final", pa.array(known)) if final else table
 
-
     def found(self) -> set[str]:
         """The types of which there may be rows: most calls of a live run find none."""
         types = {t for t, rows in self.outside.items() if len(rows)}

@@ -17,6 +17,7 @@ import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
 import { INPUT, isSecond, typeColour, typeLook } from "../parts/colours";
 import { Empty, ErrorBox, Skeleton } from "../parts/Empty";
+import { useHeight } from "../parts/height";
 import { Splitter } from "../parts/Splitter";
 import { keepSizes, keptSizes } from "../parts/sizes";
 import { goTo, unsavedTexts } from "../state/actions";
@@ -98,20 +99,12 @@ export default function PlanView() {
 }
 
 function Plan({ plan, stale }: { plan: PlanAnswer; stale: boolean }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState(0);
+  const [box, room] = useHeight();
   const [wanted, setWanted] = useState(() => keptSizes(SIZES_KEPT, { graph: 0 }).graph);
   useEffect(() => keepSizes(SIZES_KEPT, { graph: wanted }), [wanted]);
   const [pointed, setPointed] = useState<string | null>(null);
   const boxes = useMemo(() => boxesOf(plan), [plan]);
   const drawn = useMemo(() => layout(boxes, SIZES), [boxes]);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setRoom(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   const most = Math.max(120, room - 120);
   const initial = Math.round(Math.min(drawn.height + 2 * ROOM, Math.max(160, room * 0.6)));
   const height = Math.min(wanted || initial, most);
