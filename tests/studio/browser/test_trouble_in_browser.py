@@ -173,23 +173,29 @@ RULES = """create schema Patient(name string, ts int);
 """
 
 
-def test_a_drawing_edited_without_a_server_is_text_when_it_is_back(
-    serve: Callable[..., Any], visit: Callable[..., Any]
-) -> None:
-    served = serve(name="offline", files={"a.epl": RULES})
-    page = visit(served, "/a.epl/graph/Long")
+def edited_without_server(served: Any, page: Any, condition: str) -> Any:
+    """Stop the server and write a condition of the drawing; the field of it.  The drawing is then a draft."""
     for part in ("Failed to load resource", "ERR_"):
         page.watched.allow(part)
     checked(page, 0)
     page.get_by_test_id("node-a1").click()
     served.stop()
     expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
-    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
-    condition.fill("ts > 4")
-    condition.press("Enter")
-    shown = page.get_by_test_id("epl-preview")
-    expect(shown).to_have_attribute("data-state", "draft")
+    field = page.get_by_role("textbox", name="Condition 1", exact=True)
+    field.fill(condition)
+    field.press("Enter")
+    expect(page.get_by_test_id("epl-preview")).to_have_attribute("data-state", "draft")
+    return field
+
+
+def test_a_drawing_edited_without_a_server_is_text_when_it_is_back(
+    serve: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
+    served = serve(name="offline", files={"a.epl": RULES})
+    page = visit(served, "/a.epl/graph/Long")
+    condition = edited_without_server(served, page, "ts > 4")
     served.start()
+    shown = page.get_by_test_id("epl-preview")
     expect(shown).to_have_attribute("data-state", "valid", timeout=30_000)
     expect(shown).to_contain_text("Patient(ts > 4)")
     page.wait_for_timeout(2500)  # time for an older state of the project to come back
@@ -204,16 +210,7 @@ def test_a_wrong_drawing_made_without_a_server_is_kept_as_a_draft(
 ) -> None:
     served = serve(name="wrong-offline", files={"a.epl": RULES})
     page = visit(served, "/a.epl/graph/Long")
-    for part in ("Failed to load resource", "ERR_"):
-        page.watched.allow(part)
-    checked(page, 0)
-    page.get_by_test_id("node-a1").click()
-    served.stop()
-    expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
-    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
-    condition.fill("a9.ts > 4")
-    condition.press("Enter")
-    expect(page.get_by_test_id("epl-preview")).to_have_attribute("data-state", "draft")
+    condition = edited_without_server(served, page, "a9.ts > 4")
     served.start()
     expect(page.get_by_test_id("node-a1")).to_have_attribute("data-errors", "1", timeout=30_000)
     page.wait_for_timeout(2500)
@@ -227,16 +224,7 @@ def test_a_drawing_edited_without_a_server_comes_back_in_another_page(
 ) -> None:
     served = serve(name="token-drawing", files={"a.epl": RULES})
     page = visit(served, "/a.epl/graph/Long")
-    for part in ("Failed to load resource", "ERR_"):
-        page.watched.allow(part)
-    checked(page, 0)
-    page.get_by_test_id("node-a1").click()
-    served.stop()
-    expect(page.get_by_role("status", name="Connection")).to_have_attribute("data-state", "lost")
-    condition = page.get_by_role("textbox", name="Condition 1", exact=True)
-    condition.fill("ts > 4")
-    condition.press("Enter")
-    expect(page.get_by_test_id("epl-preview")).to_have_attribute("data-state", "draft")
+    edited_without_server(served, page, "ts > 4")
     served.token += "new"
     served.start()
     expect(page.get_by_text("restarted with another token")).to_be_visible(timeout=30_000)
