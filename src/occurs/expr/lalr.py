@@ -1,7 +1,7 @@
 """Parsing with the tables that lark made of a grammar, in one loop.
 
-A rule set in the thousands is parsed statement by statement, and lark spends most of that on calls: a reduction passes
-through four wrappers, and a bare name passes through ten rules with one child each.  This loop reads the same tables and
+Thousands of rules are parsed statement by statement, and lark spends most of that time on calls: every reduction goes
+through four wrappers, and a bare name goes through ten rules with one child each.  This loop reads the same tables and
 the same terminals, and builds the same trees: names of rules, children, and the start and end of every tree.  A text
 that it cannot parse goes to lark, which words the error.  ``tests/languages/test_trees.py`` compares the two.
 """
@@ -86,7 +86,8 @@ class Reader:
         frontend: Any = lark.parser
         callbacks = frontend.parser.parser.callbacks
         table = frontend.parser._parse_table
-        reductions = {rule: _Reduction(rule, callback) for rule, callback in callbacks.items() if rule in table_rules(table)}
+        used = {to for actions in table.states.values() for action, to in actions.values() if action is not Shift}
+        reductions = {rule: _Reduction(rule, callbacks[rule]) for rule in used}
         self._lark = lark
         self._states = {
             state: {name: to if action is Shift else reductions[to] for name, (action, to) in actions.items()}
@@ -178,11 +179,6 @@ class Reader:
             if action.__class__ is not _Reduction or not action.unit or (name is _END and state == self._accepted):
                 return state
             state = self._states[below][action.origin]
-
-
-def table_rules(table: Any) -> set[Any]:
-    """The rules that a parse table reduces by."""
-    return {to for actions in table.states.values() for action, to in actions.values() if action is not Shift}
 
 
 def _built(
