@@ -105,7 +105,10 @@ class Reader:
 
     def parse(self, text: str) -> Any:
         """The tree of a text.  Raises UnexpectedInput, as lark words it."""
-        states, values, starts, ends = [self._start], [], [], []
+        states: list[Any] = [self._start]
+        values: list[Any] = []
+        starts: list[int | None] = []
+        ends: list[int | None] = []
         table, tokens, leaps, accepted, kept = self._states, self._tokens, self._leaps, self._accepted, self._kept
         at, stop = 0, len(text)
         while True:
