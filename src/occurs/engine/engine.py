@@ -19,6 +19,7 @@ from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
 from occurs.operators.contract import Call, Moves, Operator
+from occurs.operators.frame import kept_of
 from occurs.operators.kernels.row_index import is_sorted
 from occurs.operators.merging import INSTANT
 from occurs.operators.rows import FIRST_TICK, Rows, Since
@@ -189,8 +190,11 @@ class Engine:
             return rows
         if not len(rows) and (rows.at is None or past.at is not None):
             n = len(past)
-            return Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
-        return concat_rows([past, rows], len(past))
+            both = Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
+        else:
+            both = concat_rows([past, rows], len(past))
+        both.cache |= past.cache
+        return both
 
     def derived_rows(self, type: str, parts: list[Part], outside: Rows | None) -> Rows:
         """All rows of a defined type in this call: input rows first, then rule by rule; stable by time, and by their
@@ -220,13 +224,16 @@ class Engine:
         for t in self._past:
             rows = tables[t]
             oldest = max(frontier + 1 - self.stage.retention[t], FIRST_TICK)
-            state.pasts[t] = rows.slice(int(np.searchsorted(rows.time, oldest, side="left")))
+            begin = int(np.searchsorted(rows.time, oldest, side="left"))
+            past = rows.slice(begin)
+            past.cache = kept_of(rows, begin, self.codes)
+            state.pasts[t] = past
         for (place, t), serials in list(state.consumed.items()):
-            past = state.pasts.get(t)
-            if past is None or past.serial is None or len(past) == 0:
+            left = state.pasts.get(t)
+            if left is None or left.serial is None or len(left) == 0:
                 state.consumed.pop((place, t))
             else:
-                state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
+                state.consumed[(place, t)] = serials[np.isin(serials, left.serial)]
 
 
 class Shown(SomeRows):
