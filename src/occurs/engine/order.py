@@ -13,6 +13,7 @@ from occurs.model.lists import in_order
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge
+from occurs.operators.merging import constant
 from occurs.operators.rows import Rows
 
 #: rows of one time stay in the order of their types
@@ -26,8 +27,8 @@ def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
     """
     if len(table) < 2:
         return None
-    time = table.column("time").combine_chunks()
-    ticks = (time.chunk(0) if isinstance(time, pa.ChunkedArray) else time).to_numpy(zero_copy_only=False)
+    time = table.column("time")
+    ticks = time.chunk(0).to_numpy(zero_copy_only=False) if time.num_chunks == 1 else time.to_numpy()
     if is_strictly_sorted(ticks):
         return None
     order: np.ndarray | None = None
@@ -123,12 +124,12 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless
     the type is one of ``keep``."""
     types = sorted(t for t, r in rows.items() if len(r))
-    out = {t: _with_places(r, np.ones(len(r), np.int64), keep) for t, r in rows.items()}
+    out = {t: _with_places(r, constant(1, len(r)), keep) for t, r in rows.items()}
     if not types or (len(types) == 1 and len(rows[types[0]]) == 1):
         return out
     time = rows[types[0]].time if len(types) == 1 else np.concatenate([rows[t].time for t in types])
     order, ticks = None, time
-    if not is_sorted(time):
+    if len(types) > 1 and not is_sorted(time):
         order, ticks = merge(np.cumsum([len(rows[t]) for t in types]), time, _NO_TIES, _NO_TIES)
     if is_strictly_sorted(ticks):
         return out
@@ -157,7 +158,7 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
 
 def _with_places(rows: Rows, at: np.ndarray, keep: Collection[str]) -> Rows:
     columns = {n: c for n, c in rows.columns.items() if n != "sequence" or rows.type in keep}
-    derived = np.full(len(at), -1, np.int32)
+    derived = constant(-1, len(at), np.int32)
     return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels, derived, at)
 
 

@@ -74,14 +74,7 @@ class Process(Operator):
         except InputProblem as error:
             raise InputProblem([_of(p, name) for p in error.problems]) from error
         kept.steps += n
-        step = items.step - first
-        if step.max(initial=0) < n:
-            at = stream.at[np.maximum(step, 0)]
-        else:
-            at = np.full(len(items), END, np.int64)
-            if n:
-                inside = step < n
-                at[inside] = stream.at[np.maximum(step[inside], 0)]
+        at = _places(items, stream.at, first)
         if self.about:
             assert items.about_time is not None
             values["about"] = Column(Type.TIMESTAMP if self.kind.timestamp else Type.INT, items.about_time, None)
@@ -337,18 +330,37 @@ def ticks_of(width: Duration, kind: TimeKind) -> int:
     return -(-found.numerator // found.denominator)
 
 
+def _places(items: pipes.Emitted, at: np.ndarray, first: int) -> np.ndarray:
+    """The place within its instant of every item.  ``at``: of the events of a call, the ``first`` of which has that
+    number; what closing adds comes behind all of them."""
+    n = len(at)
+    if items.last_step < first + n:
+        if n and at.strides == (0,):
+            return np.broadcast_to(at[0], len(items))
+        return at[np.maximum(items.step - first, 0)]
+    out = np.full(len(items), END, np.int64)
+    if n:
+        step = items.step - first
+        inside = step < n
+        out[inside] = at[np.maximum(step[inside], 0)]
+    return out
+
+
 # --- The events of a call ---------------------------------------------------------------------------------------------
 
 
-def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray, Col]]:
+def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray | None, Col]]:
     """Per type the events of a stream that are of it: tuples of their attributes, or the texts that ``lines`` are."""
-    out: dict[str, tuple[np.ndarray, Col]] = {}
+    out: dict[str, tuple[np.ndarray | None, Col]] = {}
     for number, t in enumerate(stream.types):
-        rows = np.flatnonzero(stream.type == number) if len(stream.types) > 1 else np.arange(len(stream.type))
-        part = stream.rows[t]
-        order = stream.row[rows]
-        if len(order) and (order[1:] < order[:-1]).any():
-            part = part.take(order)
+        part, rows = stream.rows[t], None
+        if stream.only is None:
+            rows = np.flatnonzero(stream.type == number)
+            order = stream.row[rows]
+            if len(order) and (order[1:] < order[:-1]).any():
+                part = part.take(order)
+        elif number != stream.only:
+            continue
         attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
         out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
     return out

@@ -72,12 +72,12 @@ class Batch:
     """The next events.
 
     ``time`` (n): their ticks, in the total order; the numbers of events go on from batch to batch.  ``sources``: per
-    type the rows (ascending) that are events of it, and their items.  The lines of a file are events of the source
+    type the rows (ascending) that are events of it (None: all of them), and their items.  The lines of a file are events of the source
     :func:`line_source` of its path.
     """
 
     time: np.ndarray
-    sources: Mapping[str, tuple[np.ndarray, Col]] = field(default_factory=dict)
+    sources: Mapping[str, tuple[np.ndarray | None, Col]] = field(default_factory=dict)
 
 
 class Emitted:
@@ -108,6 +108,11 @@ class Emitted:
     def step(self) -> np.ndarray:
         return _joined([p.step for p in self._parts])
 
+    @property
+    def last_step(self) -> int:
+        """The greatest step (they never decrease); -1 without items."""
+        return max((int(p.step[-1]) for p in self._parts if len(p.step)), default=-1)
+
     @cached_property
     def about(self) -> np.ndarray:
         return _joined([p.about for p in self._parts])
@@ -134,7 +139,19 @@ class _Part:
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    """One behind another; nothing is copied if they stand so in memory."""
+    parts = [p for p in parts if len(p)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    whole = parts[0].base
+    if isinstance(whole, np.ndarray) and whole.ndim == 1 and whole.dtype == parts[0].dtype:
+        size = whole.itemsize
+        starts = [p.ctypes.data for p in parts]
+        ends = [at + size * len(p) for at, p in zip(starts, parts)]
+        if starts[1:] == ends[:-1] and all(p.base is whole and p.strides == whole.strides == (size,) for p in parts):
+            first = (starts[0] - whole.ctypes.data) // size
+            return whole[first : first + sum(map(len, parts))]
+    return np.concatenate(parts)
 
 
 def tuples(table: pa.Table | pa.RecordBatch) -> Rec:
@@ -210,13 +227,13 @@ class Run:
             wanted = processor.types
         elif isinstance(processor, Lines):
             wanted = (processor.source,)
-        there = [t for t in wanted if t in batch.sources and len(batch.sources[t][0])]
+        there = [t for t in wanted if t in batch.sources and len(batch.sources[t][1])]
         if not there:
             return Items.none(ends)
-        rows = [batch.sources[t][0] for t in there]
         values = [self._items(t, batch) for t in there]
+        rows = [r for r in (batch.sources[t][0] for t in there) if r is not None]
         if len(there) == 1:
-            step = whole if len(rows[0]) == len(whole) else whole[rows[0]]
+            step = whole if not rows or len(rows[0]) == len(whole) else whole[rows[0]]
             return Items(values[0], step, step, None, ends)
         order = np.argsort(np.concatenate(rows), kind="stable")
         step = whole[np.concatenate(rows)[order]]
@@ -226,10 +243,10 @@ class Run:
         rows, value = batch.sources[type]
         if not isinstance(value, Rec) or value.event is not None or not self._event:
             return value
-        time = pa.array(batch.time[rows])
+        time = pa.array(batch.time if rows is None else batch.time[rows])
         if self.kind.timestamp:
             time = time.view(pa.timestamp("us", "UTC"))
-        names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array([type]))
+        names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(value), np.int32)), pa.array([type]))
         return Rec(value.columns, len(value), value.valid, (Plain(names), Plain(time)))
 
     def _emitted(self, pipe: int, items: Items, call: CallSteps) -> _Part:
@@ -283,10 +300,13 @@ def pieces(batch: Batch) -> Iterator[Batch]:
         return
     for first in range(0, len(batch.time), PIECE):
         last = min(first + PIECE, len(batch.time))
-        sources = {}
+        sources: dict[str, tuple[np.ndarray | None, Col]] = {}
         for name, (rows, value) in batch.sources.items():
-            a, b = np.searchsorted(rows, (first, last)).tolist()
-            sources[name] = rows[a:b] - first, value.slice(a, b)
+            if rows is None:
+                sources[name] = None, value.slice(first, last)
+            else:
+                a, b = np.searchsorted(rows, (first, last)).tolist()
+                sources[name] = rows[a:b] - first, value.slice(a, b)
         yield Batch(batch.time[first:last], sources)
 
 

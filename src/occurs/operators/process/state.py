@@ -235,7 +235,10 @@ class Queue(Part):
         self._extra = {n: table.column("." + n).to_numpy() for n in self.names}
 
     def drop(self, codes: np.ndarray) -> None:
-        if len(self):
+        if len(self) and all(p.code is None for p in self._parts):
+            if (codes == 0).any():  # there is one trace only
+                self._parts, self._extra = [], dict.fromkeys(self.names, NO_ROWS)
+        elif len(self):
             items, extra = self.items, self.extra
             keep = ~np.isin(items.codes, codes)
             if not keep.all():
