@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import Problem, did_you_mean
-from occurs.model.attribute_types import clean, fit
+from occurs.model.attribute_types import clean, few_texts, fit
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.grouping import count, group
 from occurs.model.lists import fit_lists, is_list, joint
@@ -101,7 +101,11 @@ def _rows(
         if read is not None and attribute not in read:
             continue
         spelled = stated and want is Type.STRING and column in one.source.as_text
-        before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
+        before = take(one.source.as_text[column] if spelled else table.column(column))
+        if options.coded and want is Type.STRING and few_texts(before) and (schema is None or not schema.optional):
+            columns[attribute] = before
+            continue
+        before = clean(before)
         if want is Type.RECORD:
             stated_as = {} if schema is None else dict(schema.records)
             kind = stated_as.get(attribute) or dict(one.schema.records)[column]

@@ -19,6 +19,7 @@ from occurs.expr import tree
 from occurs.expr.dialect import PIPES
 from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import _Leaf, _span
+from occurs.model.attribute_types import FEW
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.process import scalars
@@ -253,10 +254,6 @@ def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
 
 
 # --- Columns of few distinct texts, of each of which a function is computed once --------------------------------------
-
-
-#: distinct texts are few if they come so often, on an average
-FEW = 4
 
 
 class ByText:

@@ -95,11 +95,9 @@ def column(items: Col, kind: Kind) -> Column:
     """A column of values of one type."""
     t = _TYPES.get(kind.name)
     if kind.name == "troolean" and isinstance(items, Troo):
-        return Column.of(items.array.dictionary_decode(), Type.STRING)
+        return Column.of(items.array, Type.STRING)
     if t is not None and isinstance(items, Plain) and kind.name not in ("xml", "json", "troolean"):
         array = items.array
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
         if t is Type.FLOAT:
             array = array.cast(pa.float64(), safe=False)
         elif t is Type.DURATION and not pa.types.is_null(array.type):

@@ -361,7 +361,7 @@ def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarr
                 part = part.take(order)
         elif number != stream.only:
             continue
-        attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
+        attributes = {n: from_arrow(c.output() if c.type is not Type.STRING else c.texts) for n, c in part.columns.items()}
         out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
     return out
 
