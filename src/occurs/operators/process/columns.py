@@ -414,10 +414,14 @@ def concat(parts: Sequence[Col]) -> Col:
 
 def _concat_plain(arrays: list[pa.Array]) -> Plain | None:
     types = {a.type for a in arrays}
+    if len(types) == 1 and types <= {pa.int64(), pa.float64(), pa.int32()} and not any(a.null_count for a in arrays):
+        # the memory of large arrays of NumPy comes in large pages
+        return Plain(pa.array(np.concatenate([a.to_numpy() for a in arrays])))
     if any(pa.types.is_dictionary(t) for t in types):
         if len(types) == 1 and all(a.dictionary.equals(arrays[0].dictionary) for a in arrays[1:]):
             first = arrays[0].dictionary
-            return Plain(pa.DictionaryArray.from_arrays(pa.concat_arrays([a.indices for a in arrays]), first))
+            codes = _concat_plain([a.indices for a in arrays]) or Plain(pa.concat_arrays([a.indices for a in arrays]))
+            return Plain(pa.DictionaryArray.from_arrays(codes.array, first, safe=False))
         if types - {pa.null()} == {t for t in types if pa.types.is_dictionary(t)} and len(types - {pa.null()}) == 1:
             wanted = next(iter(types - {pa.null()}))
             joined = pa.chunked_array([a.cast(wanted) if a.type != wanted else a for a in arrays])

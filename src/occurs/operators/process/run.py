@@ -144,13 +144,12 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     if len(parts) == 1:
         return parts[0]
     whole = parts[0].base
-    if isinstance(whole, np.ndarray) and whole.ndim == 1 and whole.dtype == parts[0].dtype:
-        size = whole.itemsize
+    if isinstance(whole, np.ndarray) and whole.flags.c_contiguous and whole.dtype == parts[0].dtype:
         starts = [p.ctypes.data for p in parts]
-        ends = [at + size * len(p) for at, p in zip(starts, parts)]
-        if starts[1:] == ends[:-1] and all(p.base is whole and p.strides == whole.strides == (size,) for p in parts):
-            first = (starts[0] - whole.ctypes.data) // size
-            return whole[first : first + sum(map(len, parts))]
+        ends = [at + p.nbytes for at, p in zip(starts, parts)]
+        if starts[1:] == ends[:-1] and all(p.base is whole and p.flags.c_contiguous for p in parts):
+            first = (starts[0] - whole.ctypes.data) // whole.itemsize
+            return whole.reshape(-1)[first : first + sum(map(len, parts))]
     return np.concatenate(parts)
 
 
