@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -104,7 +104,18 @@ def _places(rows: Rows) -> np.ndarray:
 
 def constant(value: int, n: int, dtype: type = np.int64) -> np.ndarray:
     """``value`` so many times, which takes the memory of one; to be read only."""
-    return np.broadcast_to(dtype(value), n)
+    return _few(value, n, dtype) if n <= _FEW else np.broadcast_to(dtype(value), n)
+
+
+#: so many numbers are written out, once
+_FEW = 16
+
+
+@lru_cache(256)
+def _few(value: int, n: int, dtype: type) -> np.ndarray:
+    found: np.ndarray = np.full(n, value, dtype)
+    found.flags.writeable = False
+    return found
 
 
 # -- rows by several keys ----------------------------------------------------------------------------------------------

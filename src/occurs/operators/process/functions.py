@@ -77,8 +77,9 @@ class Function:
 
 def condition(found: Col) -> np.ndarray:
     """Booleans (n): where a column of guards is true.  Raises Fault unless it is of booleans."""
-    if isinstance(found, Plain) and found.bools is not None:
-        return found.bools
+    bools = found.bools if isinstance(found, Plain) else None
+    if bools is not None:
+        return bools
     if isinstance(found, Plain) and pa.types.is_boolean(found.array.type):
         valid = validity(found.array)
         return unpacked(found.array) if valid is None else unpacked(found.array) & valid
@@ -282,23 +283,23 @@ def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
         found = few.of(array, env)
     except Fault:
         return None
-    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
+    if not isinstance(found, Plain) or (found.values is None and found.array.null_count):
         return None
-    if found.bools is not None:
-        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
+    if found.values is not None:
+        return Plain(None, np.take(found.values, array.indices.to_numpy()))
     return Plain(found.array.take(array.indices))
 
 
 def with_bools(found: Col) -> Col:
     """Booleans without nulls as NumPy has them."""
-    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
+    if isinstance(found, Plain) and found.values is None and pa.types.is_boolean(found.array.type) and not found.array.null_count:
         return Plain(None, unpacked(found.array))
     return found
 
 
 def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
     """The one column, if it is of few distinct texts and no nulls."""
-    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
+    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].values is None else None
     if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
         return None
     return array

@@ -43,7 +43,7 @@ class Ends:
 NO_ENDS = Ends(NO_ROWS, NO_ROWS)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Items:
     """New items of a pipe, those of each trace in their order.
 
@@ -89,10 +89,10 @@ class Items:
         return self.at(slice(first, last), self.value.slice(first, last))
 
     def with_value(self, value: Col) -> Items:
-        return replace(self, value=value)
+        return Items(value, self.step, self.about, self.code, self.ends)
 
     def with_ends(self, ends: Ends) -> Items:
-        return replace(self, ends=ends)
+        return self if ends is self.ends else Items(self.value, self.step, self.about, self.code, ends)
 
     @classmethod
     def join(cls, parts: list[Items]) -> Items:

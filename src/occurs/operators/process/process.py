@@ -19,10 +19,10 @@ from occurs.model.types import Type
 from occurs.operators.blocks import Block, Identity, Reasons
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome
-from occurs.operators.merging import END, Stream, merged
+from occurs.operators.merging import END, Stream, constant, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree
-from occurs.operators.process.columns import Col, Rec, from_arrow
+from occurs.operators.process.columns import Col, Plain, Rec, from_arrow
 from occurs.operators.process.items import ranges
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.outputs import columns
@@ -335,8 +335,8 @@ def _places(items: pipes.Emitted, at: np.ndarray, first: int) -> np.ndarray:
     number; what closing adds comes behind all of them."""
     n = len(at)
     if items.last_step < first + n:
-        if n and at.strides == (0,):
-            return np.broadcast_to(at[0], len(items))
+        if n and (at.strides == (0,) or n == 1):
+            return constant(int(at[0]), len(items))
         return at[np.maximum(items.step - first, 0)]
     out = np.full(len(items), END, np.int64)
     if n:
@@ -361,9 +361,19 @@ def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarr
                 part = part.take(order)
         elif number != stream.only:
             continue
-        attributes = {n: from_arrow(c.output() if c.type is not Type.STRING else c.texts) for n, c in part.columns.items()}
+        attributes = {n: _items(c) for n, c in part.columns.items()}
         out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
     return out
+
+
+def _items(column: Column) -> Col:
+    """A column of rows as one of items."""
+    if column.type in _NUMBERS and column.valid is None:
+        return Plain(None, column.values)
+    return from_arrow(column.texts if column.type is Type.STRING else column.output())
+
+
+_NUMBERS = (Type.INT, Type.FLOAT, Type.BOOL)
 
 
 def _events(stream: Stream, first: int, attributes: bool) -> pa.Table:
