@@ -104,18 +104,13 @@ def _places(rows: Rows) -> np.ndarray:
 
 def constant(value: int, n: int, dtype: type = np.int64) -> np.ndarray:
     """``value`` so many times, which takes the memory of one; to be read only."""
-    return _few(value, n, dtype) if n <= _FEW else np.broadcast_to(dtype(value), n)
-
-
-#: so many numbers are written out, once
-_FEW = 16
+    found: np.ndarray = np.ndarray(n, dtype, _one(value, dtype), 0, 0)
+    return found
 
 
 @lru_cache(256)
-def _few(value: int, n: int, dtype: type) -> np.ndarray:
-    found: np.ndarray = np.full(n, value, dtype)
-    found.flags.writeable = False
-    return found
+def _one(value: int, dtype: type) -> bytes:
+    return np.array(value, dtype).tobytes()
 
 
 # -- rows by several keys ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.operators.process.columns import Col, concat, null_col, read_table
-from occurs.operators.process.items import NO_ROWS, Items, last_of
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Items, last_of
 
 Tables = dict[str, pa.Table]
 
@@ -196,13 +196,13 @@ class Queue(Part):
 
     def put(self, items: Items, **extra: np.ndarray) -> None:
         """What waits from now on."""
-        self._parts = [items.with_ends(Items.none().ends)]
+        self._parts = [items.with_ends(NO_ENDS)]
         self._extra = extra
 
     def append(self, items: Items) -> None:
         """More items, behind the others."""
         if len(items):
-            self._parts.append(items.with_ends(Items.none().ends))
+            self._parts.append(items.with_ends(NO_ENDS))
 
     def pop(self, count: int) -> Items:
         """The first ``count`` items, which wait no more."""
