@@ -160,7 +160,7 @@ def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number:
         column = text.dictionary_encode()
     else:
         lost = np.zeros(0, np.int64)
-    array = column.unify_dictionaries().combine_chunks()
+    array = column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # an empty column has no chunk, a huge one several
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.string()).dictionary_encode()
     names = [None if v is None else str(v) for v in array.dictionary.to_pylist()]

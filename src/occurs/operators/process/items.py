@@ -198,6 +198,8 @@ def count(counts: np.ndarray, items: Items) -> None:
     """Adds to ``counts`` how many items of each trace there are."""
     if items.code is None:
         counts[0] += len(items)
+    elif len(items) * 4 < len(counts):
+        np.add.at(counts, items.code, 1)
     elif len(items):
         new = np.bincount(items.code)
         counts[: len(new)] += new

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem
+from occurs.expr.tree import Expr, Ref
 from occurs.model.labels import Labels
 from occurs.model.source import LINE
 from occurs.model.time import Duration, TimeKind
@@ -46,6 +47,16 @@ class Process(Operator):
     lines: frozenset[str] = frozenset()
     because: bool = False
 
+    @property
+    def needs_places(self) -> bool:
+        """The rows of one type are in order as they are."""
+        return len(self.ports) > 1
+
+    @cached_property
+    def looked_at(self) -> frozenset[str] | None:
+        """The attributes of events that it looks at; None: all."""
+        return looked_at([self.pipe]) if self.reading is None else None
+
     @cached_property
     def reading(self) -> Reading | None:
         """What its items are made of, if that is wanted and the graph says it."""
@@ -66,7 +77,7 @@ class Process(Operator):
         first, n = kept.steps, len(stream.time)
         name = self.outs[0].type
         try:
-            found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines)))
+            found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines, self.looked_at)))
             if call.closing:
                 found = [a.then(b) for a, b in zip(found, kept.run.close(call.frontier))]
             items, *read = found
@@ -323,6 +334,38 @@ def _made_of(
     return found
 
 
+# --- What is looked at ------------------------------------------------------------------------------------------------
+
+
+def looked_at(outputs: Sequence[Pipe], source: type[tree.Processor] = tree.Events) -> frozenset[str] | None:
+    """The attributes of the items of ``source`` that functions look at; None if an item goes on as a whole."""
+    names: set[str] = set()
+    if any(isinstance(p.node.processor, source) for p in outputs):
+        return None
+    for node in tree.nodes(outputs):
+        at = [k for k, p in enumerate(node.inputs) if isinstance(p.node.processor, source)]
+        p = node.processor
+        if not at:
+            continue
+        if isinstance(p, tree.Lift):
+            functions: Sequence[Expr] = p.functions_within
+        elif isinstance(p, tree.Slice):
+            functions = [p.key]
+            inside = looked_at(p.inner.outputs, tree.Placeholder)
+            if inside is None:
+                return None
+            names |= inside
+        else:
+            return None
+        for function in functions:
+            parts = list(function.walk())
+            names |= {part.name for part in parts if isinstance(part, (Ref, tree.Attribute))}
+            whole = sum(isinstance(part, tree.Input) for part in parts)
+            if whole != sum(isinstance(part, tree.Attribute) and isinstance(part.of, tree.Input) for part in parts):
+                return None
+    return frozenset(names)
+
+
 def ticks_of(width: Duration, kind: TimeKind) -> int:
     """A duration in whole ticks, rounded up, as windows of time take it."""
     found = kind.convert(width)
@@ -349,8 +392,11 @@ def _places(items: pipes.Emitted, at: np.ndarray, first: int) -> np.ndarray:
 # --- The events of a call ---------------------------------------------------------------------------------------------
 
 
-def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray | None, Col]]:
-    """Per type the events of a stream that are of it: tuples of their attributes, or the texts that ``lines`` are."""
+def _sources(
+    stream: Stream, lines: Collection[str], names: Collection[str] | None
+) -> dict[str, tuple[np.ndarray | None, Col]]:
+    """Per type the events of a stream that are of it: tuples of their attributes (of those that ``names`` has; None:
+    of all), or the texts that ``lines`` are."""
     out: dict[str, tuple[np.ndarray | None, Col]] = {}
     for number, t in enumerate(stream.types):
         part, rows = stream.rows[t], None
@@ -361,7 +407,8 @@ def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarr
                 part = part.take(order)
         elif number != stream.only:
             continue
-        attributes = {n: _items(c) for n, c in part.columns.items()}
+        chosen = part.columns if names is None or t in lines else [n for n in part.columns if n in names]
+        attributes = {n: _items(part.columns[n]) for n in chosen}
         out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
     return out
 
