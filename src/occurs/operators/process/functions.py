@@ -189,20 +189,25 @@ def _region(node: tree.Expr) -> _Run:
     written, marks = marked(node), [places[leaf] for leaf in leaves]
     runs = [_compile(leaf) for leaf in leaves]
     logical = all(_logical(p) for p in columnar.walk())
-    few = ByText(lambda env: with_bools(_evaluated(columnar, env.inputs, env)))
+    few = ByText(lambda env: _evaluated(columnar, env.inputs, env))
 
     def run(env: Env) -> Col:
         given = [r(env) for r in runs]
+        if logical:
+            bools = [c.bools if isinstance(c, Plain) else None for c in given]
+            found = _of_bools(columnar, bools) if bools and all(b is not None for b in bools) else None
+            if found is not None:
+                return Plain(None, found)
         if all(isinstance(c, Plain) and not pa.types.is_binary(c.array.type) for c in given):
             try:
                 return of_texts(few, given, env) or _evaluated(columnar, given, env)
             except DefinitionProblem:
                 pass  # some value does not fit: row by row it is found, if a result needs it
         elif logical and any(isinstance(c, Troo) for c in given):
-            found = [truths(c) for c in given]
-            if all(f is not None for f in found):
+            known = [truths(c) for c in given]
+            if all(f is not None for f in known):
                 three = any(isinstance(c, Troo) for c in given)
-                return of_truths(_truth(columnar, found, env.length), three)  # type: ignore[arg-type]
+                return of_truths(_truth(columnar, known, env.length), three)  # type: ignore[arg-type]
         return _rows(written, marks, given, env)
 
     return run
@@ -222,7 +227,24 @@ def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:
     values = column.values
     if column.type is Type.TIMESTAMP and pa.types.is_int64(values.type):
         values = values.view(pa.timestamp("us", "UTC"))
-    return Plain(values)
+    return with_bools(Plain(values))
+
+
+def _of_bools(node: tree.Expr, given: Sequence[Any]) -> np.ndarray | None:
+    """A function of booleans without nulls; None if it has constants."""
+    match node:
+        case Place():
+            found: np.ndarray = given[node.index]
+            return found
+        case tree.Unary():
+            arg = _of_bools(node.arg, given)
+            return None if arg is None else ~arg
+        case tree.Binary():
+            left, right = _of_bools(node.left, given), _of_bools(node.right, given)
+            if left is None or right is None:
+                return None
+            return left & right if node.op == "and" else left | right
+    return None
 
 
 def _logical(node: tree.Expr) -> bool:

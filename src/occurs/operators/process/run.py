@@ -119,7 +119,15 @@ class Emitted:
 
     @cached_property
     def time(self) -> np.ndarray:
-        return _joined([p.time() for p in self._parts])
+        parts = [p for p in self._parts if len(p.step)] or self._parts[:1]
+        if len(parts) == 1 or all(p.whole for p in parts):
+            return _joined([p.time() for p in parts])
+        out = np.empty(len(self), np.int64)
+        first = 0
+        for p in parts:  # none of them is kept beside the whole
+            out[first : first + len(p.step)] = p.time()
+            first += len(p.step)
+        return out
 
     @cached_property
     def about_time(self) -> np.ndarray | None:
@@ -129,13 +137,14 @@ class Emitted:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a piece of a batch gave."""
+    """What a piece of a batch gave.  ``whole``: an item per event."""
 
     value: Col
     step: np.ndarray
     about: np.ndarray
     time: Callable[[], np.ndarray]
     about_time: np.ndarray | None
+    whole: bool
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
@@ -255,7 +264,8 @@ class Run:
         if self.about:
             times: Table = self.state["times"]
             about_time = times["time"][np.searchsorted(times["step"], items.about)]
-        return _Part(items.value, items.step, items.about, partial(_times, call, items.step), about_time)
+        time = partial(_times, call, items.step)
+        return _Part(items.value, items.step, items.about, time, about_time, items.step is call.whole)
 
     # --- times of events that are spoken of -------------------------------------------------------------------------
 
