@@ -290,8 +290,10 @@ class Program:
         program = self.checked.adjusted(zone=zone).noticing()
         program = program.reasoning() if because else program
 
+        options = program.input_options(InputOptions(time_unit=time_unit))
+
         def intake(events: Any, after: int | None) -> History:
-            return program.history(events, InputOptions(time_unit=time_unit), after=after, schemas=known)
+            return program.history(events, options, after=after, schemas=known)
 
         return Live(program.plan(known, kind), intake, labelled=because, start=first)
 

@@ -154,9 +154,10 @@ def _naming(table: pa.Table, types: Collection[str]) -> list[str]:
 def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number: int) -> tuple[np.ndarray, list[str]]:
     """The type column as small integers, and their names; -1 where it is null or unreadable (a bad row)."""
     if not (pa.types.is_dictionary(column.type) and from_arrow(column.type) is Type.STRING):
-        text = _names(column)
-        lost = np.flatnonzero(text.is_null().to_numpy() & column.is_valid().to_numpy())
-        bad.add(number, "unreadable type", "bad-value", options.type, lost)
+        text, lost = _names(column), np.zeros(0, np.int64)
+        if text.null_count > column.null_count:
+            lost = np.flatnonzero(text.is_null().to_numpy() & column.is_valid().to_numpy())
+            bad.add(number, "unreadable type", "bad-value", options.type, lost)
         column = text.dictionary_encode()
     else:
         lost = np.zeros(0, np.int64)
@@ -225,6 +226,8 @@ def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str
     if start is None and until is None:
         return
     out = outside(one, start, until)
+    if not out.any():
+        return
     counts["outside"] += int(out.sum())
     one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
 
