@@ -314,8 +314,10 @@ def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
 
 def with_bools(found: Col) -> Col:
     """Booleans without nulls as NumPy has them."""
-    if isinstance(found, Plain) and found.values is None and pa.types.is_boolean(found.array.type) and not found.array.null_count:
-        return Plain(None, unpacked(found.array))
+    if isinstance(found, Plain) and found.values is None:
+        array = found.array
+        if pa.types.is_boolean(array.type) and not array.null_count:
+            return Plain(None, unpacked(array))
     return found
 
 

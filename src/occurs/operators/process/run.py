@@ -72,8 +72,8 @@ class Batch:
     """The next events.
 
     ``time`` (n): their ticks, in the total order; the numbers of events go on from batch to batch.  ``sources``: per
-    type the rows (ascending) that are events of it (None: all of them), and their items.  The lines of a file are events of the source
-    :func:`line_source` of its path.
+    type the rows (ascending) that are events of it (None: all of them), and their items.  The lines of a file are
+    events of the source :func:`line_source` of its path.
     """
 
     time: np.ndarray
