@@ -66,11 +66,11 @@ class OfOneType(Stream):
         return self.number
 
     @cached_property
-    def type(self) -> np.ndarray:  # type: ignore[override]
+    def type(self) -> np.ndarray:
         return np.full(len(self.time), self.number, np.int32)
 
     @cached_property
-    def row(self) -> np.ndarray:  # type: ignore[override]
+    def row(self) -> np.ndarray:
         return np.arange(len(self.time))
 
 

@@ -31,6 +31,8 @@ class Setting:
 
     def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: CallSteps) -> Env:
         """The rows that a function is computed for, which are of the traces ``code``."""
+        if not call.variables:
+            return Env(inputs, length, self.kind, {})
         codes = code if code is not None else np.zeros(length, np.int64)
         variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
         return Env(inputs, length, self.kind, variables)

@@ -20,7 +20,7 @@ from occurs.model.types import Type
 from occurs.operators.blocks import Block, Identity, Reasons
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome
-from occurs.operators.merging import END, Stream, constant, merged
+from occurs.operators.merging import END, INSTANT, Stream, constant, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree
 from occurs.operators.process.columns import Col, Plain, Rec, from_arrow
@@ -85,7 +85,7 @@ class Process(Operator):
         except InputProblem as error:
             raise InputProblem([_of(p, name) for p in error.problems]) from error
         kept.steps += n
-        at = _places(items, stream.at, first)
+        at = _places(items, stream, first)
         if self.about:
             assert items.about_time is not None
             values["about"] = Column(Type.TIMESTAMP if self.kind.timestamp else Type.INT, items.about_time, None)
@@ -373,13 +373,14 @@ def ticks_of(width: Duration, kind: TimeKind) -> int:
     return -(-found.numerator // found.denominator)
 
 
-def _places(items: pipes.Emitted, at: np.ndarray, first: int) -> np.ndarray:
-    """The place within its instant of every item.  ``at``: of the events of a call, the ``first`` of which has that
-    number; what closing adds comes behind all of them."""
-    n = len(at)
+def _places(items: pipes.Emitted, stream: Stream, first: int) -> np.ndarray | None:
+    """The place within its instant of every item; None: they come when it is complete.  ``first``: the number of the
+    first event of the stream; what closing adds comes behind all of them."""
+    at, n = stream.at, len(stream.time)
     if items.last_step < first + n:
         if n and (at.strides == (0,) or n == 1):
-            return constant(int(at[0]), len(items))
+            place = int(at[0])
+            return None if place == INSTANT else constant(place, len(items))
         return at[np.maximum(items.step - first, 0)]
     out = np.full(len(items), END, np.int64)
     if n:

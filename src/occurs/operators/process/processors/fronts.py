@@ -40,9 +40,11 @@ class Lift(Operator):
     def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         if self.p.early and len(given) > 1:
             return [early(self, state, given, call)]
-        fronts = meet(state, given, call)
-        items = Items(fronts.values[0], fronts.step, fronts.about, fronts.code, fronts.ends)
-        values: Sequence[Col] = fronts.values
+        if len(given) == 1:
+            items, values = given[0], [given[0].value]
+        else:
+            fronts = meet(state, given, call)
+            items, values = fronts.items(fronts.values[0]), [*fronts.values]
         if self.where is not None and len(items):
             keep = self.where.true(self.env(values, items.code, len(items), call))
             if not keep.all():

@@ -65,10 +65,15 @@ class _Recent(Operator):
         if isinstance(keep, int):
             if len(ends):
                 keep = len(rows.items)
-            first = min(max(keep, 0), len(rows.items))
-            # few are kept, as a rule: not with all that there was
-            kept = rows.items.take(np.arange(first, len(rows.items))).with_ends(NO_ENDS)
-            state["kept"].put(kept, **{n: rows.beside[n][first:].copy() for n in self.beside})
+            size = len(rows.items)
+            first = min(max(keep, 0), size)
+            kept, beside = rows.items, rows.beside
+            if size <= FEW:
+                kept, beside = kept.part(first, size), {n: beside[n][first:] for n in self.beside}
+            else:  # few are kept, as a rule: not with all that there was
+                kept = kept.take(np.arange(first, size))
+                beside = {n: beside[n][first:].copy() for n in self.beside}
+            state["kept"].put(kept, **beside)
             return
         if len(ends):
             keep &= ~np.isin(rows.items.codes, ends.code)
