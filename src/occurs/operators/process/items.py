@@ -34,7 +34,7 @@ class Ends:
 
     @classmethod
     def join(cls, parts: list[Ends]) -> Ends:
-        parts = [p for p in parts if len(p)]
+        parts = [p for p in parts if p is not NO_ENDS and len(p)]
         if len(parts) <= 1:
             return parts[0] if parts else NO_ENDS
         return cls(np.concatenate([p.code for p in parts]), np.concatenate([p.step for p in parts]))
@@ -99,10 +99,8 @@ class Items:
         """One behind another, with the ends of all."""
         ends = Ends.join([p.ends for p in parts])
         full = [p for p in parts if len(p)]
-        if not full:
-            return replace(parts[0], ends=ends)
-        if len(full) == 1:
-            return replace(full[0], ends=ends)
+        if len(full) <= 1:
+            return (full or parts)[0].with_ends(ends)
         code = None if all(p.code is None for p in full) else np.concatenate([p.codes for p in full])
         step = np.concatenate([p.step for p in full])
         about = step if all(p.about is p.step for p in full) else np.concatenate([p.about for p in full])

@@ -41,6 +41,9 @@ class Setting:
 class Operator:
     """A box that runs the processor ``p``.  ``fresh`` is its state before anything has come; ``advance`` changes it."""
 
+    #: it gives nothing at the end of a trace
+    silent = False
+
     def __init__(self, node: Node, setting: Setting) -> None:
         self.node = node
         self.p: Any = node.processor

@@ -213,12 +213,13 @@ class Run:
         base = int(count[0])
         whole = np.arange(base, base + len(batch.time))
         call = CallSteps(base, times, whole=whole)
-        known: dict[Processor, Items] = {}
+        known: dict[int, Items] = {}
 
         def source(processor: Processor) -> Items:
-            if processor not in known:
-                known[processor] = self._source(processor, batch, whole, ends)
-            return known[processor]
+            found = known.get(id(processor))
+            if found is None:
+                found = known[id(processor)] = self._source(processor, batch, whole, ends)
+            return found
 
         found = self.network.advance(state["boxes"], source, call)
         count[0] = base + len(batch.time)

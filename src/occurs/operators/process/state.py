@@ -77,7 +77,9 @@ class Counts(Part):
     def upto(self, instances: int) -> np.ndarray:
         """The numbers of so many slots; to be changed where they stand."""
         if len(self.values) < instances:
-            grown: np.ndarray = np.full(max(instances, 2 * len(self.values)), self.start, self.dtype)
+            size = max(instances, 2 * len(self.values))
+            # memory of zeros is not touched before it is used
+            grown: np.ndarray = np.full(size, self.start, self.dtype) if self.start else np.zeros(size, self.dtype)
             grown[: len(self.values)] = self.values
             self.values = grown
         return self.values[:instances]

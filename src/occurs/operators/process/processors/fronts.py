@@ -28,6 +28,7 @@ class Lift(Operator):
         self.functions = [Function(f) for f in self.p.functions]
         self.where = None if self.p.where is None else Function(self.p.where)
         self.eager = scalars.eager(self.p.functions[0])
+        self.silent = not self.p.early
 
     def fresh(self) -> dict[str, Part]:
         if not self.p.early:
@@ -79,6 +80,8 @@ class _Condition(Operator):
 @operator(processors.Where)
 class Where(_Condition):
     """The items of which the condition is true."""
+
+    silent = True
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.filter(self.condition.true(self.env([x.value], x.code, len(x), call))) if len(x) else x

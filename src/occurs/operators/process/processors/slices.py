@@ -71,7 +71,7 @@ class Slice(Operator):
             # the last of each trace stays
             own.about.upto(call.instances)[0 if x.code is None else x.code] = x.about[-1] if x.code is None else x.about
             own.step.upto(call.instances)[0 if x.code is None else x.code] = x.step[-1] if x.code is None else x.step
-        flushed = self._flush(own, x, base, inner, call) if len(x.ends) else None
+        flushed = self._flush(own, x, base, inner, call) if len(x.ends) and not self.inside.silent else None
         own.count.values[0] = base + len(x) + len(x.ends)
         found = Made.join(made) if made else None
         out = given_of(self.p.form, own, x, found, gone, flushed, before, call)
@@ -427,7 +427,11 @@ class Own(Compound):
 
     def drop(self, codes: np.ndarray) -> None:
         there = np.flatnonzero(self.slots.alive & among(self.slots.outer, codes))
-        if len(there):
+        if len(there) and len(there) == self.slots.instances:
+            self.newest.only(NO_ROWS)
+            self.inner.only(NO_ROWS)
+            self.slots = Slots()
+        elif len(there):
             self.newest.drop(there)
             self.inner.drop(there)
             self.slots.remove(there)
@@ -797,10 +801,12 @@ class Slots(Part):
 
     def find(self, keys: Col, outer: np.ndarray | None, rows: np.ndarray, base: int) -> np.ndarray:
         """The slots of keys that are not null; new ones are made.  ``rows``: where in the call they come."""
-        if self.ints is not None and outer is None and isinstance(keys, Plain) and pa.types.is_int64(keys.array.type):
-            found = self._find_ints(keys.array.to_numpy(), rows, base)
-            if found is not None:
-                return found
+        if self.ints is not None and outer is None:
+            ints = numbers(keys)
+            if ints is not None and ints[0].dtype == np.int64 and ints[1] is None:
+                found = self._find_ints(ints[0], rows, base)
+                if found is not None:
+                    return found
         if self.ints is not None:
             self._to_values()
         if isinstance(keys, Plain) and outer is None:

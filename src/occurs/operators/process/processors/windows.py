@@ -56,8 +56,9 @@ class _Recent(Operator):
             beside["time"] = call.time(x.step)
         items, old = x.with_ends(NO_ENDS), len(kept)
         if old:
+            extra = kept.extra
             items = Items.join([kept.items, items])
-            beside = {n: np.concatenate([kept.extra[n], v]) for n, v in beside.items()}
+            beside = {n: np.concatenate([extra[n], v]) for n, v in beside.items()}
         return SortedItems(items, beside, old)
 
     def keep(self, state: State, rows: SortedItems, keep: np.ndarray | int, ends: Ends) -> None:
