@@ -148,17 +148,24 @@ def stable_order(keys: Sequence[np.ndarray]) -> np.ndarray:
 def packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
     """One key in the order of several, by which sorting is several times as fast; None if that takes more bits than
     there are."""
-    out, size = np.zeros(len(keys[0]), np.int64), 1
-    if not len(out):
+    out, size = np.zeros(0, np.int64), 1
+    if not len(keys[0]):
         return out
     for key in keys:
         least, most = int(key.min()), int(key.max())
-        if most == _OPEN:  # what has no end is taken to be a tick later than all others
+        open_ = most == _OPEN
+        if open_:  # what has no end is taken to be a tick later than all others
             known = key[key != _OPEN]
             most = max(least, int(known.max()) if len(known) else least - 1) + 1
         size *= most - least + 1
         if size >= 1 << 62 or least == _OPEN:
             return None
+        if open_:
+            key = np.minimum(key, most)
+        if not len(out):
+            out = key - least
+            continue
         out *= most - least + 1
-        out += np.minimum(key, most) - least
+        out += key
+        out -= least
     return out

@@ -42,7 +42,7 @@ class Operator:
     """A box that runs the processor ``p``.  ``fresh`` is its state before anything has come; ``advance`` changes it."""
 
     #: it gives nothing at the end of a trace
-    silent = False
+    ends_quietly = False
 
     def __init__(self, node: Node, setting: Setting) -> None:
         self.node = node

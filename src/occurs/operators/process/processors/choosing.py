@@ -19,7 +19,7 @@ class _Counting(Operator):
 class Trim(_Counting):
     """x_n, x_{n+1} .."""
 
-    silent = True
+    ends_quietly = True
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         n = self.p.n
@@ -35,7 +35,7 @@ class Trim(_Counting):
 class Count(_Counting):
     """How many items there were."""
 
-    silent = True
+    ends_quietly = True
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(of_numpy(count_up(state["n"].upto(call.instances), x) + 1))

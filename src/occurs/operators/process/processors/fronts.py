@@ -28,7 +28,7 @@ class Lift(Operator):
         self.functions = [Function(f) for f in self.p.functions]
         self.where = None if self.p.where is None else Function(self.p.where)
         self.eager = scalars.eager(self.p.functions[0])
-        self.silent = not self.p.early
+        self.ends_quietly = not self.p.early
 
     def fresh(self) -> dict[str, Part]:
         if not self.p.early:
@@ -81,7 +81,7 @@ class _Condition(Operator):
 class Where(_Condition):
     """The items of which the condition is true."""
 
-    silent = True
+    ends_quietly = True
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.filter(self.condition.true(self.env([x.value], x.code, len(x), call))) if len(x) else x

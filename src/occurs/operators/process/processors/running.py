@@ -62,7 +62,7 @@ NOTHING, INTS, FLOATS, TRUTHS, VALUES = range(5)
 class Cumulate(Operator):
     """o_i = f(o_{i-1}, x_i).  A null leaves the value unchanged, but of AND and OR, which are Kleene's."""
 
-    silent = True
+    ends_quietly = True
 
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
@@ -290,7 +290,7 @@ def _word(function: expressions.Expr) -> str | None:
 class _Statistic(Operator):
     """Of the items so far; nulls are ignored."""
 
-    silent = True
+    ends_quietly = True
 
     #: the numbers that are kept
     ints: ClassVar[tuple[str, ...]]

@@ -71,7 +71,7 @@ class Slice(Operator):
             # the last of each trace stays
             own.about.upto(call.instances)[0 if x.code is None else x.code] = x.about[-1] if x.code is None else x.about
             own.step.upto(call.instances)[0 if x.code is None else x.code] = x.step[-1] if x.code is None else x.step
-        flushed = self._flush(own, x, base, inner, call) if len(x.ends) and not self.inside.silent else None
+        flushed = self._flush(own, x, base, inner, call) if len(x.ends) and not self.inside.ends_quietly else None
         own.count.values[0] = base + len(x) + len(x.ends)
         found = Made.join(made) if made else None
         out = given_of(self.p.form, own, x, found, gone, flushed, before, call)
