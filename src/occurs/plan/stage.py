@@ -126,15 +126,13 @@ class Stage:
     @cached_property
     def placed(self) -> frozenset[str]:
         """Types whose rows need a place within their instant over all types."""
-        asking = [o for o in self.operators if o.needs_places or self._asked_for(o)]
+        readers = {p.type for o in self.operators for p in o.ports}
+        # rows that have to stand in one order with those of others
+        shared = readers | {out.type for out in self.outs if out.type not in self.sole}
+        asking = [o for o in self.operators if o.needs_places or any(out.type in shared for out in o.outs)]
         read = {p.type for o in asking for p in o.ports if p.order is Order.PLACE or p.makers}
         made = {out.type for o in asking if any(p.order is Order.PLACE for p in o.ports) for out in o.outs}
         return frozenset(read | made)
-
-    def _asked_for(self, operator: Operator) -> bool:
-        """Do the rows of an operator have to stand in one order with those of others?"""
-        read = {p.type for o in self.operators for p in o.ports}
-        return any(out.type in read or out.type not in self.sole for out in operator.outs)
 
     @cached_property
     def sequenced(self) -> frozenset[str]:

@@ -308,8 +308,23 @@ def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
     if not isinstance(found, Plain) or (found.values is None and found.array.null_count):
         return None
     if found.values is not None:
-        return Plain(None, np.take(found.values, array.indices.to_numpy()))
+        return Plain(None, _spread(found.values, array.indices.to_numpy()))
     return Plain(found.array.take(array.indices))
+
+
+def _spread(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """``values[codes]``; what is true of few codes is found by comparing with these, many at a time."""
+    true = np.flatnonzero(values).tolist() if values.dtype == np.bool_ else []
+    if not 0 < len(true) <= _COMPARED:
+        return np.take(values, codes)
+    out: np.ndarray = codes == true[0]
+    for code in true[1:]:
+        out |= codes == code
+    return out
+
+
+#: comparisons that take less time than to look each value up
+_COMPARED = 3
 
 
 def with_bools(found: Col) -> Col:

@@ -382,11 +382,11 @@ def _places(items: pipes.Emitted, stream: Stream, first: int) -> np.ndarray | No
             place = int(at[0])
             return None if place == INSTANT else constant(place, len(items))
         return at[np.maximum(items.step - first, 0)]
+    early = int(np.searchsorted(items.step, first + n)) if n else 0
+    if not early:
+        return constant(END, len(items))
     out = np.full(len(items), END, np.int64)
-    if n:
-        step = items.step - first
-        inside = step < n
-        out[inside] = at[np.maximum(step[inside], 0)]
+    out[:early] = at[np.maximum(items.step[:early] - first, 0)]
     return out
 
 

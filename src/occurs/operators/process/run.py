@@ -321,6 +321,8 @@ def pieces(batch: Batch) -> Iterator[Batch]:
 
 
 def _times(call: CallSteps, step: np.ndarray) -> np.ndarray:
+    if len(call.times) == 1:
+        return np.full(len(step), call.times[0])
     return call.time(step if step is call.whole else np.maximum(step, call.base))
 
 
