@@ -25,13 +25,14 @@ def sum_ints(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.n
     some = len(valid) > 0
     for i in range(len(code)):
         c = code[i]
+        s = state[c]
         if not some or valid[i]:
-            a, b = state[c], value[i]
+            a, b = s, value[i]
             s = a + b
             if ((a ^ s) & (b ^ s)) < 0:
                 return i
             state[c] = s
-        out[i] = state[c]
+        out[i] = s
     return -1
 
 
