@@ -294,9 +294,10 @@ class Judge:
                 gone[items.ends.code] += 1
                 latest[items.ends.code] = np.maximum(latest[items.ends.code], items.ends.step)
         numbers, used, ticks = [], [], []
+        first_came = first_number = NO_ROWS
         for k, items in enumerate(given):
             came = state[f"came{k}"].upto(call.instances)
-            alike = k and items.code is given[0].code is None and len(items) == len(given[0])
+            alike = k > 0 and items.code is None and given[0].code is None and len(items) == len(given[0])
             if alike and came[0] + len(items) == first_came[0]:
                 number = first_number  # as far as the first input
                 came[0] += len(items)

@@ -9,7 +9,7 @@ import numpy as np
 
 from occurs.operators.process import scalars
 from occurs.operators.process import tree as processors
-from occurs.operators.process.columns import Col, column_of, numbers
+from occurs.operators.process.columns import column_of, numbers
 from occurs.operators.process.functions import Function, condition
 from occurs.operators.process.items import NO_ENDS, CallSteps, Ends, Items, Variables, count_up
 from occurs.operators.process.operator import Operator, Setting, meet, operator
