@@ -11,6 +11,7 @@ from pyspark import cloudpickle
 
 import occurs
 from occurs.hosts.spark import shipped
+from occurs.hosts.spark.batch import partitions_of
 from occurs.hosts.spark.task import Share, Tally, Work, make_engine_task
 from occurs.hosts.stream.bucket import MOST, Waiting
 from occurs.model.time import TimeKind
@@ -58,6 +59,13 @@ def test_function_of_a_user_travels_with_the_plan() -> None:
     work = Work((Share(plan(1), (0, 1), 0),), Tally(), (), False, True)
     object.__setattr__(work, "wide", lambda: 7)
     assert cloudpickle.loads(cloudpickle.dumps(work)).wide() == 7
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"), [(0, 8), (40_000_000, 8), (40_000_001, 9), (10**9, 200), (10**12, 200_000)]
+)
+def test_partitions_follow_from_the_rows(rows: int, wanted: int) -> None:
+    assert partitions_of(rows) == wanted
 
 
 @pytest.mark.parametrize(("batches", "most"), [(60, 4.0), (240, 6.0), (600, 8.0)])
