@@ -21,7 +21,7 @@ from occurs.operators.codes import KeyCodes
 from occurs.operators.contract import Call, Moves, Operator
 from occurs.operators.frame import kept_of
 from occurs.operators.kernels.row_index import is_sorted
-from occurs.operators.merging import INSTANT
+from occurs.operators.merging import INSTANT, constant
 from occurs.operators.rows import FIRST_TICK, Rows, Since
 from occurs.operators.rows import Part as SomeRows
 from occurs.plan.segments import Segment, segments
@@ -180,8 +180,10 @@ class Engine:
         return self.behind_past(type, rows, first)
 
     def behind_past(self, type: str, rows: Rows, first: int | None) -> Rows:
-        """The past and the new rows of a type, these with serial numbers from ``first`` on (None: -1)."""
-        serial = np.full(len(rows), -1) if first is None else np.arange(first, first + len(rows))
+        """The past and the new rows of a type, these with serial numbers from ``first`` on; -1 if that is None, or if
+        no row outlives a call."""
+        n = len(rows)
+        serial = constant(-1, n) if first is None or not self._past else np.arange(first, first + n)
         # once per type and call: `replace` takes several times as long
         rows = Rows(rows.type, rows.time, rows.columns, rows.new, serial, rows.labels, rows.derived, rows.at)
         past = self.state.pasts.get(type)

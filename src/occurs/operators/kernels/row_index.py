@@ -140,17 +140,29 @@ def find_ranges(
 
 @kernel
 def is_sorted(time: np.ndarray) -> bool:
-    for i in range(1, len(time)):  # noqa: SIM110 - numba
-        if time[i] < time[i - 1]:
+    n, first = len(time), 1
+    while first < n:  # blocks without a branch inside: the processor compares several rows at a time
+        stop = min(n, first + 1024)
+        down = 0
+        for i in range(first, stop):
+            down += time[i] < time[i - 1]
+        if down > 0:
             return False
+        first = stop
     return True
 
 
 @kernel
 def is_strictly_sorted(time: np.ndarray) -> bool:
-    for i in range(1, len(time)):  # noqa: SIM110 - numba
-        if time[i] <= time[i - 1]:
+    n, first = len(time), 1
+    while first < n:
+        stop = min(n, first + 1024)
+        ties = 0
+        for i in range(first, stop):
+            ties += time[i] <= time[i - 1]
+        if ties > 0:
             return False
+        first = stop
     return True
 
 
