@@ -1,0 +1,341 @@
+"""A program over a history as explanations see it: its texts, its rules with their clauses, and runs of variants.
+
+A variant is a copy of some rules with edits, under types of its own; many variants are one program over one history
+(why.md, section 11).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.checked_program import CheckedProgram
+from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, SyntaxProblem
+from occurs.hosts.detections import LocalDetections
+from occurs.hosts.local import detect
+from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, spliced
+from occurs.languages.kit.language import folder
+from occurs.model.history import History
+from occurs.model.types import Schema
+
+#: (text, file, language)
+Given = tuple[str, str | None, str]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A definition of the program: ``number`` in the order of the texts, ``text`` the number of its text."""
+
+    number: int
+    language: str
+    text: int
+    clauses: RuleClauses
+
+    @property
+    def defines(self) -> str:
+        """The type that it defines."""
+        return self.clauses.defines
+
+
+@dataclass(frozen=True)
+class Site:
+    """A clause of a rule of the program, or of the input (``rule`` None)."""
+
+    rule: Rule | None
+    clause: Clause
+    place: tuple[int, int]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the clause."""
+        return self.clause.kind
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A copy of ``rule`` beside the rules of a variant, with ``edits`` and more attributes ``name -> expression``."""
+
+    rule: int
+    edits: tuple[Edit, ...]
+    values: Mapping[str, str]
+    evidence: Any = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Edits of rules (by their numbers), rows added to types of the input, and what else is to be seen.
+
+    ``fresh``: a type is given other rows than the history's.
+    """
+
+    edits: Mapping[int, tuple[Edit, ...]] = field(default_factory=dict)
+    added: Mapping[str, pa.Table] = field(default_factory=dict)
+    probes: tuple[Probe, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a variant detects: tables by the names of types in the program, and one per probe."""
+
+    found: LocalDetections
+    names: Mapping[str, str]
+    probes: tuple[str, ...]
+
+    def table(self, type: str) -> pa.Table:
+        """The rows of a type."""
+        return self.found.arrow(self.names.get(type, type))
+
+    def probe(self, number: int) -> pa.Table:
+        """The rows of a probe."""
+        return self.found.arrow(self.probes[number])
+
+    @property
+    def original(self) -> Mapping[str, str]:
+        """From the names of types in this run to those of the program."""
+        return {new: old for old, new in self.names.items()}
+
+
+class World:
+    """A program and a history, and variants of the definitions that lead to ``type``."""
+
+    def __init__(self, program: CheckedProgram, history: History, type: str, *, zone: str = "UTC", ended: bool = True):
+        self.program, self.history, self.type, self.zone, self.ended = program, history, type, zone, ended
+        self.kind = history.kind
+        self.texts: list[Given] = program.texts
+        self.bound = program.bind(history.schemas, history.kind)
+        self.languages = {name: importlib.import_module(f"occurs.languages.{name}.clauses") for name in self.bound.parts}
+        self.rules = self._rules()
+        #: relaxed copies that were run so far
+        self.tried = 0
+
+    def _rules(self) -> list[Rule]:
+        own: dict[str, list[RuleClauses]] = {}
+        for name, part in self.bound.parts.items():
+            texts = [self.texts[i][0] for i in self.bound.numbers[name]]
+            own[name] = self.languages[name].rules(part, texts, self.kind)
+        out = []
+        for number, (name, i, _) in enumerate(self.bound.entries):
+            found = own[name][i]
+            out.append(Rule(number, name, self.bound.numbers[name][found.text], found))
+        return out
+
+    # -- the graph ---------------------------------------------------------------------------------------------------
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """The types that rules define."""
+        return frozenset(r.defines for r in self.rules)
+
+    def makers(self, type: str) -> list[Rule]:
+        """The rules that define a type."""
+        return [r for r in self.rules if r.defines == type]
+
+    def _upstream(self, positive: bool) -> list[Rule]:
+        seen: set[int] = set()
+        waiting = [self.type]
+        known = {self.type}
+        while waiting:
+            for rule in self.makers(waiting.pop()):
+                seen.add(rule.number)
+                for t in rule.clauses.positive if positive else rule.clauses.reads:
+                    if t not in known:
+                        known.add(t)
+                        waiting.append(t)
+        return [r for r in self.rules if r.number in seen]
+
+    @cached_property
+    def cone(self) -> list[Rule]:
+        """The rules that the type is made by positively."""
+        return self._upstream(True)
+
+    @cached_property
+    def closure(self) -> list[Rule]:
+        """All rules on which the type depends."""
+        return self._upstream(False)
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """The types of the input on which the type depends."""
+        return frozenset(t for r in self.closure for t in r.clauses.reads) - self.defined
+
+    @cached_property
+    def shadowed(self) -> frozenset[str]:
+        """Types on which a negation or an aggregate of the closure depends, at any depth."""
+        waiting = [t for r in self.closure for t in (*r.clauses.negative, *r.clauses.folded)]
+        out = set(waiting)
+        while waiting:
+            for rule in self.makers(waiting.pop()):
+                waiting += [t for t in rule.clauses.reads if t not in out]
+                out |= rule.clauses.reads
+        return frozenset(out)
+
+    @cached_property
+    def columns(self) -> Mapping[str, frozenset[str]]:
+        """The attributes that rules of the closure read of each type."""
+        out: dict[str, frozenset[str]] = {}
+        types = {r.defines for r in self.closure}
+        for d in self.program.plan(self.history.schemas, self.kind).definitions:
+            if d.output in types:
+                for t, names in d.columns.items():
+                    out[t] = out.get(t, frozenset()) | names
+        return out
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """The clauses of the cone in the order of places; one ``missing`` per type of the input."""
+        found = [Site(r, c, (r.text, c.start)) for r in self.cone for c in r.clauses.clauses]
+        found.sort(key=lambda s: (s.place, s.kind == "missing"))
+        out, seen = [], set()
+        for site in found:
+            if site.kind == "missing":
+                if site.clause.type in self.defined or site.clause.type in seen:
+                    continue
+                seen.add(site.clause.type)
+            out.append(site)
+        return out
+
+    @cached_property
+    def declarations(self) -> list[tuple[str, int, Declaration]]:
+        """The declarations of input types: language, number of the text, place."""
+        out = []
+        for name, part in self.bound.parts.items():
+            numbers = self.bound.numbers[name]
+            texts = [self.texts[i][0] for i in numbers]
+            out += [(name, numbers[d.text], d) for d in self.languages[name].declared(part, texts)]
+        return out
+
+    # -- variants ----------------------------------------------------------------------------------------------------
+    def edited(self, edits: Mapping[int, Iterable[Edit]]) -> list[Given]:
+        """The texts of the program with edits of its rules."""
+        by_text: dict[int, list[Splice]] = {}
+        for number, found in edits.items():
+            by_text.setdefault(self.rules[number].text, []).extend(s for e in found for s in e.splices)
+        return [
+            (spliced(text, by_text.get(i, ())), file, language) for i, (text, file, language) in enumerate(self.texts)
+        ]
+
+    def run(self, variants: Sequence[Variant], *, because: bool = False) -> list[Outcome | None]:
+        """Detect with all variants at once; None for one that the checks refuse, or whose run fails."""
+        self.tried += len(variants)
+        out: list[Outcome | None] = [None] * len(variants)
+        self._run(list(enumerate(variants)), out, because)
+        return out
+
+    def _run(self, variants: list[tuple[int, Variant]], out: list[Outcome | None], because: bool) -> None:
+        if not variants:
+            return
+        copies = {n: _Copy(self, n, v) for n, v in variants}
+        texts = [*self._base, *(t for c in copies.values() for t in c.texts)]
+        tables, schemas = dict(self.history.tables), dict(self.history.schemas)
+        for c in copies.values():
+            tables |= c.tables
+            schemas |= c.schemas
+        history = replace(self.history, tables=tables, schemas=schemas)
+        try:
+            program = CheckedProgram(texts).adjusted(zone=self.zone, facts=self.program.facts)
+            program = program.reasoning() if because else program
+            found = detect(program, history, ended=self.ended, because=because, progress=False)
+        except (SyntaxProblem, DefinitionProblem) as error:
+            refused = {c.number for c in copies.values() for p in error.problems if p.file in c.files}
+            if refused:
+                self._run([(n, v) for n, v in variants if n not in refused], out, because)
+            else:
+                self._halves(variants, out, because, error)
+            return
+        except (InputProblem, LimitProblem) as error:
+            self._halves(variants, out, because, error)
+            return
+        for n, c in copies.items():
+            out[n] = Outcome(found, c.names, tuple(c.probes))
+
+    def _halves(
+        self, variants: list[tuple[int, Variant]], out: list[Outcome | None], because: bool, error: OccursError
+    ) -> None:
+        """Some variant fails: the others may not."""
+        if len(variants) > 1:
+            half = len(variants) // 2
+            self._run(variants[:half], out, because)
+            self._run(variants[half:], out, because)
+
+    @cached_property
+    def _base(self) -> list[Given]:
+        """The rules of the closure as they are."""
+        out: list[Given] = []
+        for i, (text, file, language) in enumerate(self.texts):
+            pieces = [(d.start, d.stop) for _, number, d in self.declarations if number == i]
+            pieces += [(r.clauses.start, r.clauses.stop) for r in self.closure if r.text == i]
+            if pieces:
+                ending = self.languages[folder(language)].ENDING
+                out.append(("".join(f"{text[a:b]}{ending}" for a, b in sorted(pieces)), file, language))
+        return out
+
+
+class _Copy:
+    """The texts and tables of a variant."""
+
+    def __init__(self, world: World, number: int, variant: Variant):
+        self.number = number
+        changed = {world.rules[i].defines for i, edits in variant.edits.items() if edits} | set(variant.added)
+        whole = any(r.language in ("epl", "esql") for r in world.closure)
+        if changed and whole:  # positions count there: rules stay in their order
+            changed |= {r.defines for r in world.closure}
+        while True:
+            more = {r.defines for r in world.closure if r.clauses.reads & changed} - changed
+            if not more:
+                break
+            changed |= more
+        self.names = {t: f"{t} {number}" for t in sorted(changed)}
+        self.tables: dict[str, pa.Table] = {}
+        self.schemas: dict[str, Schema] = {}
+        for t, name in self.names.items():
+            table = world.history.tables.get(t)
+            more_rows = variant.added.get(t)
+            if table is None and more_rows is None:
+                continue
+            parts = [p for p in (table, more_rows) if p is not None]
+            self.tables[name] = parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive")
+            if t in world.history.schemas:
+                self.schemas[name] = world.history.schemas[t]
+        self.probes: list[str] = []
+        self.texts: list[Given] = []
+        for i, (text, _, language) in enumerate(world.texts):
+            ending = world.languages[folder(language)].ENDING
+            pieces: list[tuple[int, str]] = []
+            for _, at, d in world.declarations:
+                if at == i and d.type in self.names and d.type not in world.defined:
+                    named = Splice(*d.name, f"`{self.names[d.type]}`")
+                    pieces.append((d.start, spliced(text, [named], d.start, d.stop)))
+            for rule in world.closure:
+                c = rule.clauses
+                if rule.text == i and rule.defines in self.names:
+                    splices = [s for e in variant.edits.get(rule.number, ()) for s in e.splices]
+                    pieces.append((c.start, spliced(text, [*splices, *c.renamed(self.names)], c.start, c.stop)))
+            for probe in variant.probes:
+                rule = world.rules[probe.rule]
+                if rule.text == i:
+                    pieces.append((rule.clauses.start, self._probe(text, rule.clauses, probe)))
+            if pieces:
+                pieces.sort(key=lambda p: p[0])
+                self.texts.append(("".join(f"{p}{ending}" for _, p in pieces), f"variant {number}/{i}", language))
+        self.files = {file for _, file, _ in self.texts}
+
+    def _probe(self, text: str, rule: RuleClauses, probe: Probe) -> str:
+        """The text of a probe."""
+        name = f"{rule.defines} {self.number} p{len(self.probes)}"
+        self.probes.append(name)
+        names = {**self.names, rule.defines: name}
+        splices = [s for e in probe.edits for s in e.splices]
+        if probe.evidence is not None:
+            splices += probe.evidence(self.names).splices
+        renamed = rule.renamed(names)
+        if rule.defines in rule.reads:  # it reads what it defines, as the variant makes it
+            renamed = rule.renamed(self.names)
+            first = min(rule.renamed({rule.defines: name}), key=lambda s: s.start)
+            renamed = [first, *(s for s in renamed if s.start != first.start)]
+        assert rule.probed is not None
+        more = rule.probed(probe.values) if probe.values else ()
+        return spliced(text, [*splices, *renamed, *more], rule.start, rule.stop)
