@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -444,7 +445,7 @@ class _Describing:
         copies: dict[int, tuple[str, Given]] = {}
         for i, (site, edit) in enumerate(zip(self.solution.sites, self.solution.proposal.edits, strict=True)):
             c, rule = site.clause, site.rule
-            if rule is None or rule.clauses.probed is None:
+            if rule is None or (rule.clauses.probed is None and c.evidence is None):
                 continue
             values = {}
             if c.value is not None:
@@ -539,18 +540,42 @@ class _Describing:
         """The row at which a clause failed, what it met, what it needed, and the message."""
         c = site.clause
         node = self._node(site, shown)
-        row = None if node is None else next((p for p in node.children if p.role == c.role), None)
+        row = None if node is None else self._row(site, node)
         if row is not None and site.kind not in ("absence", "missing", "choice"):
             self.bad.add(row.label)
         told = getattr(self, f"_{site.kind}")
         result: tuple[RowNode | None, str, str, str] = told(site, shown, node, row)
         return result
 
+    def _row(self, site: Site, node: RowNode) -> RowNode | None:
+        """The row of a derivation at which a clause failed: of a repeated role the first that violates it."""
+        c = site.clause
+        rows = [p for p in node.children if _role(p, c.role)] if c.role is not None else []
+        own = c.detail.get("own")
+        if own is not None and c.moved is not None:
+            violating = [p for p in node.children if _role(p, own[0]) and c.moved(p.values.get(own[1])) is not None]
+            rows = [p for p in violating if p in rows] or violating or rows
+        elif own is not None and c.detail.get("other_text") is None and len(rows) > 1:
+            other = self._elsewhere(c.detail.get("other"), node)
+            rows = [p for p in rows if own[1] in p.values and p.values[own[1]] != other] or rows
+        return rows[0] if rows else None
+
+    def _elsewhere(self, place: tuple[str | None, str] | None, node: RowNode | None) -> Any:
+        """A value of the witness by role and attribute."""
+        if place is None or node is None:
+            return None
+        return next((p.values.get(place[1]) for p in node.children if _role(p, place[0])), None)
+
     def _value(self, site: Site, shown: Mapping[str, Any] | None, row: RowNode | None) -> str:
+        c = site.clause
         value = None if shown is None else shown.get("occurs_value")
-        if value is not None and site.clause.detail.get("duration"):
+        if shown is None and c.detail.get("own") is not None and row is not None:
+            value = row.values.get(c.detail["own"][1])
+        elif shown is None or "occurs_value" not in shown:
+            return "?"
+        if value is not None and c.detail.get("duration"):
             return length(int(_plain(value)), self.kind)
-        return value_text(value) if shown is not None else "?"
+        return value_text(value)
 
     def _threshold(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         found = self._value(site, shown, row)
@@ -561,9 +586,13 @@ class _Describing:
     def _equality(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
         at = "" if row is None else f" at {when(row.time, self.kind)}"
-        if c.value is None or shown is None:
+        if shown is not None and c.value is not None:
+            found, wanted = self._value(site, shown, row), value_text(shown.get("occurs_wanted"))
+        elif row is not None and c.detail.get("own") is not None:
+            found = self._value(site, shown, row)
+            wanted = c.detail.get("other_text") or value_text(self._elsewhere(c.detail.get("other"), node))
+        else:
             return row, "false", c.text, f"{c.text} does not hold{at}"
-        found, wanted = self._value(site, shown, row), value_text(shown.get("occurs_wanted"))
         needed = f"{c.needed} {wanted}"
         return row, found, needed, f"{c.subject} = {found}{at}, needed {needed}"
 
@@ -571,6 +600,10 @@ class _Describing:
         c = site.clause
         ref = None if node is None else next((p for p in node.children if p.role == c.reference), None)
         ticks = None if shown is None else shown.get("occurs_value")
+        if c.detail.get("backwards") and node is not None:  # from the first row of the guarded pattern to the match
+            late = node if row is None or row is ref else row
+            first = next((p for p in node.children if _role(p, c.reference)), None)
+            row, ref, ticks = first, late, None
         if ticks is None and row is not None and ref is not None:
             ticks = ref.time - row.time
         found = "?" if ticks is None else length(int(_plain(ticks)), self.kind)
@@ -582,8 +615,10 @@ class _Describing:
     def _count(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
         edit = next(e for s, e in zip(self.solution.sites, self.solution.proposal.edits, strict=True) if s is site)
-        found = edit.repair if edit is not None else "?"
-        return row or node, found, c.text, f"{found} of {c.text} {c.subject}".strip()
+        number = re.search(r"\d+", edit.repair) if edit is not None else None
+        wanted = re.search(r"\d+", c.text)
+        found, needed = (number[0] if number else "0"), (wanted[0] if wanted else c.text)
+        return row or node, found, needed, f"{found} of {needed} {c.subject}".strip()
 
     def _absence(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
@@ -797,6 +832,11 @@ def _alone(text: str, edit: Edit | None) -> bool:
     return not before.strip() and not text[splice.stop : len(text) if end < 0 else end].strip() and (
         "\n" not in text[splice.start : splice.stop].strip()
     )
+
+
+def _role(node: RowNode, role: str | None) -> bool:
+    """Whether a row has a role, perhaps as one of several."""
+    return role is not None and (node.role == role or str(node.role).startswith(f"{role}["))
 
 
 def _plain(value: Any) -> Any:

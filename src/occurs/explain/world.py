@@ -266,11 +266,14 @@ class World:
         """The rules of the closure as they are."""
         out: list[Given] = []
         for i, (text, file, language) in enumerate(self.texts):
-            pieces = [(d.start, d.stop) for _, number, d in self.declarations if number == i]
-            pieces += [(r.clauses.start, r.clauses.stop) for r in self.closure if r.text == i]
+            pieces = [(d.start, text[d.start : d.stop]) for _, number, d in self.declarations if number == i]
+            for r in self.closure:
+                c = r.clauses
+                if r.text == i:
+                    pieces.append((c.start, spliced(text, c.renamed({}), c.start, c.stop)))
             if pieces:
                 ending = self.languages[folder(language)].ENDING
-                out.append(("".join(f"{text[a:b]}{ending}" for a, b in sorted(pieces)), file, language))
+                out.append(("".join(f"{p}{ending}" for _, p in sorted(pieces)), file, language))
         return out
 
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from occurs.expr.tree import COMPARISONS, Binary, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
+from occurs.model.types import Type
 
 #: the shift of an edit that drops a clause
 DROPPED = math.inf
@@ -211,3 +213,83 @@ def comparison_edit(
 
 #: the sign of a comparison
 OPERATOR = re.compile(r"<=|>=|≤|≥|<|>")
+
+
+def turned(op: str) -> str:
+    """A comparison with its sides exchanged."""
+    return {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
+
+
+def sign_of(expr: Expr) -> Literal | DurationLiteral | None:
+    """The number, duration or timestamp that an expression is, with its sign; None if it is another."""
+    if isinstance(expr, Unary) and expr.op == "neg":
+        inner = sign_of(expr.arg)
+        if isinstance(inner, DurationLiteral):
+            return replace(inner, value=replace(inner.value, amount=-inner.value.amount))
+        if inner is not None and isinstance(inner.value, int | float):
+            return replace(inner, value=-inner.value)
+        return None
+    if isinstance(expr, DurationLiteral):
+        return expr
+    if isinstance(expr, Literal) and expr.type in (Type.INT, Type.FLOAT, Type.TIMESTAMP):
+        return expr
+    return None
+
+
+#: (role, attribute): where the witness of a reason has a value; a role without a name is that of the clause
+Where = tuple[str | None, str]
+
+
+def comparison(
+    text: str, offsets: Callable[[Any], tuple[int, int]], part: Expr, drop: Edit, role: str | None, kind: TimeKind, *,
+    where: Callable[[Expr], Where | None], shown: Callable[[Expr], str],
+    duration: Callable[[int], str] | None = None, stamp: Callable[[int], str] = str,
+) -> Clause:  # fmt: skip
+    """A condition as a clause: a ``threshold`` if it compares with a constant, else an ``equality``.
+
+    ``offsets``: of a span in ``text``; ``where``: the place of a value in the witness, None if an expression is no
+    attribute; ``shown``: an expression as messages write it; ``duration``, ``stamp``: ticks as the language writes
+    them.
+    """
+    start, stop = offsets(part.span)
+    written = text[start:stop]
+    if not isinstance(part, Binary) or part.op not in COMPARISONS:
+        return Clause("equality", start, stop, written, drop, role=role, needed=written)
+    left, right = sign_of(part.left), sign_of(part.right)
+    if part.op not in ("=", "!=") and (left is None) != (right is None):
+        on_right = right is not None
+        other, constant = (part.left, part.right) if on_right else (part.right, part.left)
+        literal = right if on_right else left
+        assert literal is not None
+        if isinstance(literal, DurationLiteral):
+            limit: Any = math.floor(kind.convert(literal.value) or 0)
+        else:
+            limit = literal.value
+
+        def value_text(value: Any) -> str:
+            if isinstance(literal, DurationLiteral):
+                return duration_of(value, kind) if duration is None else duration(value)
+            return stamp(value) if literal.type is Type.TIMESTAMP else number_of(value)
+
+        at, between = offsets(constant.span), (offsets(part.left.span)[1], offsets(part.right.span)[0])
+        greater = (part.op in (">", ">=")) == on_right
+        moved = comparison_edit(text, (start, stop), at, between, limit, greater, on_right, value_text)
+        op = part.op if on_right else turned(part.op)
+        found = where(other)
+        names = sorted({n.name for n in other.walk() if isinstance(n, Ref)})
+        detail: dict[str, Any] = {"own": found, "duration": isinstance(literal, DurationLiteral)}
+        if found is not None:
+            detail["attributes"] = (found[1],)
+        elif not names:
+            detail["attributes"] = ()
+        return Clause(
+            "threshold", start, stop, written, drop, None, moved, role=role, subject=shown(other),
+            needed=f"{op} {text[at[0] : at[1]]}", detail=detail,
+        )  # fmt: skip
+    own, other, op = part.left, part.right, part.op
+    if where(own) is None and where(other) is not None:
+        own, other, op = other, own, turned(op)
+    detail = {"own": where(own), "other": where(other)}
+    if where(other) is None:
+        detail["other_text"] = text[slice(*offsets(other.span))]
+    return Clause("equality", start, stop, written, drop, role=role, subject=shown(own), needed=op, detail=detail)

@@ -20,6 +20,8 @@ from occurs.languages.kit.clauses import (
     Splice,
     comparison_edit,
     duration_of,
+    sign_of,
+    turned,
 )
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import bindings
@@ -96,7 +98,7 @@ class _Rule:
         """The attributes to which constants are assigned, and where."""
         out = {}
         for a in self.rule.where:
-            literal = _literal(a.expr)
+            literal = sign_of(a.expr)
             value = literal.value if isinstance(literal, Literal) else None
             if isinstance(a.expr, Literal):
                 value = a.expr.value
@@ -221,14 +223,13 @@ class _Rule:
         timer = event is not None and event.type.text == TIMER
         if isinstance(part, Binary) and part.op in (*_ORDER, "=", "!=") and not timer:
             left, right = (self._value(e, event) for e in (part.left, part.right))
-            literal = _literal(part.right) or _literal(part.left)
-            if part.op in _ORDER and literal is not None and (_literal(part.left) is None or _literal(part.right) is None):
+            literal = sign_of(part.right) or sign_of(part.left)
+            if part.op in _ORDER and literal is not None and (sign_of(part.left) is None or sign_of(part.right) is None):
                 return self._threshold(part, role, event, start, stop, drop)
             own, other = part.left, right
             if isinstance(part.left, Literal | Param) and not isinstance(part.right, Literal | Param):
                 own, left, other = part.right, right, left
-            turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-            op = part.op if own is part.left else turned.get(part.op, part.op)
+            op = part.op if own is part.left else turned(part.op)
             return Clause(
                 "equality", start, stop, written, drop, value=left, wanted=other, role=role,
                 subject=self._subject(own, event), needed=op,
@@ -239,9 +240,9 @@ class _Rule:
         self, part: Binary, role: str, event: syntax.Event | None, start: int, stop: int, drop: Edit
     ) -> Clause:
         """A comparison with a constant."""
-        right = _literal(part.right) is not None
+        right = sign_of(part.right) is not None
         other, written = (part.left, part.right) if right else (part.right, part.left)
-        literal = _literal(written)
+        literal = sign_of(written)
         assert literal is not None
         at = self.source.offsets(_of(written.span))
         between = self.source.offsets(_of(part.left.span))[1], self.source.offsets(_of(part.right.span))[0]
@@ -257,7 +258,7 @@ class _Rule:
             return repr(value)
 
         moved = comparison_edit(self.text, (start, stop), at, between, limit, greater, right, text_of)
-        needed = f"{part.op if right else _turned(part.op)} {self.text[at[0] : at[1]]}"
+        needed = f"{part.op if right else turned(part.op)} {self.text[at[0] : at[1]]}"
         return Clause(
             "threshold", start, stop, self.text[start:stop], drop, None, moved, self._value(other, event), role=role,
             subject=self._subject(other, event), needed=needed,
@@ -470,10 +471,6 @@ def _of(span: Any) -> Any:
     return span
 
 
-def _turned(op: str) -> str:
-    return {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
-
-
 def _aggregates(expr: Expr) -> bool:
     return any(isinstance(n, syntax.Aggregate) for n in expr.walk())
 
@@ -485,22 +482,6 @@ def _equated(part: Expr, scopes: Sequence[str | None]) -> Iterator[str]:
             if isinstance(ref, Ref) and isinstance(param, Param) and ref.scope in scopes:
                 yield param.name
                 return
-
-
-def _literal(expr: Expr) -> Literal | DurationLiteral | None:
-    """The number, duration or timestamp that an expression is, with its sign."""
-    if isinstance(expr, Unary) and expr.op == "neg":
-        inner = _literal(expr.arg)
-        if isinstance(inner, DurationLiteral):
-            return replace(inner, value=replace(inner.value, amount=-inner.value.amount))
-        if inner is not None and isinstance(inner.value, int | float):
-            return replace(inner, value=-inner.value)
-        return None
-    if isinstance(expr, DurationLiteral):
-        return expr
-    if isinstance(expr, Literal) and expr.type in (Type.INT, Type.FLOAT, Type.TIMESTAMP):
-        return expr
-    return None
 
 
 def _bare(node: Expr | None, scope: str) -> Expr | None:
