@@ -464,7 +464,7 @@ class _Describing:
                 splices += c.evidence.edit({}).splices
             text, _, language = self.world.texts[rule.text]
             r = rule.clauses
-            splices += [min(r.renamed({r.defines: name}), key=lambda s: s.start)]
+            splices += r.named(name)
             splices += [*r.probed(values)] if values and r.probed is not None else []
             ending = self.world.languages[_folder(language)].ENDING
             copies[i] = name, (spliced(text, splices, r.start, r.stop) + ending, f"shown {i}", language)

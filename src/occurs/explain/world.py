@@ -270,7 +270,7 @@ class World:
             for r in self.closure:
                 c = r.clauses
                 if r.text == i:
-                    pieces.append((c.start, spliced(text, c.renamed({}), c.start, c.stop)))
+                    pieces.append((c.start, spliced(text, c.named(r.defines), c.start, c.stop)))
             if pieces:
                 ending = self.languages[folder(language)].ENDING
                 out.append(("".join(f"{p}{ending}" for _, p in sorted(pieces)), file, language))
@@ -316,7 +316,7 @@ class _Copy:
                 c = rule.clauses
                 if rule.text == i and rule.defines in self.names:
                     splices = [s for e in variant.edits.get(rule.number, ()) for s in e.splices]
-                    pieces.append((c.start, spliced(text, [*splices, *c.renamed(self.names)], c.start, c.stop)))
+                    pieces.append((c.start, spliced(text, [*splices, *c.renamed(self.names), *c.named(self.names[rule.defines])], c.start, c.stop)))
             for probe in variant.probes:
                 rule = world.rules[probe.rule]
                 if rule.text == i:
@@ -330,15 +330,10 @@ class _Copy:
         """The text of a probe."""
         name = f"{rule.defines} {self.number} p{len(self.probes)}"
         self.probes.append(name)
-        names = {**self.names, rule.defines: name}
         splices = [s for e in probe.edits for s in e.splices]
         if probe.evidence is not None:
             splices += probe.evidence(self.names).splices
-        renamed = rule.renamed(names)
-        if rule.defines in rule.reads:  # it reads what it defines, as the variant makes it
-            renamed = rule.renamed(self.names)
-            first = min(rule.renamed({rule.defines: name}), key=lambda s: s.start)
-            renamed = [first, *(s for s in renamed if s.start != first.start)]
+        renamed = [*rule.renamed(self.names), *rule.named(name)]
         assert rule.probed is not None
         more = rule.probed(probe.values) if probe.values else ()
         return spliced(text, [*splices, *renamed, *more], rule.start, rule.stop)

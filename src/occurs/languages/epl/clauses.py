@@ -81,7 +81,7 @@ class _Statement:
         negative |= set(self.resolved.reads) - positive
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.resolved.title or None, tuple(found),
-            frozenset(positive), frozenset(negative), renamed=self._renamed, durations=tuple(self._durations()),
+            frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
             constants=tuple(self._constants()), reach=self._reach(), fixed=self._fixed(),
         )  # fmt: skip
 
@@ -232,6 +232,9 @@ class _Statement:
             return Edit((Splice(*at, text),), text, int(ticks) + 1 - limit)
 
         first, last = self._ends(node.operand)
+        steps = [*self.roles.values()]
+        if first == last and first is not None and steps.index(first):  # it begins with the step before
+            first = steps[steps.index(first) - 1]
         yield Clause(
             "window", *at, self.text[slice(*at)], None, None, moved, role=last, reference=first,
             needed=f"within {self.text[slice(*at)]}", detail={"limit": limit, "backwards": True},
@@ -361,18 +364,20 @@ class _Statement:
         return len(self.text)
 
     # -- other texts of the statement --------------------------------------------------------------------------------
+    def _named(self, name: str) -> list[Splice]:
+        """The output under a name, without a title that another copy has, too."""
+        query = self.query
+        out = [Splice(*self.source.offsets(_of(a.span)), "") for a in query.annotations if a.name.text.lower() == "name"]
+        if query.into is not None:
+            return [*out, Splice(*self.source.offsets(_of(query.into.span)), name_text(name))]
+        marks = [self.source.offsets(_of(a.span))[1] for a in query.annotations]
+        found = re.compile(r"\bselect\b", re.IGNORECASE).search(self.text, max([self.start, *marks]), self.stop)
+        assert found is not None
+        return [*out, Splice(found.start(), found.start(), f"insert into {name_text(name)} ")]
+
     def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
-        query, own = self.query, self.resolved.name
         out = []
-        target = name_text(names.get(own, own))
-        if query.into is None:
-            marks = [self.source.offsets(_of(a.span))[1] for a in query.annotations]
-            found = re.compile(r"\bselect\b", re.IGNORECASE).search(self.text, max([self.start, *marks]), self.stop)
-            assert found is not None
-            out.append(Splice(found.start(), found.start(), f"insert into {target} "))
-        elif own in names:
-            out.append(Splice(*self.source.offsets(_of(query.into.span)), target))
-        for node in query.pattern.walk():
+        for node in self.query.pattern.walk():
             if isinstance(node, syntax.Filter) and node.type.text in names:
                 out.append(Splice(*self.source.offsets(_of(node.type.span)), name_text(names[node.type.text])))
         return out

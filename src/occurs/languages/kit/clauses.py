@@ -113,6 +113,7 @@ class RuleClauses:
     folded: frozenset[str] = frozenset()
     loosened: tuple[Edit, ...] | None = None
     renamed: Callable[[Mapping[str, str]], Sequence[Splice]] = field(default=lambda names: (), compare=False)
+    named: Callable[[str], Sequence[Splice]] = field(default=lambda name: (), compare=False)
     probed: Callable[[Mapping[str, str]], Sequence[Splice]] | None = field(default=None, compare=False)
     opaque: frozenset[str] = frozenset()
     consumes: tuple[str, ...] = ()

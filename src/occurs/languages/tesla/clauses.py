@@ -81,7 +81,7 @@ class _Rule:
         return RuleClauses(
             self.number, self.start, self.stop, rule.type.text, rule.name.text if rule.name else None, tuple(found),
             positive, negative, looked_back(rule) - positive - negative | self._aggregated(),
-            loosened=tuple(self._loosened(found)), renamed=self._renamed, probed=self._probed, opaque=self._opaque(),
+            loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed, opaque=self._opaque(),
             consumes=tuple(n.text for n in rule.consuming), reach=self._reach(), durations=tuple(self._durations()),
             constants=tuple(self._constants()), fixed=self._fixed(),
         )  # fmt: skip
@@ -421,11 +421,12 @@ class _Rule:
                 if _aggregates(part):
                     yield Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
 
+    def _named(self, name: str) -> list[Splice]:
+        return [Splice(*self.source.offsets(_of(self.written.type.span)), name_text(name))]
+
     def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
         out = []
         rule = self.written
-        if rule.type.text in names:
-            out.append(Splice(*self.source.offsets(_of(rule.type.span)), f"`{names[rule.type.text]}`"))
         for event in rule.roles:
             if event.type.text in names:
                 out.append(Splice(*self.source.offsets(_of(event.type.span)), f"`{names[event.type.text]}`"))
