@@ -606,11 +606,23 @@ class _Describing:
             row, ref, ticks = first, late, None
         if ticks is None and row is not None and ref is not None:
             ticks = ref.time - row.time
+        if c.detail.get("length"):
+            return self._long(site, node)
         found = "?" if ticks is None else length(int(_plain(ticks)), self.kind)
         message = f"{self.at(row)} is {found} before {self.at(ref)}, needed {c.needed}"
         if c.detail.get("message"):
             message = c.detail["message"](found)
         return row, found, c.needed, message
+
+    def _long(self, site: Site, node: RowNode | None) -> Any:
+        """A length of an interval that a filter does not let through."""
+        c = site.clause
+        rows = [] if node is None else [node, *(p for p in node.walk() if p is not node)]
+        row = next((p for p in rows if p.end is not None and c.moved is not None and c.moved(p.end - p.time)), None)
+        if row is None or row.end is None:
+            return node, "?", c.needed, f"{self.at(node)}: needed {c.needed}"
+        found = length(row.end - row.time, self.kind)
+        return row, found, c.needed, f"{self.at(row)} is {found} long, needed {c.needed}"
 
     def _count(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
@@ -688,7 +700,18 @@ class _Describing:
         c = site.clause
         edit = next(e for s, e in zip(self.solution.sites, self.solution.proposal.edits, strict=True) if s is site)
         found = edit.repair if edit is not None else "?"
-        return node, found, c.text, f"{c.subject}: {found} holds, needed {c.text}"
+        parts = [] if node is None else node.children
+        sides = [next((p for p in parts if name in (p.type, p.role)), None) for name in c.detail.get("sides", ())]
+        left, right = (self._interval(p) for p in sides) if len(sides) == 2 else ("?", "?")
+        return node, found, c.text, f"{left} is {found} {right}, needed {c.text}"
+
+    def _interval(self, node: RowNode | None) -> str:
+        """``open [3, 9]``, or ``cold at 12``."""
+        if node is None:
+            return "?"
+        if node.end is None and not node.lasting:
+            return self.at(node)
+        return f"{node.type} [{when(node.time, self.kind)}, {when(node.end, self.kind)}]"
 
     def _missing(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
@@ -836,7 +859,7 @@ def _alone(text: str, edit: Edit | None) -> bool:
 
 def _role(node: RowNode, role: str | None) -> bool:
     """Whether a row has a role, perhaps as one of several."""
-    return role is not None and (node.role == role or str(node.role).startswith(f"{role}["))
+    return role is not None and (node.role == role or str(node.role).startswith((f"{role}[", f"{role}(")))
 
 
 def _plain(value: Any) -> Any:

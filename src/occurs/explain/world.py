@@ -18,7 +18,7 @@ from occurs.checked_program import CheckedProgram
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, SyntaxProblem
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, spliced
+from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, spliced
 from occurs.languages.kit.language import folder
 from occurs.model.history import History
 from occurs.model.types import Schema
@@ -255,18 +255,33 @@ class World:
     def _halves(
         self, variants: list[tuple[int, Variant]], out: list[Outcome | None], because: bool, error: OccursError
     ) -> None:
-        """Some variant fails: the others may not."""
+        """Some variant fails: the others may not.  Raises what fails without any variant."""
+        if not self._sound:
+            raise error
         if len(variants) > 1:
             half = len(variants) // 2
             self._run(variants[:half], out, because)
             self._run(variants[half:], out, because)
 
     @cached_property
+    def _sound(self) -> bool:
+        """Whether the rules of the closure run as they are."""
+        if not self._base:
+            return True
+        try:
+            program = CheckedProgram(self._base).adjusted(zone=self.zone, facts=self.program.facts)
+            detect(program, self.history, ended=self.ended, progress=False)
+        except OccursError:
+            return False
+        return True
+
+    @cached_property
     def _base(self) -> list[Given]:
         """The rules of the closure as they are."""
         out: list[Given] = []
         for i, (text, file, language) in enumerate(self.texts):
-            pieces = [(d.start, text[d.start : d.stop]) for _, number, d in self.declarations if number == i]
+            own = [d for _, number, d in self.declarations if number == i]
+            pieces = [(d.start, d.written(d.type) if d.written else text[d.start : d.stop]) for d in own]
             for r in self.closure:
                 c = r.clauses
                 if r.text == i:
@@ -310,8 +325,7 @@ class _Copy:
             pieces: list[tuple[int, str]] = []
             for _, at, d in world.declarations:
                 if at == i and d.type in self.names and d.type not in world.defined:
-                    named = Splice(*d.name, f"`{self.names[d.type]}`")
-                    pieces.append((d.start, spliced(text, [named], d.start, d.stop)))
+                    pieces.append((d.start, d.under(text, self.names[d.type])))
             for rule in world.closure:
                 c = rule.clauses
                 if rule.text == i and rule.defines in self.names:

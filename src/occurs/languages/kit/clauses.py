@@ -139,13 +139,23 @@ class RuleClauses:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A statement that declares an input type, and where the name of the type stands in it."""
+    """A statement that declares an input type, and where the name of the type stands in it.
+
+    ``written``: the declaration of the type alone under another name, where a statement may declare several.
+    """
 
     text: int
     start: int
     stop: int
     type: str
     name: tuple[int, int]
+    written: Callable[[str], str] | None = field(default=None, compare=False)
+
+    def under(self, text: str, name: str) -> str:
+        """The declaration under another name."""
+        if self.written is not None:
+            return self.written(name)
+        return spliced(text, [Splice(*self.name, f"`{name}`")], self.start, self.stop)
 
 
 def spliced(text: str, splices: Iterable[Splice], start: int = 0, stop: int | None = None) -> str:

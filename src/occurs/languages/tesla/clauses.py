@@ -275,7 +275,7 @@ class _Rule:
         def moved(ticks: Any) -> Edit | None:
             if ticks is None or ticks <= limit:
                 return None
-            text = duration_of(int(ticks), self.kind)
+            text = str(int(ticks)) if within.duration.ticks else duration_of(int(ticks), self.kind)
             return Edit((Splice(*at, text),), text, int(ticks) - limit)
 
         a, e = name_text(within.role.text), name_text(role)
