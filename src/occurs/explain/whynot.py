@@ -457,7 +457,7 @@ class _Describing:
                     values[f"occurs_test_{k}"] = other
             if not values and c.evidence is None:
                 continue
-            name = f"{rule.defines} shown {i}"
+            name = f"{rule.defines}__shown_{i}"
             own = [e for e in self.edits.get(rule.number, ()) if c.evidence is None or e is not edit]
             splices = [s for e in own for s in e.splices]
             if c.evidence is not None:
@@ -553,7 +553,7 @@ class _Describing:
         rows = [p for p in node.children if _role(p, c.role)] if c.role is not None else []
         own = c.detail.get("own")
         if own is not None and c.moved is not None:
-            violating = [p for p in node.children if _role(p, own[0]) and c.moved(p.values.get(own[1])) is not None]
+            violating = [p for p in node.children if _role(p, own[0]) and c.moved(_get(p.values, own[1])) is not None]
             rows = [p for p in violating if p in rows] or violating or rows
         elif own is not None and c.detail.get("other_text") is None and len(rows) > 1:
             other = self._elsewhere(c.detail.get("other"), node)
@@ -564,13 +564,13 @@ class _Describing:
         """A value of the witness by role and attribute."""
         if place is None or node is None:
             return None
-        return next((p.values.get(place[1]) for p in node.children if _role(p, place[0])), None)
+        return next((_get(p.values, place[1]) for p in node.children if _role(p, place[0])), None)
 
     def _value(self, site: Site, shown: Mapping[str, Any] | None, row: RowNode | None) -> str:
         c = site.clause
         value = None if shown is None else shown.get("occurs_value")
         if shown is None and c.detail.get("own") is not None and row is not None:
-            value = row.values.get(c.detail["own"][1])
+            value = _get(row.values, c.detail["own"][1])
         elif shown is None or "occurs_value" not in shown:
             return "?"
         if value is not None and c.detail.get("duration"):
@@ -653,6 +653,10 @@ class _Describing:
         c = site.clause
         if "consumes" in c.detail:
             return self._consumed(site, node)
+        if "gap" in c.detail:
+            return self._too_soon(site, node)
+        if c.detail.get("suppresses"):
+            return self._suppressed(site, node)
         chosen = self._evidence(site, shown)
         if chosen is None:
             return row, "", c.needed, c.detail.get("message", f"{self.at(row)} is not chosen by `{c.text}`")
@@ -660,6 +664,34 @@ class _Describing:
         policy = c.detail.get("policy", c.text)
         message = f"{self.at(row)} is not the {policy}: {self.at(chosen)} is"
         return row, self.at(chosen), self.at(row), message
+
+    def _earlier(self, site: Site) -> list[Mapping[str, Any]]:
+        """What the rule detected before the repair."""
+        rule = site.rule
+        return [] if rule is None else list(self.asked.before.arrow(rule.defines).to_pylist())
+
+    def _too_soon(self, site: Site, node: RowNode | None) -> Any:
+        """A trigger that fired a short time before."""
+        gap = site.clause.detail["gap"]
+        times = [ticks_of(r["time"]) for r in self._earlier(site)]
+        if node is not None:
+            near = [t for t in times if t is not None and node.time - gap < t <= node.time]
+            if near:
+                at = when(max(near), self.kind)
+                return node, f"fired at {at}", "the row", f"fired at {at}, within {length(gap, self.kind)}"
+        return node, "", "the row", f"fired before, within {length(gap, self.kind)}"
+
+    def _suppressed(self, site: Site, node: RowNode | None) -> Any:
+        """A match that shares a row with another of its instant."""
+        if node is not None and site.rule is not None:
+            own = {p.label: p for p in node.children if p.label is not None}
+            for row in self._earlier(site):
+                shared = next((p["label"] for p in row["because"] if p["label"] in own), None)
+                if shared is not None and ticks_of(row["time"]) == node.time:
+                    other = f"{site.rule.defines} at {when(node.time, self.kind)}"
+                    message = f"suppressed: it shares {self.at(own[shared])} with {other}"
+                    return own[shared], other, self.at(node), message
+        return node, "", "", "suppressed: it shares a row with another match"
 
     def _consumed(self, site: Site, node: RowNode | None) -> Any:
         rule = site.rule
@@ -860,6 +892,16 @@ def _alone(text: str, edit: Edit | None) -> bool:
 def _role(node: RowNode, role: str | None) -> bool:
     """Whether a row has a role, perhaps as one of several."""
     return role is not None and (node.role == role or str(node.role).startswith((f"{role}[", f"{role}(")))
+
+
+def _get(values: Mapping[str, Any], name: str) -> Any:
+    """A value of a row; ``E.v`` of a state: of its last event of type ``E``."""
+    if name in values or "." not in name:
+        return values.get(name)
+    of, attribute = name.split(".", 1)
+    inner = values.get(of)
+    inner = inner[-1] if isinstance(inner, list) and inner else inner
+    return inner.get(attribute) if isinstance(inner, dict) else None
 
 
 def _plain(value: Any) -> Any:

@@ -122,6 +122,10 @@ class World:
         for number, (name, i, _) in enumerate(self.bound.entries):
             found = own[name][i]
             out.append(Rule(number, name, self.bound.numbers[name][found.text], found))
+        for name, part in self.bound.parts.items():  # pipes that have names and make no rows
+            texts = [self.texts[i][0] for i in self.bound.numbers[name]]
+            for found in getattr(self.languages[name], "helpers", _no_helpers)(part, texts, self.kind):
+                out.append(Rule(len(out), name, self.bound.numbers[name][found.text], found))
         return out
 
     # -- the graph ---------------------------------------------------------------------------------------------------
@@ -292,6 +296,10 @@ class World:
         return out
 
 
+def _no_helpers(part: Any, texts: Sequence[str], kind: Any) -> list[RuleClauses]:
+    return []
+
+
 class _Copy:
     """The texts and tables of a variant."""
 
@@ -306,7 +314,9 @@ class _Copy:
             if not more:
                 break
             changed |= more
-        self.names = {t: f"{t} {number}" for t in sorted(changed)}
+        # logic has names without quotes alone; with a blank, types keep their order among the others
+        plain = any(r.language in ("logic", "match_recognize") for r in world.closure)
+        self.names = {t: f"{t}__{number}" if plain else f"{t} {number}" for t in sorted(changed)}
         self.tables: dict[str, pa.Table] = {}
         self.schemas: dict[str, Schema] = {}
         for t, name in self.names.items():
@@ -342,7 +352,7 @@ class _Copy:
 
     def _probe(self, text: str, rule: RuleClauses, probe: Probe) -> str:
         """The text of a probe."""
-        name = f"{rule.defines} {self.number} p{len(self.probes)}"
+        name = f"{rule.defines}__{self.number}_p{len(self.probes)}"
         self.probes.append(name)
         splices = [s for e in probe.edits for s in e.splices]
         if probe.evidence is not None:
