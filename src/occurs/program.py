@@ -35,6 +35,7 @@ from occurs.progress import Told
 
 if TYPE_CHECKING:
     from occurs.checked_texts import Read
+    from occurs.explain.why import Why
     from occurs.explain.whynot import WhyNot
     from occurs.explanation import Explanation
 
@@ -362,6 +363,42 @@ class Program:
             return Explanation.of(program.plan(source.schemas, source.kind))
         history = program.history(events, input_options)
         return Explanation.of(program.plan(history.schemas, history.kind))
+
+    def why(
+        self, row: Any, events: Any, *, between: Any = None, max_rows: int = 100_000, **input: Any
+    ) -> Why:  # fmt: skip
+        """Explain why a detection exists: its derivation down to the events, with everything that was checked.
+
+        Args:
+            row: A row of the detections (a mapping, a Series, a Row), or its label, 32 hexadecimal digits.
+            events: The events in which it was detected, as for :meth:`detect`.
+            between: The time of the detection, which limits the events that are read.
+            max_rows: The maximum number of events that are read into this process.
+            input: The options of :meth:`detect` that describe the input, such as ``time_unit``.
+
+        Returns:
+            The answer, see :class:`occurs.Why`.
+
+        Raises:
+            UsageProblem: If the row is not detected in these events (``unknown-row``), or an option is invalid.
+            LimitProblem: If more than ``max_rows`` events are needed.
+            DefinitionProblem: If the rules do not fit the columns of the events.
+            InputProblem: If a column is missing or rows are unreadable.
+
+        Examples:
+            >>> import occurs, pyarrow as pa
+            >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+            >>> events = pa.table({"type": ["Temp"], "time": [60], "Value": [50]})
+            >>> print(program.why({"type": "Hot", "time": 60, "v": 50}, events, time_unit="s"))
+            Hot  60  v = 50
+              Temp  60  Value = 50
+              ✓ Temp.Value = 50 > 45
+        """
+        from occurs.explain.input import Input
+        from occurs.explain.why import why
+
+        adjusted, given = Input.of(self.checked, events, input)
+        return why(adjusted, row, given, between=between, max_rows=max_rows)
 
     def why_not(
         self,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from occurs.explain.words import values_text, when
 
 if TYPE_CHECKING:
+    from occurs.explain.why import Why
     from occurs.explain.whynot import Reason, WhyNot
 
-#: signs for rows that fit, at which a clause failed, and that are added
+#: rows of an aggregate that are printed, and signs for rows that fit, at which a clause failed, and that are added
+MOST = 10
 SIGNS, ASCII = ("✓", "✗", "·"), ("+", "x", ".")
 
 
@@ -62,3 +65,29 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
     return lines
 
 
+
+
+def why_text(answer: Why, *, ascii: bool = False) -> str:
+    """The derivation of a detection as a tree."""
+    good = ASCII[0] if ascii else SIGNS[0]
+    lines = []
+    shown: dict[int, int] = {}
+    for node in answer.nodes:
+        blank = "  " * node.depth
+        parent = node.parent or 0
+        shown[parent] = shown.get(parent, 0) + 1
+        above = answer.nodes[parent - 1] if parent else None
+        if above is not None and above.kind == "aggregate":
+            many = sum(n.parent == parent for n in answer.nodes)
+            if shown[parent] > MOST:
+                if shown[parent] == MOST + 1:
+                    lines.append(f"{blank}.. and {many - MOST} more")
+                continue
+        if node.kind in ("clause", "absence", "aggregate", "passed"):
+            lines.append(f"{blank}{good} {node.message}")
+            continue
+        name = str(node.type) if node.role in (None, node.type) or " " in str(node.role) else f"{node.role}: {node.type}"
+        time = when(node.time, answer.kind) + (f" to {when(node.end, answer.kind)}" if node.end is not None else "")
+        values = values_text(json.loads(node.attributes or "{}"))
+        lines.append(f"{blank}{name}  {time}  {values}".rstrip())
+    return "\n".join(lines)

@@ -37,6 +37,15 @@ class RowNode:
             yield from child.walk()
 
 
+#: roles of constituents without a label of their own
+UNLABELLED = ("activation", "state", "timer")
+
+
+def is_row(node: RowNode) -> bool:
+    """Whether a constituent is a row, a state or a timer, and not a check of the rule."""
+    return node.label is not None or node.role in UNLABELLED
+
+
 class Trees:
     """The derivations of a run with reasons.  ``defined``: the types that rules define."""
 

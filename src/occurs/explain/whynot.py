@@ -17,7 +17,7 @@ from occurs.errors import OccursError, UsageProblem, did_you_mean
 from occurs.explain.input import History, Input, without_label
 from occurs.explain.question import Question
 from occurs.explain.search import Search, Solution
-from occurs.explain.tree import RowNode, Trees
+from occurs.explain.tree import RowNode, Trees, is_row
 from occurs.explain.words import json_time, length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.languages.kit.clauses import Clause as RuleClause
@@ -541,7 +541,7 @@ class _Describing:
         c = site.clause
         node = self._node(site, shown)
         row = None if node is None else self._row(site, node)
-        if row is not None and site.kind not in ("absence", "missing", "choice"):
+        if row is not None and row.label is not None and site.kind not in ("absence", "missing", "choice", "count"):
             self.bad.add(row.label)
         told = getattr(self, f"_{site.kind}")
         result: tuple[RowNode | None, str, str, str] = told(site, shown, node, row)
@@ -834,11 +834,11 @@ class _Describing:
             out.append(Witness(node.role, node.type, node.time, node.end, node.label, node.values, ok, parent, invented))
             at = len(out) - 1
             for child in node.children:
-                if child.label is not None:
+                if is_row(child):
                     put(child, at)
 
         for child in self.tree.children:
-            if child.label is not None:
+            if is_row(child):
                 put(child, None)
         known = {w.label for w in out}
         for node in self.failed:

@@ -70,11 +70,12 @@ class Probe:
 class Variant:
     """Edits of rules (by their numbers), rows added to types of the input, and what else is to be seen.
 
-    ``fresh``: a type is given other rows than the history's.
+    ``rows``: tables in place of those of the history.
     """
 
     edits: Mapping[int, tuple[Edit, ...]] = field(default_factory=dict)
     added: Mapping[str, pa.Table] = field(default_factory=dict)
+    rows: Mapping[str, pa.Table] = field(default_factory=dict)
     probes: tuple[Probe, ...] = ()
 
 
@@ -305,7 +306,7 @@ class _Copy:
 
     def __init__(self, world: World, number: int, variant: Variant):
         self.number = number
-        changed = {world.rules[i].defines for i, edits in variant.edits.items() if edits} | set(variant.added)
+        changed = {world.rules[i].defines for i, edits in variant.edits.items() if edits} | {*variant.added, *variant.rows}
         whole = any(r.language in ("epl", "esql") for r in world.closure)
         if changed and whole:  # positions count there: rules stay in their order
             changed |= {r.defines for r in world.closure}
@@ -320,7 +321,7 @@ class _Copy:
         self.tables: dict[str, pa.Table] = {}
         self.schemas: dict[str, Schema] = {}
         for t, name in self.names.items():
-            table = world.history.tables.get(t)
+            table = variant.rows.get(t, world.history.tables.get(t))
             more_rows = variant.added.get(t)
             if table is None and more_rows is None:
                 continue

@@ -233,6 +233,7 @@ class _Rule:
             return Clause(
                 "equality", start, stop, written, drop, value=left, wanted=other, role=role,
                 subject=self._subject(own, event), needed=op,
+                detail={"other_subject": self._other(part.right if own is part.left else part.left, event)},
             )  # fmt: skip
         return Clause("equality", start, stop, written, drop, role=role, needed=written)
 
@@ -401,6 +402,13 @@ class _Rule:
 
     def _value(self, expr: Expr, event: syntax.Event | None) -> str:
         return _sum(self._qualified(expr, event))
+
+    def _other(self, expr: Expr, event: syntax.Event | None) -> str | None:
+        """The other side of an equation as the attribute that it stands for."""
+        if isinstance(expr, Param) and expr.name in self.params:
+            number, attribute = self.params[expr.name]
+            return f"{self.roles[number]}.{attribute}"
+        return self._subject(expr, event) if isinstance(expr, Ref) else None
 
     def _subject(self, expr: Expr, event: syntax.Event | None) -> str:
         return render(self._qualified(expr, event))
