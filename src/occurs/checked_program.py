@@ -334,6 +334,10 @@ class CheckedProgram:
             for name, file in files.items()
         ]  # fmt: skip
 
+    def defined_schema(self, type: str) -> Schema | None:
+        """The schema of a type that a definition makes, as far as the texts alone say; None if there is none."""
+        return self._unbound.schemas.get(type) if type in self._unbound.defined else None
+
     @property
     def folders(self) -> Mapping[str, Path]:
         """The folders of texts that are files, by their names."""

@@ -403,6 +403,7 @@ class Program:
     def why_not(
         self,
         type: str,
+        /,
         events: Any,
         *,
         where: Mapping[str, Any] | None = None,
@@ -421,7 +422,7 @@ class Program:
         that was run and detects the row.
 
         Args:
-            type: The type of the detection.
+            type: The type of the detection, by position (the keyword ``type`` names the column, as in :meth:`detect`).
             events: Events as for :meth:`detect`.
             where: The values of attributes that the detection should have.  None as a value means null.
             between: The time of the detection: an instant, or a pair of instants, both included, as ISO 8601 text,
@@ -459,7 +460,7 @@ class Program:
         adjusted, given = Input.of(self.checked, events, input)
         return why_not(
             adjusted, type, given, where=where, between=between, edits=edits, limit=limit, late=late, reach=reach,
-            max_rows=max_rows, max_variants=max_variants,
+            max_rows=max_rows, max_variants=max_variants, build=self.__class__,
         )  # fmt: skip
 
     def verify(

@@ -235,7 +235,7 @@ def _kind_of_time(sources: Sequence[Any], options: InputOptions) -> pa.DataType 
     return None
 
 
-def without_label(table: pa.Table) -> pa.Table:
+def without_because(table: pa.Table) -> pa.Table:
     """Rows without their constituents."""
     return table.drop_columns([n for n in ("because",) if n in table.column_names])
 

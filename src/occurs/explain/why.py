@@ -14,9 +14,9 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.explain.input import Input, Sliced
-from occurs.explain.question import plain, same
+from occurs.explain.question import Question, plain, same
 from occurs.explain.tree import RowNode, Trees, is_row
-from occurs.explain.whynot import as_kind, table_of
+from occurs.explain.whynot import as_kind, check_type, table_of
 from occurs.explain.words import json_time, length, ticks_of, value_text, when
 from occurs.explain.world import Rule, Variant, World
 from occurs.expr.text import Text
@@ -597,3 +597,17 @@ def _plain(value: Any) -> int:
     return int(value)
 
 
+
+
+def why_all(
+    program: CheckedProgram, given: Input, type: str, *, where: Any = None, between: Any = None, limit: int = 10,
+    max_rows: int = 100_000,
+) -> list[Why]:  # fmt: skip
+    """Explain the detections of a type that fit a question, at most ``limit``, in their order."""
+    check_type(program, type)
+    sliced = given.history(program, type, between, max_rows=max_rows, where=where)
+    explained = Explained(program, given, sliced)
+    schema = program.bind(sliced.history.schemas, sliced.history.kind).schemas[type]
+    question = Question.of(type, where, between, schema, sliced.history.kind, sliced.clock)
+    fitting = question.fitting(explained.found.arrow(type))
+    return [explained.explain(type, fitting.slice(i, 1).to_pylist()[0]) for i in range(min(limit, len(fitting)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of, like
 from occurs.errors import OccursError, UsageProblem, did_you_mean
-from occurs.explain.input import History, Input, without_label
+from occurs.explain.input import Input, Sliced, without_because
 from occurs.explain.question import Question
 from occurs.explain.search import Search, Solution
 from occurs.explain.tree import RowNode, Trees, is_row
@@ -22,8 +22,10 @@ from occurs.explain.words import json_time, length, ticks_of, value_text, values
 from occurs.explain.world import Given, Site, World
 from occurs.languages.kit.clauses import Clause as RuleClause
 from occurs.languages.kit.clauses import Edit, Splice, spliced
+from occurs.languages.kit.language import folder
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
+from occurs.model.history import History
 from occurs.model.time import TimeKind
 
 if TYPE_CHECKING:
@@ -246,8 +248,12 @@ def as_kind(sample: Any, table: pa.Table) -> Any:
 def why_not(
     program: CheckedProgram, type: str, given: Input, *, where: Any = None, between: Any = None, edits: int = 2,
     limit: int = 10, late: Any = None, reach: Any = None, max_rows: int = 100_000, max_variants: int = 20_000,
+    build: Callable[[CheckedProgram], Program],
 ) -> WhyNot:  # fmt: skip
-    """Answer a question about a missing detection, see :meth:`occurs.Program.why_not`."""
+    """Answer a question about a missing detection, see :meth:`occurs.Program.why_not`.
+
+    ``build``: a program for users, of a checked one.
+    """
     for name, value, least, most in (
         ("edits", edits, 1, 4), ("limit", limit, 1, None), ("max_rows", max_rows, 1, None),
         ("max_variants", max_variants, 1, None),
@@ -268,9 +274,9 @@ def why_not(
     fitting = question.fitting(found.arrow(type))
     notes = [*sliced.notes]
     if len(fitting):
-        rows = as_kind(given.sample, without_label(fitting))
+        rows = as_kind(given.sample, without_because(fitting))
         return WhyNot(question, True, rows, (), True, tuple(notes), given.sample)
-    return _Asked(program, given, sliced, question, found, notes).answer(edits, limit, late, max_variants)
+    return _Asked(program, given, sliced, question, found, notes, build).answer(edits, limit, late, max_variants)
 
 
 def check_type(program: CheckedProgram, type: str) -> None:
@@ -288,8 +294,10 @@ class _Asked:
     """One question, from the sites to the answer.  ``found``: what the program as it is detects."""
 
     def __init__(
-        self, program: CheckedProgram, given: Input, sliced: Any, question: Question, found: Any, notes: list[str]
-    ):
+        self, program: CheckedProgram, given: Input, sliced: Sliced, question: Question, found: Any, notes: list[str],
+        build: Callable[[CheckedProgram], Program],
+    ):  # fmt: skip
+        self.build = build
         self.program, self.given, self.sliced, self.question, self.notes = program, given, sliced, question, notes
         self.kind = question.kind
         self.before = found
@@ -362,8 +370,6 @@ class _Asked:
     # -- one reason --------------------------------------------------------------------------------------------------
     def _described(self, number: int, solution: Solution) -> Reason | None:
         """A reason with its repair run once more, as a user runs it; None if the row is then not detected."""
-        from occurs.program import Program
-
         world = self._world_of(solution.sites)
         edits: dict[int, list[Edit]] = {}
         for site, edit in zip(solution.sites, solution.proposal.edits, strict=True):
@@ -371,7 +377,7 @@ class _Asked:
                 edits.setdefault(site.rule.number, []).append(edit)
         texts = world.edited(edits)
         added, row = self._added(solution)
-        repaired = Program(CheckedProgram(texts, folders=self.program.folders))
+        repaired = self.build(CheckedProgram(texts, folders=self.program.folders))
         kinds = {s.kind for s in solution.sites}
         events = self.given.with_rows(added)
         keywords = dict(self.given.keywords)
@@ -466,7 +472,7 @@ class _Describing:
             r = rule.clauses
             splices += r.named(name)
             splices += [*r.probed(values)] if values and r.probed is not None else []
-            ending = self.world.languages[_folder(language)].ENDING
+            ending = self.world.languages[folder(language)].ENDING
             copies[i] = name, (spliced(text, splices, r.start, r.stop) + ending, f"shown {i}", language)
         out: list[Mapping[str, Any] | None] = [None] * len(self.solution.sites)
         for i, (name, given) in copies.items():
@@ -911,9 +917,5 @@ def _plain(value: Any) -> Any:
     return ticks_of(value) if hasattr(value, "isoformat") else value
 
 
-def _folder(language: str) -> str:
-    from occurs.languages.kit.language import folder
-
-    return folder(language)
 
 
