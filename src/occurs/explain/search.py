@@ -273,7 +273,7 @@ class Search:
         added = dict(base.added)
         if where is not None:
             added[where.type] = where.table
-        return Variant({n: e for n, e in edits.items() if e}, added, probes)
+        return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
 
     def _every(
         self, sites: tuple[Site, ...], outcome: Outcome | None, fitting: pa.Table | None = None
