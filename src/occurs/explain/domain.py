@@ -122,5 +122,10 @@ def _table(
         of = schema.arrow_of(name, schema[name])
         if table is not None and name in table.column_names:
             of = table.schema.field(name).type
-        columns[name] = pa.array([v[i] for _, _, v in rows], of)
+        values = [v[i] for _, _, v in rows]
+        if pa.types.is_null(of):  # the input has no value of it, but the rules or the question may
+            of = None
+        columns[name] = pa.array(values, of) if not (of is not None and pa.types.is_timestamp(of)) else (
+            pa.array(values, pa.int64()).cast(of)
+        )
     return pa.table(columns)

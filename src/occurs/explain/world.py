@@ -15,11 +15,12 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.checked_program import CheckedProgram
-from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, SyntaxProblem
+from occurs.checked_texts import Read
+from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, Problem, SyntaxProblem
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, spliced
-from occurs.languages.kit.language import folder
+from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, spliced
+from occurs.languages.kit.language import Texts, folder, language
 from occurs.model.history import History
 from occurs.model.types import Schema
 
@@ -63,8 +64,6 @@ class Probe:
     rule: int
     edits: tuple[Edit, ...]
     values: Mapping[str, str]
-    evidence: Any = None
-
 
 @dataclass(frozen=True)
 class Variant:
@@ -234,18 +233,18 @@ class World:
         if not variants:
             return
         copies = {n: _Copy(self, n, v) for n, v in variants}
-        texts = [*self._base, *(t for c in copies.values() for t in c.texts)]
         tables, schemas = dict(self.history.tables), dict(self.history.schemas)
         for c in copies.values():
             tables |= c.tables
             schemas |= c.schemas
         history = replace(self.history, tables=tables, schemas=schemas)
         try:
-            program = CheckedProgram(texts).adjusted(zone=self.zone, facts=self.program.facts)
+            program = self._program([*self._base, *(f for c in copies.values() for f in c.files)])
             program = program.reasoning() if because else program
             found = detect(program, history, ended=self.ended, because=because, progress=False)
         except (SyntaxProblem, DefinitionProblem) as error:
-            refused = {c.number for c in copies.values() for p in error.problems if p.file in c.files}
+            wrong = {p.file for p in error.problems}
+            refused = {n for n, c in copies.items() if any(name in wrong for name in c.own)}
             if refused:
                 self._run([(n, v) for n, v in variants if n not in refused], out, because)
             else:
@@ -274,27 +273,75 @@ class World:
         if not self._base:
             return True
         try:
-            program = CheckedProgram(self._base).adjusted(zone=self.zone, facts=self.program.facts)
-            detect(program, self.history, ended=self.ended, progress=False)
+            detect(self._program(self._base), self.history, ended=self.ended, progress=False)
         except OccursError:
             return False
         return True
 
+    # -- texts that were parsed --------------------------------------------------------------------------------------
+    def _program(self, files: Sequence[Parsed]) -> CheckedProgram:
+        """A program of parsed texts."""
+        texts: dict[str, Texts[Any]] = {}
+        numbers: dict[str, tuple[int, ...]] = {}
+        for name in dict.fromkeys(f.folder for f in files):
+            own = [(i, f) for i, f in enumerate(files) if f.folder == name]
+            texts[name] = Texts(tuple(f.tree for _, f in own), tuple(p for _, f in own for p in f.problems))
+            numbers[name] = tuple(i for i, _ in own)
+        return CheckedProgram(Read(texts, numbers)).adjusted(zone=self.zone, facts=self.program.facts)
+
+    def parsed(self, text: str, file: str | None, name: str) -> Parsed:
+        """One statement of a language, by the name of this; the latest ones are kept."""
+        key = name, text
+        found = self._parsed.get(key)
+        if found is None:
+            read = language(folder(name)).read([(text, file, name)])
+            found = self._parsed[key] = Parsed(folder(name), read.files[0], tuple(read.problems))
+        return found
+
     @cached_property
-    def _base(self) -> list[Given]:
-        """The rules of the closure as they are."""
-        out: list[Given] = []
-        for i, (text, file, language) in enumerate(self.texts):
-            own = [d for _, number, d in self.declarations if number == i]
-            pieces = [(d.start, d.written(d.type) if d.written else text[d.start : d.stop]) for d in own]
-            for r in self.closure:
+    def _parsed(self) -> dict[tuple[str, str], Parsed]:
+        return {}
+
+    def file(self, text: str, name: str, file: str, output: str | None, names: Mapping[str, str], plain: str) -> Parsed:
+        """The statement ``plain`` as a file with other names of types.
+
+        ``text``: the same with these names, for languages that rename in the text.
+        """
+        copied = getattr(self.languages[folder(name)], "copied", None)
+        if copied is None:
+            read = language(folder(name)).read([(text, file, name)])
+            return Parsed(folder(name), read.files[0], tuple(read.problems))
+        found = self.parsed(plain, file, name)
+        problems = tuple(replace(p, file=file) for p in found.problems)
+        return Parsed(found.folder, copied(found.tree, file, output, names), problems)
+
+    @cached_property
+    def _base(self) -> list[Parsed]:
+        """The rules of the closure as they are, and what is declared."""
+        out: list[Parsed] = []
+        for i, (text, _, name) in enumerate(self.texts):
+            ending = self.languages[folder(name)].ENDING
+            pieces: list[tuple[int, str, str]] = []
+            for d in (d for _, number, d in self.declarations if number == i):
+                pieces.append((d.start, d.written(d.type) if d.written else text[d.start : d.stop], "declared"))
+            for r in (r for r in self.closure if r.text == i):
                 c = r.clauses
-                if r.text == i:
-                    pieces.append((c.start, spliced(text, c.named(r.defines), c.start, c.stop)))
-            if pieces:
-                ending = self.languages[folder(language)].ENDING
-                out.append(("".join(f"{p}{ending}" for _, p in sorted(pieces)), file, language))
+                pieces.append((c.start, spliced(text, c.named(r.defines), c.start, c.stop), "rule"))
+            if folder(name) == "esql":  # phrases are known in the text behind them
+                joined = "".join(f"{p}{ending}" for _, p, _ in sorted(pieces))
+                out += [self.parsed(joined, f"base {i}", name)] if pieces else []
+                continue
+            out += [self.parsed(f"{p}{ending}", f"base {i}", name) for _, p, _ in sorted(pieces)]
         return out
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A parsed text: the folder of its language, its tree, the problems of its syntax."""
+
+    folder: str
+    tree: Any
+    problems: tuple[Problem, ...]
 
 
 def _no_helpers(part: Any, texts: Sequence[str], kind: Any) -> list[RuleClauses]:
@@ -330,35 +377,41 @@ class _Copy:
             if t in world.history.schemas:
                 self.schemas[name] = world.history.schemas[t]
         self.probes: list[str] = []
-        self.texts: list[Given] = []
+        self.files: list[Parsed] = []
+        self.own: set[str] = set()
         for i, (text, _, language) in enumerate(world.texts):
             ending = world.languages[folder(language)].ENDING
-            pieces: list[tuple[int, str]] = []
+            pieces: list[tuple[int, str, str, str | None]] = []
             for _, at, d in world.declarations:
                 if at == i and d.type in self.names and d.type not in world.defined:
-                    pieces.append((d.start, d.under(text, self.names[d.type])))
+                    plain_text = d.written(d.type) if d.written else text[d.start : d.stop]
+                    pieces.append((d.start, plain_text, d.under(text, self.names[d.type]), None))
             for rule in world.closure:
                 c = rule.clauses
                 if rule.text == i and rule.defines in self.names:
                     splices = [s for e in variant.edits.get(rule.number, ()) for s in e.splices]
-                    pieces.append((c.start, spliced(text, [*splices, *c.renamed(self.names), *c.named(self.names[rule.defines])], c.start, c.stop)))
+                    pieces.append((c.start, *self._both(text, c, splices, self.names[rule.defines]), self.names[rule.defines]))
             for probe in variant.probes:
                 rule = world.rules[probe.rule]
                 if rule.text == i:
-                    pieces.append((rule.clauses.start, self._probe(text, rule.clauses, probe)))
-            if pieces:
-                pieces.sort(key=lambda p: p[0])
-                self.texts.append(("".join(f"{p}{ending}" for _, p in pieces), f"variant {number}/{i}", language))
-        self.files = {file for _, file, _ in self.texts}
+                    pieces.append((rule.clauses.start, *self._probe(text, rule.clauses, probe), self.probes[-1]))
+            for k, (_, bare, named, output) in enumerate(sorted(pieces, key=lambda p: p[0])):
+                file = f"variant {number}/{i}/{k}"
+                self.own.add(file)
+                self.files.append(
+                    world.file(named + ending, language, file, output, self.names, bare + ending)
+                )  # fmt: skip
 
-    def _probe(self, text: str, rule: RuleClauses, probe: Probe) -> str:
+    def _both(self, text: str, rule: RuleClauses, splices: Sequence[Splice], output: str) -> tuple[str, str]:
+        """The text of a rule with splices, and the same with other names of types."""
+        bare = spliced(text, splices, rule.start, rule.stop)
+        return bare, spliced(text, [*splices, *rule.renamed(self.names), *rule.named(output)], rule.start, rule.stop)
+
+    def _probe(self, text: str, rule: RuleClauses, probe: Probe) -> tuple[str, str]:
         """The text of a probe."""
         name = f"{rule.defines}__{self.number}_p{len(self.probes)}"
         self.probes.append(name)
         splices = [s for e in probe.edits for s in e.splices]
-        if probe.evidence is not None:
-            splices += probe.evidence(self.names).splices
-        renamed = [*rule.renamed(self.names), *rule.named(name)]
         assert rule.probed is not None
         more = rule.probed(probe.values) if probe.values else ()
-        return spliced(text, [*splices, *renamed, *more], rule.start, rule.stop)
+        return self._both(text, rule, [*splices, *more], name)

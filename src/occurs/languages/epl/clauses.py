@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from occurs.expr.render import name_text
@@ -414,3 +415,25 @@ def _first(node: syntax.Pattern) -> syntax.Pattern | None:
     return node
 
 
+
+
+def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str, str]) -> syntax.File:
+    """A file with other names: its own ``name``, the ``output`` of its statement, the types that it reads."""
+
+    def pattern(p: Any) -> Any:
+        if isinstance(p, syntax.Filter):
+            return replace(p, type=replace(p.type, text=names[p.type.text])) if p.type.text in names else p
+        if isinstance(p, syntax.Until):
+            return replace(p, operand=pattern(p.operand), end=pattern(p.end))
+        if hasattr(p, "operands"):
+            return replace(p, operands=tuple(map(pattern, p.operands)))
+        return replace(p, operand=pattern(p.operand)) if hasattr(p, "operand") else p
+
+    def statement(s: syntax.Statement) -> syntax.Statement:
+        if isinstance(s, syntax.CreateSchema):
+            return replace(s, name=replace(s.name, text=names.get(s.name.text, s.name.text)))
+        marks = tuple(a for a in s.annotations if a.name.text.lower() != "name")
+        into = s.into if output is None else syntax.Name(output, s.span if s.into is None else s.into.span)
+        return replace(s, pattern=pattern(s.pattern), into=into, annotations=marks)
+
+    return replace(file, file=name, statements=tuple(map(statement, file.statements)))

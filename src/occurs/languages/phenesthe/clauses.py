@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from occurs.expr.render import name_text
@@ -270,3 +270,33 @@ def _signed(node: syntax.Relation, good: bool) -> Iterator[tuple[syntax.Relation
         return
     for part in node.parts:
         yield from _signed(part, good != isinstance(node, syntax.Not))
+
+
+def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str, str]) -> syntax.File:
+    """A file with other names: its own ``name``, the ``output`` of its definition, the phenomena that it reads."""
+
+    def called(n: syntax.Name) -> syntax.Name:
+        return replace(n, text=names[n.text]) if n.text in names else n
+
+    def formula(node: Any) -> Any:
+        if isinstance(node, syntax.Atom):
+            return replace(node, name=called(node.name))
+        changed = {f.name: formula(v) for f in fields(node) if isinstance(v := getattr(node, f.name), syntax.Relation)}
+        return replace(node, **changed) if changed else node
+
+    def head(a: syntax.HeadArgument) -> syntax.HeadArgument:
+        value = a.value
+        if isinstance(value, syntax.Measure) and value.atom is not None:
+            return replace(a, value=replace(value, atom=formula(value.atom)))
+        return a
+
+    def statement(s: syntax.Statement) -> syntax.Statement:
+        if isinstance(s, syntax.Declaration):
+            return replace(s, name=called(s.name))
+        if not isinstance(s, syntax.Definition):
+            return s
+        where = None if s.where is None else formula(s.where)
+        own = s.name if output is None else replace(s.name, text=output)
+        return replace(s, name=own, head=tuple(map(head, s.head)), body=formula(s.body), where=where)
+
+    return replace(file, name=name, statements=tuple(map(statement, file.statements)))

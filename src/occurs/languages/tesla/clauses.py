@@ -503,3 +503,37 @@ def _sum(expr: Expr) -> str:
     return f"({text})" if not isinstance(expr, Ref | Param | Literal | DurationLiteral | syntax.Aggregate) else text
 
 
+
+
+def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str, str]) -> syntax.File:
+    """A file with other names: its own ``name``, the ``output`` of its rule, the types that it reads."""
+
+    def event(e: syntax.Event, named: bool) -> syntax.Event:
+        constraints = tuple(rewrite(c, aggregated) for c in e.constraints)
+        if e.type.text not in names:
+            return replace(e, constraints=constraints)
+        alias = (e.alias or e.type) if named else e.alias
+        return replace(e, type=replace(e.type, text=names[e.type.text]), alias=alias, constraints=constraints)
+
+    def aggregated(node: Expr) -> Expr | None:
+        return replace(node, event=event(node.event, False)) if isinstance(node, syntax.Aggregate) else None
+
+    def item(i: syntax.Item) -> syntax.Item:
+        if isinstance(i, syntax.Selection):
+            having = None if i.having is None else rewrite(i.having, aggregated)
+            return replace(i, event=event(i.event, True), having=having)
+        if isinstance(i, syntax.Negation):
+            return replace(i, event=event(i.event, False))
+        return replace(i, expr=rewrite(i.expr, aggregated)) if isinstance(i, syntax.Condition) else i
+
+    def statement(s: syntax.Statement) -> syntax.Statement:
+        if isinstance(s, syntax.EventSchema):
+            return replace(s, type=replace(s.type, text=names.get(s.type.text, s.type.text)))
+        if not isinstance(s, syntax.Rule):
+            return s
+        return replace(
+            s, type=replace(s.type, text=output or s.type.text), terminator=event(s.terminator, True),
+            items=tuple(map(item, s.items)), where=tuple(replace(a, expr=rewrite(a.expr, aggregated)) for a in s.where),
+        )  # fmt: skip
+
+    return replace(file, file=name, statements=tuple(map(statement, file.statements)))
