@@ -197,7 +197,7 @@ class Input:
         columns = {}
         for f in arrow.schema:
             value = values.get(f.name)
-            columns[f.name] = pa.array([value]).cast(f.type) if value is not None else pa.nulls(1, f.type)
+            columns[f.name] = _cell(value, f.type)
         more = pa.table(columns)
         if spark:
             return table.unionByName(_like(table, more))
@@ -342,3 +342,10 @@ def _keyed(program: CheckedProgram, history: History, world: Any, where: Any) ->
                 if at is not None:
                     return {t: (names[at], value) for t, names in key.items()}
     return {}
+
+
+def _cell(value: Any, of: pa.DataType) -> pa.Array:
+    """One value as a column; a column without values takes the type of the value."""
+    if value is None:
+        return pa.nulls(1, of)
+    return pa.array([value]) if pa.types.is_null(of) else pa.array([value]).cast(of)

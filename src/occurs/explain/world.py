@@ -24,6 +24,8 @@ from occurs.languages.kit.language import Texts, folder, language
 from occurs.model.history import History
 from occurs.model.types import Schema
 
+#: so many variants that differ in rows alone are run one by one: their rules are checked once
+ALIKE = 6
 #: (text, file, language)
 Given = tuple[str, str | None, str]
 
@@ -226,8 +228,47 @@ class World:
         """Detect with all variants at once; None for one that the checks refuse, or whose run fails."""
         self.tried += len(variants)
         out: list[Outcome | None] = [None] * len(variants)
-        self._run(list(enumerate(variants)), out, because)
+        groups: dict[Any, list[int]] = {}
+        for n, v in enumerate(variants):
+            alike = tuple((i, e) for i, e in sorted(v.edits.items())) if not (v.probes or because) else n
+            groups.setdefault(alike, []).append(n)
+        together = [n for found in groups.values() if len(found) < ALIKE for n in found]
+        self._run([(n, variants[n]) for n in sorted(together)], out, because)
+        for found in groups.values():
+            if len(found) >= ALIKE:
+                self._rows_alone([(n, variants[n]) for n in found], out)
         return out
+
+    def _rows_alone(self, variants: list[tuple[int, Variant]], out: list[Outcome | None]) -> None:
+        """Variants that differ in rows alone: one program, run over one history after the other."""
+        edits = variants[0][1].edits
+        files = []
+        for i, (text, _, name) in enumerate(self.texts):
+            ending = self.languages[folder(name)].ENDING
+            pieces = [
+                (d.start, d.written(d.type) if d.written else text[d.start : d.stop])
+                for _, number, d in self.declarations if number == i
+            ]  # fmt: skip
+            for r in (r for r in self.closure if r.text == i):
+                c = r.clauses
+                splices = [s for e in edits.get(r.number, ()) for s in e.splices]
+                pieces.append((c.start, spliced(text, [*splices, *c.named(r.defines)], c.start, c.stop)))
+            if pieces:
+                files.append(self.parsed("".join(f"{p}{ending}" for _, p in sorted(pieces)), f"base {i}", name))
+        try:
+            program = self._program(files)
+        except (SyntaxProblem, DefinitionProblem):
+            return
+        for n, v in variants:
+            tables = dict(self.history.tables)
+            for t in {*v.rows, *v.added}:
+                parts = [p for p in (v.rows.get(t, tables.get(t)), v.added.get(t)) if p is not None]
+                tables[t] = parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive")
+            try:
+                found = detect(program, replace(self.history, tables=tables), ended=self.ended, progress=False)
+            except (DefinitionProblem, InputProblem, LimitProblem):
+                continue
+            out[n] = Outcome(found, {}, ())
 
     def _run(self, variants: list[tuple[int, Variant]], out: list[Outcome | None], because: bool) -> None:
         if not variants:
