@@ -249,8 +249,8 @@ class _Derivation:
         self.history = explained.history
         self.nodes: list[Node] = []
         self.raw: list[RowNode] = []
+        self.gathered: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
         self.copies = self._copies()
-        self.entered: dict[tuple[Any, ...], list[RowNode]] = {}
 
     def answer(self) -> Why:
         """The derivation with its leaves."""
@@ -265,7 +265,16 @@ class _Derivation:
         used = {(n.type) for n in self.tree.walk() if n.derived}
         rules = [r for r in self.world.rules if r.defines in used and r.clauses.probed is not None]
         names, texts = {}, []
+        gathered: dict[tuple[int, int], str] = {}
         for rule in rules:
+            for k, (_, edit) in enumerate(rule.clauses.gathered):
+                r = rule.clauses
+                text, _, language = self.world.texts[rule.text]
+                gathered[rule.number, k] = f"{r.defines}__entered_{rule.number}_{k}"
+                splices = [*edit.splices, *r.named(gathered[rule.number, k])]
+                ending = self.world.languages[folder(language)].ENDING
+                written = spliced(text, splices, r.start, r.stop) + ending
+                texts.append((written, f"entered {rule.number}/{k}", language))
             values = {}
             for i, c in enumerate(rule.clauses.clauses):
                 if c.kind in SHOWN and c.value is not None:
@@ -285,6 +294,7 @@ class _Derivation:
         program = CheckedProgram([*self.world.texts, *texts], folders=self.world.program.folders)
         program = program.adjusted(zone=self.world.zone, facts=self.world.program.facts).reasoning()
         found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
+        self.gathered = {at: found.arrow(name).to_pylist() for at, name in gathered.items()}
         return {number: found.arrow(name) for number, name in names.items()}
 
     def _values(self, rule: Rule, node: RowNode) -> Mapping[str, Any] | None:
@@ -344,9 +354,11 @@ class _Derivation:
             for i, c in enumerate(rule.clauses.clauses):
                 if c.kind in SHOWN:
                     self._clause(rule, i, c, node, values, number, depth + 1)
+        seen: dict[str, int] = {}
         for child in node.children:
             if not is_row(child):
-                self._check(child, number, depth + 1, rule)
+                nth = seen[str(child.role)] = seen.get(str(child.role), -1) + 1
+                self._check(child, number, depth + 1, rule, node, nth)
 
     def _placed(self, rule: Rule, c: Clause) -> dict[str, Any]:
         text, file, _ = self.world.texts[rule.text]
@@ -402,7 +414,9 @@ class _Derivation:
             return found, needed.strip(), f"{c.subject} = {found}{shown}"
         return "true", c.text, c.text
 
-    def _check(self, node: RowNode, parent: int, depth: int, rule: Rule | None) -> None:
+    def _check(
+        self, node: RowNode, parent: int, depth: int, rule: Rule | None, of: RowNode, nth: int
+    ) -> None:  # fmt: skip
         """A negation or an aggregate, as `because` has it."""
         role = str(node.role)
         if role.startswith("not "):
@@ -423,8 +437,26 @@ class _Derivation:
         message = f"{role} = {value_text(value)} over {count} row{'s' if count != 1 else ''}"
         number = self._new(parent, depth, "aggregate", role=None, type=node.type, time=node.time, end=node.end,
                            found=value_text(value), clause=role, message=message)  # fmt: skip
-        for one in self._between(node.type, node.time, node.end):
+        for one in self._entered(node, rule, of, nth):
             self._put(one, number, depth + 1, None)
+
+    def _entered(self, node: RowNode, rule: Rule | None, of: RowNode, nth: int) -> list[RowNode]:
+        """The rows that an aggregate ranges over: those that a copy of the rule binds, and the bound rows among them."""
+        inside, count = self._between(node.type, node.time, node.end), node.values.get("rows")
+        if rule is None or count is None or len(inside) == count:
+            return inside
+        numbers = [k for k, (role, _) in enumerate(rule.clauses.gathered) if role == node.role]
+        if nth >= len(numbers):
+            return inside
+        own = [(c.role, c.label) for c in of.children if c.label is not None]
+        out: list[RowNode] = []
+        for row in self.gathered.get((rule.number, numbers[nth]), ()):
+            parts = [p for p in row["because"] if p["label"] is not None]
+            if [(p["role"], p["label"]) for p in parts[:-1]] == own:
+                out.append(self.trees.of_part(parts[-1]))
+        bound = [c for c in of.children if c.type == node.type and c.label is not None]
+        bound = [c for c in bound if node.time <= c.time <= (c.time if node.end is None else node.end)]
+        return sorted([*out, *bound[: max(0, count - len(out))]], key=lambda n: (n.time, str(n.values)))
 
     def _between(self, type: str, first: int, last: int | None) -> list[RowNode]:
         """The rows of a type in an interval, in their order."""
@@ -459,10 +491,10 @@ class _Derivation:
             more = [at for at, gone in zip(missing, lost, strict=True) if gone]
             for t, i in more:
                 chosen[t][i] = True
-        if self._needs_trial() or any(r.language != "tesla" for r in self.world.closure):
+        if len(every) <= TRIED * 4:
             kept = {at for at in every if chosen[at[0]][at[1]]}
             if not self._sufficient([kept])[0]:
-                found = self._reduced(set(every), kept) if len(every) <= TRIED * 4 else set(every)
+                found = self._reduced(set(every), kept)
                 more += sorted(found - kept)
                 for t, i in found:
                     chosen[t][i] = True

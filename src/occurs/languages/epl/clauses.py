@@ -22,6 +22,7 @@ from occurs.languages.kit.clauses import (
     Splice,
     Where,
     comparison,
+    distinct,
     duration_of,
     spliced,
 )
@@ -74,7 +75,7 @@ class _Statement:
         self.roles = {id(f): f.tag.text if f.tag else f"#{i}" for i, f in enumerate(filters, 1)}
 
     def clauses(self) -> RuleClauses:
-        found = sorted(self._all(), key=lambda c: (c.start, c.kind == "missing"))
+        found = distinct(self._all())
         positive, negative = set(), set()
         for node, good in _signed(self.query.pattern, True):
             if isinstance(node, syntax.Filter):

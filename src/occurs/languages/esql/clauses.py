@@ -10,7 +10,7 @@ from occurs.expr.text import Text
 from occurs.expr.tree import COMPARISONS, Binary, Call, Expr, Literal, Ref, Unary
 from occurs.languages.esql import syntax
 from occurs.languages.esql.define import Esql
-from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, Where, comparison
+from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, Where, comparison, distinct
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 
@@ -65,7 +65,7 @@ class _Pipe:
         self.known = set(part.reads) | set(part.defined) | self.lets
 
     def clauses(self, defines: str) -> RuleClauses:
-        found = sorted(self._all(), key=lambda c: (c.start, c.kind == "missing"))
+        found = distinct(self._all())
         reads = frozenset(n for _, n, _ in self._names())
         return RuleClauses(
             self.number, self.start, self.stop, defines, None, tuple(found), reads, renamed=self._renamed,

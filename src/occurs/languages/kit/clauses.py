@@ -123,6 +123,8 @@ class RuleClauses:
     durations: tuple[int, ...] = ()
     #: constants that it writes
     constants: tuple[Any, ...] = ()
+    #: per aggregate, as `because` calls it, the edit after which a copy also binds each row that enters, as its last role
+    gathered: tuple[tuple[str, Edit], ...] = ()
     #: attributes of its output that are constants: their values, and where they are assigned in the text
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)
 
@@ -156,6 +158,14 @@ class Declaration:
         if self.written is not None:
             return self.written(name)
         return spliced(text, [Splice(*self.name, f"`{name}`")], self.start, self.stop)
+
+
+def distinct(found: Iterable[Clause]) -> list[Clause]:
+    """Clauses in the order of their places, ``missing`` behind others; of those of one place and kind the first."""
+    seen: dict[tuple[str, int, int], Clause] = {}
+    for c in found:
+        seen.setdefault((c.kind, c.start, c.stop), c)
+    return sorted(seen.values(), key=lambda c: (c.start, c.kind == "missing"))
 
 
 def spliced(text: str, splices: Iterable[Splice], start: int = 0, stop: int | None = None) -> str:
@@ -194,8 +204,9 @@ def number_of(value: Any) -> str:
 def comparison_edit(
     text: str, clause: tuple[int, int], literal: tuple[int, int], between: tuple[int, int], limit: Any, greater: bool,
     right: bool, written: Callable[[Any], str],
-) -> Callable[[Any], Edit | None]:  # fmt: skip
-    """The edit that moves the constant of a comparison to a value of its other side.
+) -> Callable[[Any], Edit | None] | None:  # fmt: skip
+    """The edit that moves the constant of a comparison to a value of its other side; None if no sign stands there, as
+    in `V between 1 and 2`.
 
     ``clause``, ``literal``, ``between`` (the sides): places in ``text``; ``limit``: the constant; ``greater``: whether
     the other side has to be great; ``right``: whether the constant stands on the right; ``written``: a value as text.
@@ -203,7 +214,7 @@ def comparison_edit(
     """
     found = OPERATOR.search(text, *between)
     if found is None:
-        raise ValueError(f"no comparison in {text[slice(*clause)]!r}")
+        return None
     at = found.span()
     sign = ">=" if greater == right else "<="
 

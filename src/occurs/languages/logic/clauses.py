@@ -18,6 +18,7 @@ from occurs.languages.kit.clauses import (
     Splice,
     Where,
     comparison,
+    distinct,
     duration_of,
 )
 from occurs.languages.logic import syntax
@@ -68,7 +69,7 @@ class _Trigger:
         self.start, self.stop = source.offsets(_of(self.trigger.span))
 
     def clauses(self) -> RuleClauses:
-        found = sorted(self._all(), key=lambda c: (c.start, c.kind == "missing"))
+        found = distinct(self._all())
         positive = {c.type for c in found if c.kind == "missing" and c.type is not None} | set(self.reads)
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),

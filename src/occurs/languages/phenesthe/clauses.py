@@ -20,6 +20,7 @@ from occurs.languages.kit.clauses import (
     Splice,
     Where,
     comparison,
+    distinct,
     duration_of,
 )
 from occurs.languages.phenesthe import syntax
@@ -83,7 +84,7 @@ class _Definition:
         return out
 
     def clauses(self) -> RuleClauses:
-        found = sorted(self._all(), key=lambda c: (c.start, c.kind == "missing"))
+        found = distinct(self._all())
         positive, negative = set(), set()
         for formula in self.written.formulas:
             for node, good in _signed(formula, True):

@@ -19,6 +19,7 @@ from occurs.languages.kit.clauses import (
     RuleClauses,
     Splice,
     comparison_edit,
+    distinct,
     duration_of,
     sign_of,
     turned,
@@ -77,13 +78,13 @@ class _Rule:
         rule = self.rule
         positive = frozenset(e.type.text for e in rule.roles) - {TIMER}
         negative = frozenset(i.event.type.text for i in rule.items if isinstance(i, syntax.Negation))
-        found = sorted(self._all(), key=lambda c: (c.start, c.kind == "missing"))
+        found = distinct(self._all())
         return RuleClauses(
             self.number, self.start, self.stop, rule.type.text, rule.name.text if rule.name else None, tuple(found),
             positive, negative, looked_back(rule) - positive - negative | self._aggregated(),
             loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed, opaque=self._opaque(),
             consumes=tuple(n.text for n in rule.consuming), reach=self._reach(), durations=tuple(self._durations()),
-            constants=tuple(self._constants()), fixed=self._fixed(),
+            constants=tuple(self._constants()), fixed=self._fixed(), gathered=tuple(self._gathered()),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -430,7 +431,28 @@ class _Rule:
                     yield Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
 
     def _named(self, name: str) -> list[Splice]:
-        return [Splice(*self.source.offsets(_of(self.written.type.span)), name_text(name))]
+        """The output under a name; a rule's own name is given once in a program."""
+        rule = self.written
+        out = [Splice(*self.source.offsets(_of(rule.type.span)), name_text(name))]
+        if rule.name is not None:
+            after = self.source.offsets(_of(rule.name.span))[1]
+            out.insert(0, Splice(self.start, self.text.index(":", after) + 1, ""))
+        return out
+
+    def _gathered(self) -> Iterator[tuple[str, Edit]]:
+        """Per aggregate, as `because` calls it, the edit after which the rule also binds each row that enters."""
+        ends = [self.source.offsets(_of(i.span))[1] for i in self.rule.items]
+        at = max([self.source.offsets(_of(self.rule.terminator.span))[1], *ends])
+        nodes = (n for e in expressions_of(self.rule) for n in e.walk())
+        for node in dict.fromkeys(n for n in nodes if isinstance(n, syntax.Aggregate)):
+            over = node.event.type.text if node.attribute is None else f"{node.event.type.text}.{node.attribute}"
+            event = render(replace(node.event, alias=syntax.Name(GATHERED)))
+            if isinstance(node.interval, syntax.Within):
+                text = f" and each {event} {render(node.interval)}"
+            else:
+                late, lower = self._ends(node.interval)
+                text = f" and each {event} within {self.longest} from {name_text(late)} and {GATHERED}.time >= {lower}"
+            yield f"{node.function}({over})", Edit((Splice(at, at, text),))
 
     def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
         out = []
@@ -472,7 +494,7 @@ class _Rule:
 
 
 #: names of rows that are bound only to be shown
-CHOSEN, BLOCKER = "occurs_chosen", "occurs_blocker"
+CHOSEN, BLOCKER, GATHERED = "occurs_chosen", "occurs_blocker", "occurs_entered"
 
 
 def _of(span: Any) -> Any:
@@ -532,7 +554,7 @@ def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str,
         if not isinstance(s, syntax.Rule):
             return s
         return replace(
-            s, type=replace(s.type, text=output or s.type.text), terminator=event(s.terminator, True),
+            s, name=None, type=replace(s.type, text=output or s.type.text), terminator=event(s.terminator, True),
             items=tuple(map(item, s.items)), where=tuple(replace(a, expr=rewrite(a.expr, aggregated)) for a in s.where),
         )  # fmt: skip
 
