@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -30,7 +30,6 @@ from occurs.model.time import TimeKind
 
 if TYPE_CHECKING:
     from occurs.plot.timeline import Timeline
-    from occurs.program import Program
 
 #: the columns of the table, in their order
 COLUMNS = (
@@ -40,6 +39,14 @@ COLUMNS = (
     ("definition", pa.string()), ("file", pa.string()), ("line", pa.int32()), ("column", pa.int32()),
     ("verified", pa.bool_()),
 )  # fmt: skip
+
+
+class Repaired(Protocol):
+    """A program as users have it."""
+
+    checked: CheckedProgram
+    #: as :meth:`occurs.Program.detect`
+    detect: Callable[..., Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ class Reason:
     number: int
     cost: int
     clauses: tuple[Clause, ...]
-    program: Program = field(repr=False)
+    program: Repaired = field(repr=False)
     texts: Mapping[str, str] = field(repr=False)
     events: Any = field(repr=False)
     added: Mapping[str, Any] | None
@@ -248,7 +255,7 @@ def as_kind(sample: Any, table: pa.Table) -> Any:
 def why_not(
     program: CheckedProgram, type: str, given: Input, *, where: Any = None, between: Any = None, edits: int = 2,
     limit: int = 10, late: Any = None, reach: Any = None, max_rows: int = 100_000, max_variants: int = 20_000,
-    build: Callable[[CheckedProgram], Program],
+    build: Callable[[CheckedProgram], Any],
 ) -> WhyNot:  # fmt: skip
     """Answer a question about a missing detection, see :meth:`occurs.Program.why_not`.
 
@@ -295,7 +302,7 @@ class _Asked:
 
     def __init__(
         self, program: CheckedProgram, given: Input, sliced: Sliced, question: Question, found: Any, notes: list[str],
-        build: Callable[[CheckedProgram], Program],
+        build: Callable[[CheckedProgram], Any],
     ):  # fmt: skip
         self.build = build
         self.program, self.given, self.sliced, self.question, self.notes = program, given, sliced, question, notes
