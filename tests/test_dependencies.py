@@ -48,8 +48,8 @@ MAY_IMPORT = {
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
-        "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain program"
-        " occurs watch follow services studio"
+        "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
+        " program occurs watch follow services studio"
     ),
 }
 #: modules beside the folders that are one row of the table

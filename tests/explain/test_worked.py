@@ -57,7 +57,11 @@ def reasons(rules: str, language: str, events: str, type: str, **question: Any) 
 def test_y1_a_threshold_a_key_or_a_row():
     events = "Temp@1m(Area='kitchen',Value=44) Temp@2m(Area='hall',Value=50) Smoke@3m(Area='kitchen')"
     found = reasons(FIRE, "tesla", events, "Fire", where={"Area": "kitchen"}, between=180_000, edits=1)
-    assert [[c[:2] for c in r] for r in found] == [[("threshold", "3:29")], [("equality", "3:18")], [("missing", "3:13")]]
+    assert [[c[:2] for c in r] for r in found] == [
+        [("threshold", "3:29")],
+        [("equality", "3:18")],
+        [("missing", "3:13")],
+    ]
     assert found[0][0][2] == "Value >= 44"
     assert found[1][0][2] == ""
 

@@ -51,7 +51,9 @@ def between(pair: Sequence[str] | None, at: str | None) -> Any:
     return tuple(pair) if pair else at
 
 
-def values(program: Program, type: str, given: Sequence[str], events: Any, keywords: Mapping[str, Any]) -> dict[str, Any]:
+def values(
+    program: Program, type: str, given: Sequence[str], events: Any, keywords: Mapping[str, Any]
+) -> dict[str, Any]:
     """``--where`` as values of the attributes of a type."""
     if not given:
         return {}

@@ -19,12 +19,24 @@ from occurs.model.astext import dumps
 @_options.inputs(required=False, typed=False)
 @click.option("--type", required=True, metavar="TYPE", help="Type of the detection.")
 @_explaining.question
-@click.option("--edits", type=click.IntRange(1, 4), default=2, show_default=True, metavar="N",
-              help="Maximum number of clauses of a reason.")
+@click.option(
+    "--edits",
+    type=click.IntRange(1, 4),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of clauses of a reason.",
+)
 @click.option("--late", metavar="PATH", help="Rows that arrived too late, as `follow --late` wrote them.")
 @click.option("--reach", metavar="DURATION", help="Read events this far before the asked time.  [default: all]")
-@click.option("--max-variants", type=click.IntRange(1), default=20_000, show_default=True, metavar="N",
-              help="Maximum number of relaxed programs to try.")
+@click.option(
+    "--max-variants",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of relaxed programs to try.",
+)
 @click.option("--repair", type=click.IntRange(1), metavar="N", help="Write the repaired rules of reason N.")
 @click.option("--into", metavar="DIR", help="Directory for --repair.")  # fmt: skip
 def command(

@@ -125,7 +125,9 @@ def _table(
         values = [v[i] for _, _, v in rows]
         if pa.types.is_null(of):  # the input has no value of it, but the rules or the question may
             of = None
-        columns[name] = pa.array(values, of) if not (of is not None and pa.types.is_timestamp(of)) else (
-            pa.array(values, pa.int64()).cast(of)
+        columns[name] = (
+            pa.array(values, of)
+            if not (of is not None and pa.types.is_timestamp(of))
+            else (pa.array(values, pa.int64()).cast(of))
         )
     return pa.table(columns)

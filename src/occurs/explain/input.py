@@ -82,7 +82,9 @@ class Input:
         if sample is not None and kind_of(sample) == "spark":
             program.require("spark")
             if sample.isStreaming:
-                hint = "the state of a stream does not explain its past: pass the range of its source as a batch table, "
+                hint = (
+                    "the state of a stream does not explain its past: pass the range of its source as a batch table, "
+                )
                 hint += "late= the rows of --late, and until= the frontier that was reached"
                 raise UsageProblem.of("bad-option", "a streaming DataFrame cannot be explained", hint=hint)
         ended = keywords.get("ended", True)
@@ -112,7 +114,11 @@ class Input:
             return to_arrow(frame.where(F.col(column).cast("string").isin(types)))
 
         if isinstance(self.events, Mapping):
-            return {t: to_arrow(f) for t, f in self.events.items() if t is None or t in program.reads or not t.isidentifier()}
+            return {
+                t: to_arrow(f)
+                for t, f in self.events.items()
+                if t is None or t in program.reads or not t.isidentifier()
+            }
         return cut(self.events)
 
     def history(
@@ -287,7 +293,7 @@ def _cut(
             ordered = sorted(times.to_pylist())
             low = min(ordered[-max_rows], first - 2 * path)
     if low > clock[0]:
-        tables = {t: table.filter(pc.greater_equal(table["end"] if "end" in table.column_names else table["time"], low)) for t, table in tables.items()}  # fmt: skip
+        tables = {t: table.filter(_after(table, low)) for t, table in tables.items()}
         kept = sum(map(len, tables.values()))
         if kept > max_rows:
             text = f"the question needs {kept} rows, and at most {max_rows} are read (max_rows)"
@@ -296,6 +302,13 @@ def _cut(
         notes.append("rows long before the asked time were not read (reach, max_rows)")
         return replace(history, tables=tables, clock=(low, clock[1])), notes, complete
     return replace(history, tables=tables), notes, complete
+
+
+def _after(table: pa.Table, low: int) -> pa.ChunkedArray:
+    """Which rows are, or still hold, at a tick or later."""
+    if "end" not in table.column_names:
+        return pc.greater_equal(table["time"], low)
+    return pc.fill_null(pc.greater_equal(table["end"], low), True)
 
 
 def _path(world: Any) -> int | None:
@@ -338,7 +351,9 @@ def _keyed(program: CheckedProgram, history: History, world: Any, where: Any) ->
             own = dict(choice.attributes)
             if fixed and key and all(t in key for t in own):
                 value = where[fixed[0]]
-                at = next((i for i in range(len(next(iter(key.values())))) if all(key[t][i] in own[t] for t in own)), None)
+                at = next(
+                    (i for i in range(len(next(iter(key.values())))) if all(key[t][i] in own[t] for t in own)), None
+                )
                 if at is not None:
                     return {t: (names[at], value) for t, names in key.items()}
     return {}

@@ -44,7 +44,9 @@ class Question:
         """From the arguments of ``why_not``.  Raises UsageProblem."""
         given = {} if where is None else where
         if not isinstance(given, Mapping):
-            raise UsageProblem.of("bad-option", f"where must be a mapping from attributes to values, not {short(where)}")
+            raise UsageProblem.of(
+                "bad-option", f"where must be a mapping from attributes to values, not {short(where)}"
+            )
         values = {}
         for name, value in given.items():
             if name not in schema:

@@ -189,7 +189,9 @@ class Search:
             self.domains[type] = found = domain(self.world, self.question, type, within=self._near(type))
             if not found.whole:
                 self.found.complete = False
-                self.found.notes.append(f"of the rows of `{type}` that may be missing only {len(found.table)} were tried")
+                self.found.notes.append(
+                    f"of the rows of `{type}` that may be missing only {len(found.table)} were tried"
+                )
         return self.domains[type]
 
     def _near(self, type: str) -> tuple[int, int] | None:
@@ -288,7 +290,9 @@ class Search:
                 rows = self._partakers(where, outcome, fitting)
         tables = self._probed(sites, outcome)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
-        exact = is_plain and where is None and all(s.rule.number in self.top for i, s in enumerate(sites) if i in moving)  # type: ignore[union-attr]
+        exact = (
+            is_plain and where is None and all(s.rule.number in self.top for i, s in enumerate(sites) if i in moving)
+        )  # type: ignore[union-attr]
         if exact and moving and len({sites[i].rule.number for i in moving}) == 1:  # type: ignore[union-attr]
             table = self.question.fitting(next(iter(tables.values())))
             return self._by_binding(sites, moving, table)
@@ -430,5 +434,3 @@ def _parts(items: Sequence[Any], size: Any) -> Iterator[list[Any]]:
         part.append(item)
     if part:
         yield part
-
-

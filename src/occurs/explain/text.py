@@ -65,8 +65,6 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
     return lines
 
 
-
-
 def why_text(answer: Why, *, ascii: bool = False) -> str:
     """The derivation of a detection as a tree."""
     good = ASCII[0] if ascii else SIGNS[0]
@@ -86,7 +84,9 @@ def why_text(answer: Why, *, ascii: bool = False) -> str:
         if node.kind in ("clause", "absence", "aggregate", "passed"):
             lines.append(f"{blank}{good} {node.message}")
             continue
-        name = str(node.type) if node.role in (None, node.type) or " " in str(node.role) else f"{node.role}: {node.type}"
+        name = (
+            str(node.type) if node.role in (None, node.type) or " " in str(node.role) else f"{node.role}: {node.type}"
+        )
         time = when(node.time, answer.kind) + (f" to {when(node.end, answer.kind)}" if node.end is not None else "")
         values = values_text(json.loads(node.attributes or "{}"))
         lines.append(f"{blank}{name}  {time}  {values}".rstrip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -257,7 +256,9 @@ class _Derivation:
         self._put(self.tree, None, 0, None)
         leaves = self._leaves()
         shown = {n: v for n, v in self.row.items() if n != "because"}
-        return Why(shown, tuple(self.nodes), leaves, self.kind, self.explained.given.sample, self.explained.sliced.notes)
+        return Why(
+            shown, tuple(self.nodes), leaves, self.kind, self.explained.given.sample, self.explained.sliced.notes
+        )
 
     # -- the values that clauses met ---------------------------------------------------------------------------------
     def _copies(self) -> dict[int, pa.Table]:
@@ -408,7 +409,11 @@ class _Derivation:
         if c.kind == "equality" and known:
             found = value_text(value)
             wanted = None if values is None else values.get(f"occurs_{i}w")
-            needed = f"{c.needed} {value_text(wanted)}" if values is not None else f"{c.needed} {c.detail.get('other_text', '')}"
+            needed = (
+                f"{c.needed} {value_text(wanted)}"
+                if values is not None
+                else f"{c.needed} {c.detail.get('other_text', '')}"
+            )
             other = c.detail.get("other_subject")
             shown = f" {c.needed} {other}" if other else "" if c.needed == "=" else f" {needed}"
             return found, needed.strip(), f"{c.subject} = {found}{shown}"
@@ -441,7 +446,7 @@ class _Derivation:
             self._put(one, number, depth + 1, None)
 
     def _entered(self, node: RowNode, rule: Rule | None, of: RowNode, nth: int) -> list[RowNode]:
-        """The rows that an aggregate ranges over: those that a copy of the rule binds, and the bound rows among them."""
+        """The rows that an aggregate ranges over: those that a copy of the rule binds, and bound rows among them."""
         inside, count = self._between(node.type, node.time, node.end), node.values.get("rows")
         if rule is None or count is None or len(inside) == count:
             return inside
@@ -534,7 +539,9 @@ class _Derivation:
         """Whether rows can count that are not in the tree."""
         if any(r.language not in ("tesla", "phenesthe") or r.clauses.consumes for r in self.world.closure):
             return True
-        return bool(self.world.shadowed & self.world.defined) or any(r.language == "phenesthe" for r in self.world.closure)
+        return bool(self.world.shadowed & self.world.defined) or any(
+            r.language == "phenesthe" for r in self.world.closure
+        )
 
     def _detected(self, kept: Sequence[set[tuple[str, int]]]) -> list[bool]:
         """Per set of rows whether the row is detected from these alone."""
@@ -586,7 +593,9 @@ class _Derivation:
         more = sorted(set(more), key=lambda at: rows[at[0]][at[1]]["time"])
         if len(more) > LISTED:
             first, last = rows[more[0][0]][more[0][1]]["time"], rows[more[-1][0]][more[-1][1]]["time"]
-            self._new(1, 1, "passed", time=first, end=last, found=str(len(more)), message=f"{len(more)} rows that count")
+            self._new(
+                1, 1, "passed", time=first, end=last, found=str(len(more)), message=f"{len(more)} rows that count"
+            )
             return
         for t, i in more:
             row = rows[t][i]
@@ -627,8 +636,6 @@ def _plain(value: Any) -> int:
     if hasattr(value, "total_seconds"):
         return int(value.total_seconds() * 1_000_000)
     return int(value)
-
-
 
 
 def why_all(

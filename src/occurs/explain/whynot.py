@@ -20,11 +20,11 @@ from occurs.explain.search import Search, Solution
 from occurs.explain.tree import RowNode, Trees, is_row
 from occurs.explain.words import json_time, length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
+from occurs.expr.text import Text
+from occurs.hosts.local import detect
 from occurs.languages.kit.clauses import Clause as RuleClause
 from occurs.languages.kit.clauses import Edit, Splice, spliced
 from occurs.languages.kit.language import folder
-from occurs.expr.text import Text
-from occurs.hosts.local import detect
 from occurs.model.history import History
 from occurs.model.time import TimeKind
 
@@ -277,7 +277,9 @@ def why_not(
     question = Question.of(type, where, between, schema, history.kind, sliced.clock)
     found = detect(program.reasoning(), history, ended=given.ended, because=True, progress=False)
     if type not in found.types:
-        raise UsageProblem.of("unknown-name", f"`{type}` is not reported", hint=did_you_mean(type, found.types, "types"))
+        raise UsageProblem.of(
+            "unknown-name", f"`{type}` is not reported", hint=did_you_mean(type, found.types, "types")
+        )
     fitting = question.fitting(found.arrow(type))
     notes = [*sliced.notes]
     if len(fitting):
@@ -327,7 +329,9 @@ class _Asked:
             if reason is not None:
                 reasons.append(reason)
         complete = found.complete and self.sliced.complete
-        return WhyNot(self.question, False, None, tuple(reasons), complete, tuple(dict.fromkeys(notes)), self.given.sample)
+        return WhyNot(
+            self.question, False, None, tuple(reasons), complete, tuple(dict.fromkeys(notes)), self.given.sample
+        )
 
     # -- clauses of the input ----------------------------------------------------------------------------------------
     def _input_sites(self, late: Any) -> list[Site]:
@@ -338,9 +342,7 @@ class _Asked:
         if self.given.cut and self.sliced.outside is not None:
             outside = self.sliced.outside
             rows = [
-                (t, table["time"].to_pylist())
-                for t, table in sorted(outside.tables.items())
-                if t in self.world.inputs
+                (t, table["time"].to_pylist()) for t, table in sorted(outside.tables.items()) if t in self.world.inputs
             ]
             clock = self.sliced.history.clock
             inside = {t: len(table) for t, table in self.sliced.history.tables.items()}
@@ -349,7 +351,13 @@ class _Asked:
                 for at in times if clock is None or not clock[0] <= at <= clock[1]
             ]  # fmt: skip
             if more:
-                out.append(Site(None, RuleClause("outside", 0, 0, "rows outside the clock", detail={"rows": sorted(more)}), (-1, 0)))
+                out.append(
+                    Site(
+                        None,
+                        RuleClause("outside", 0, 0, "rows outside the clock", detail={"rows": sorted(more)}),
+                        (-1, 0),
+                    )
+                )
         if not self.given.ended:
             out.append(Site(None, RuleClause("pending", 0, 0, "the end of the input"), (-1, 0)))
         return out
@@ -518,7 +526,9 @@ class _Describing:
             node: RowNode = shown["occurs_node"]
             return node
         rule = site.rule
-        return None if rule is None else next((n for n in self.tree.walk() if n.derived and n.type == rule.defines), None)
+        return (
+            None if rule is None else next((n for n in self.tree.walk() if n.derived and n.type == rule.defines), None)
+        )
 
     def at(self, node: RowNode | None) -> str:
         """``Temp at 09:01:00``."""
@@ -551,7 +561,6 @@ class _Describing:
 
     def _told(self, site: Site, shown: Mapping[str, Any] | None) -> tuple[RowNode | None, str, str, str]:
         """The row at which a clause failed, what it met, what it needed, and the message."""
-        c = site.clause
         node = self._node(site, shown)
         row = None if node is None else self._row(site, node)
         if row is not None and row.label is not None and site.kind not in ("absence", "missing", "choice", "count"):
@@ -727,9 +736,10 @@ class _Describing:
         first = node.children[0] if node is not None and node.children else None
         since = self._busy(site, first)
         if since is not None and first is not None:
-            what = "open" if c.detail.get("busy") else "over"
-            message = f"the search of {when(since, self.kind)} was {'still ' if what == 'open' else ''}{what} at {when(first.time, self.kind)}"
-            return first, when(since, self.kind), "a new search", message
+            what = "still open" if c.detail.get("busy") else "over"
+            began, at = when(since, self.kind), when(first.time, self.kind)
+            message = f"the search of {began} was {what} at {at}"
+            return first, began, "a new search", message
         return first, "", "a new search", message
 
     def _busy(self, site: Site, first: RowNode | None) -> int | None:
@@ -777,7 +787,11 @@ class _Describing:
         others = sum(first <= t <= last for t in times) - (first <= time <= last)
         needed = ", ".join(tests)
         what = f"no {c.type}" + (f" with {needed}" if needed else "")
-        span = f"from {when(first, self.kind)} to {when(last, self.kind)}" if first != last else f"at {when(first, self.kind)}"
+        span = (
+            f"from {when(first, self.kind)} to {when(last, self.kind)}"
+            if first != last
+            else f"at {when(first, self.kind)}"
+        )
         message = f"{what} {span}; {others} other{'s were' if others != 1 else ' was'} looked at"
         return made, f"0 of {others} row{'s' if others != 1 else ''}", needed or str(c.type), message
 
@@ -813,7 +827,9 @@ class _Describing:
         used = {(n.time, n.type) for n in self.tree.walk()}
         rows = site.clause.detail["rows"]
         at, type = next((r for r in rows if r in used), rows[0])
-        made = next((n for n in self.tree.walk() if (n.time, n.type) == (at, type)), RowNode(None, type, at, None, None, {}))
+        made = next(
+            (n for n in self.tree.walk() if (n.time, n.type) == (at, type)), RowNode(None, type, at, None, None, {})
+        )
         self.bad.add(made.label)
         clock = self.asked.sliced.history.clock
         where = "after --until" if clock is not None and at > clock[1] else "before --start"
@@ -844,7 +860,9 @@ class _Describing:
                 and all(self.row.get(n) == _plain(v) or n not in self.row for n, v in node.values.items())
             )  # fmt: skip
             ok = node.label is None or node.label not in self.bad
-            out.append(Witness(node.role, node.type, node.time, node.end, node.label, node.values, ok, parent, invented))
+            out.append(
+                Witness(node.role, node.type, node.time, node.end, node.label, node.values, ok, parent, invented)
+            )
             at = len(out) - 1
             for child in node.children:
                 if is_row(child):
@@ -865,10 +883,11 @@ class _Describing:
         parts = {p.role: p for p in self.tree.children}
         for site in self.world.sites:
             c = site.clause
-            if site.kind == "window" and c.reference in parts and "limit" in c.detail and site.rule is not None:
-                if site.rule.defines == self.tree.type:
-                    ref = parts[c.reference]
-                    out.append((f"{c.role} {c.needed}", ref.time - c.detail["limit"], ref.time))
+            if site.rule is None or site.rule.defines != self.tree.type:
+                continue
+            if site.kind == "window" and c.reference in parts and "limit" in c.detail:
+                ref = parts[c.reference]
+                out.append((f"{c.role} {c.needed}", ref.time - c.detail["limit"], ref.time))
         return out
 
     def repair_line(self, clauses: Sequence[Clause]) -> str:
@@ -897,8 +916,10 @@ def _alone(text: str, edit: Edit | None) -> bool:
         return False
     before = text[text.rfind("\n", 0, splice.start) + 1 : splice.start]
     end = text.find("\n", splice.stop)
-    return not before.strip() and not text[splice.stop : len(text) if end < 0 else end].strip() and (
-        "\n" not in text[splice.start : splice.stop].strip()
+    return (
+        not before.strip()
+        and not text[splice.stop : len(text) if end < 0 else end].strip()
+        and ("\n" not in text[splice.start : splice.stop].strip())
     )
 
 
@@ -922,7 +943,3 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "total_seconds"):
         return int(value.total_seconds() * 1_000_000)
     return ticks_of(value) if hasattr(value, "isoformat") else value
-
-
-
-

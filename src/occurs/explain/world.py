@@ -67,6 +67,7 @@ class Probe:
     edits: tuple[Edit, ...]
     values: Mapping[str, str]
 
+
 @dataclass(frozen=True)
 class Variant:
     """Edits of rules (by their numbers), rows added to types of the input, and what else is to be seen.
@@ -110,7 +111,9 @@ class World:
         self.kind = history.kind
         self.texts: list[Given] = program.texts
         self.bound = program.bind(history.schemas, history.kind)
-        self.languages = {name: importlib.import_module(f"occurs.languages.{name}.clauses") for name in self.bound.parts}
+        self.languages = {
+            name: importlib.import_module(f"occurs.languages.{name}.clauses") for name in self.bound.parts
+        }
         self.rules = self._rules()
         #: relaxed copies that were run so far
         self.tried = 0
@@ -394,7 +397,10 @@ class _Copy:
 
     def __init__(self, world: World, number: int, variant: Variant):
         self.number = number
-        changed = {world.rules[i].defines for i, edits in variant.edits.items() if edits} | {*variant.added, *variant.rows}
+        changed = {world.rules[i].defines for i, edits in variant.edits.items() if edits} | {
+            *variant.added,
+            *variant.rows,
+        }
         whole = any(r.language in ("epl", "esql") for r in world.closure)
         if changed and whole:  # positions count there: rules stay in their order
             changed |= {r.defines for r in world.closure}
@@ -420,8 +426,8 @@ class _Copy:
         self.probes: list[str] = []
         self.files: list[Parsed] = []
         self.own: set[str] = set()
-        for i, (text, _, language) in enumerate(world.texts):
-            ending = world.languages[folder(language)].ENDING
+        for i, (text, _, name_of) in enumerate(world.texts):
+            ending = world.languages[folder(name_of)].ENDING
             pieces: list[tuple[int, str, str, str | None]] = []
             for _, at, d in world.declarations:
                 if at == i and d.type in self.names and d.type not in world.defined:
@@ -431,7 +437,9 @@ class _Copy:
                 c = rule.clauses
                 if rule.text == i and rule.defines in self.names:
                     splices = [s for e in variant.edits.get(rule.number, ()) for s in e.splices]
-                    pieces.append((c.start, *self._both(text, c, splices, self.names[rule.defines]), self.names[rule.defines]))
+                    pieces.append(
+                        (c.start, *self._both(text, c, splices, self.names[rule.defines]), self.names[rule.defines])
+                    )
             for probe in variant.probes:
                 rule = world.rules[probe.rule]
                 if rule.text == i:
@@ -440,7 +448,7 @@ class _Copy:
                 file = f"variant {number}/{i}/{k}"
                 self.own.add(file)
                 self.files.append(
-                    world.file(named + ending, language, file, output, self.names, bare + ending)
+                    world.file(named + ending, name_of, file, output, self.names, bare + ending)
                 )  # fmt: skip
 
     def _both(self, text: str, rule: RuleClauses, splices: Sequence[Splice], output: str) -> tuple[str, str]:

@@ -83,8 +83,8 @@ class _Statement:
         negative |= set(self.resolved.reads) - positive
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.resolved.title or None, tuple(found),
-            frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
-            constants=tuple(self._constants()), reach=self._reach(), fixed=self._fixed(),
+            frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named,
+            durations=tuple(self._durations()), constants=tuple(self._constants()), reach=self._reach(), fixed=self._fixed(),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -93,6 +93,7 @@ class _Statement:
 
     def _reach(self) -> int | None:
         """How far back a match reaches, if a guard or the pattern itself bounds it."""
+
         def length(p: syntax.Pattern) -> int | None:
             if isinstance(p, syntax.Within):
                 return self._ticks(p.duration)
@@ -220,7 +221,7 @@ class _Statement:
 
     def _within(self, node: syntax.Within) -> Iterator[Clause]:
         start, stop = self.source.offsets(_of(node.span))
-        guard = [m for m in _GUARD.finditer(self.text, start, stop)][-1]
+        guard = list(_GUARD.finditer(self.text, start, stop))[-1]
         close = self._closing(guard.end() - 1)
         inside = self.text[guard.end() : close]
         length = inside.rsplit(",", 1)[0] if node.count is not None else inside
@@ -323,17 +324,23 @@ class _Statement:
                 *(() if simple else (Splice(low, low, "("), Splice(high, high, ")"))),
             ]  # fmt: skip
             repair = spliced(self.text, splices, start, max(stop, whole[1]))
-            yield Clause("restart", start, start + len("every"), "every", Edit(tuple(splices), repair), needed="a new search",
-                         detail={"busy": True})  # fmt: skip
+            edit = Edit(tuple(splices), repair)
+            word = "every"
+            yield Clause("restart", start, start + len(word), word, edit, needed="a new search", detail={"busy": True})
             return
         first = _first(root)
         if first is not None:
             low, high = self._extent(first)
             one = self.text[low:high]
             simple = isinstance(first, syntax.Filter) or (one.startswith("(") and self._closing(low) == high - 1)
-            splices = [Splice(low, low, "every " if simple else "every ("), *(() if simple else (Splice(high, high, ")"),))]
+            splices = [
+                Splice(low, low, "every " if simple else "every ("),
+                *(() if simple else (Splice(high, high, ")"),)),
+            ]
             repair = spliced(self.text, splices, min(start, low), max(stop, high))
-            yield Clause("restart", start, stop, self.text[start:stop], Edit(tuple(splices), repair), needed="a new search")
+            yield Clause(
+                "restart", start, stop, self.text[start:stop], Edit(tuple(splices), repair), needed="a new search"
+            )
 
     # -- places ------------------------------------------------------------------------------------------------------
     def _extent(self, node: syntax.Pattern) -> tuple[int, int]:
@@ -369,7 +376,9 @@ class _Statement:
     def _named(self, name: str) -> list[Splice]:
         """The output under a name, without a title that another copy has, too."""
         query = self.query
-        out = [Splice(*self.source.offsets(_of(a.span)), "") for a in query.annotations if a.name.text.lower() == "name"]
+        out = [
+            Splice(*self.source.offsets(_of(a.span)), "") for a in query.annotations if a.name.text.lower() == "name"
+        ]
         if query.into is not None:
             return [*out, Splice(*self.source.offsets(_of(query.into.span)), name_text(name))]
         marks = [self.source.offsets(_of(a.span))[1] for a in query.annotations]
@@ -414,8 +423,6 @@ def _first(node: syntax.Pattern) -> syntax.Pattern | None:
     if any(isinstance(n, syntax.Every | syntax.EveryDistinct) for n in node.walk()):
         return None
     return node
-
-
 
 
 def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str, str]) -> syntax.File:

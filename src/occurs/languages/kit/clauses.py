@@ -50,8 +50,8 @@ class Edit:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How a run shows what a clause met: ``edit`` (given the new names of types) takes the place of the clause's own, so
-    that the rule also binds the row in question, under the name ``role``."""
+    """How a run shows what a clause met: ``edit`` (given the new names of types) takes the place of the clause's own,
+    so that the rule also binds the row in question, under the name ``role``."""
 
     edit: Callable[[Mapping[str, str]], Edit]
     role: str
@@ -123,7 +123,8 @@ class RuleClauses:
     durations: tuple[int, ...] = ()
     #: constants that it writes
     constants: tuple[Any, ...] = ()
-    #: per aggregate, as `because` calls it, the edit after which a copy also binds each row that enters, as its last role
+    #: per aggregate, as `because` calls it, the edit after which a copy also binds each row that enters, as its last
+    #: role
     gathered: tuple[tuple[str, Edit], ...] = ()
     #: attributes of its output that are constants: their values, and where they are assigned in the text
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)

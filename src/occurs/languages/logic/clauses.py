@@ -130,9 +130,7 @@ class _Trigger:
         elif isinstance(node, syntax.Atom):
             yield from self._atom(node)
         bound = getattr(node, "bound", None)
-        raised = isinstance(
-            node, syntax.Eventually | syntax.Previously | syntax.Until | syntax.Since
-        )
+        raised = isinstance(node, syntax.Eventually | syntax.Previously | syntax.Until | syntax.Since)
         if raised and isinstance(bound, syntax.Bound):
             yield from self._bound(bound)
         for apply in self._applied(node):
@@ -233,9 +231,16 @@ class _Trigger:
         if trigger.gap is not None:
             found = _GAP.search(self.text, behind, first)
             assert found is not None
-            tail = re.compile(r"\s*[-+]?[\d.]+([eE][+-]?\d+)?(\s*[A-Za-z]+(?=\W|\Z))?").match(self.text, found.end(), first)
+            tail = re.compile(r"\s*[-+]?[\d.]+([eE][+-]?\d+)?(\s*[A-Za-z]+(?=\W|\Z))?").match(
+                self.text, found.end(), first
+            )
             stop = tail.end() if tail is not None else found.end()
-            if tail is not None and tail[2] is not None and trigger.gap.ticks and not tail[2].strip().startswith("tick"):
+            if (
+                tail is not None
+                and tail[2] is not None
+                and trigger.gap.ticks
+                and not tail[2].strip().startswith("tick")
+            ):
                 stop = tail.start(2)
             drop = Edit((Splice(found.start(), stop, ""),))
             yield Clause(

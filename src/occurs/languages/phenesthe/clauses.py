@@ -67,7 +67,7 @@ class _Definition:
         self.part, self.written, self.number, self.source, self.kind = part, written, text, source, kind
         self.text = source.text
         self.start, self.stop = source.offsets(_of(written.span))
-        self.types = {n for n in part.schemas}
+        self.types = set(part.schemas)
         self.places = self._places()
 
     def _places(self) -> dict[str, Where]:
@@ -120,7 +120,9 @@ class _Definition:
                     for e in n.condition.walk():
                         if isinstance(e, Literal) and e.type is not Type.NULL:
                             yield e.value
-                        elif isinstance(e, Unary) and isinstance(e.arg, Literal) and isinstance(e.arg.value, int | float):
+                        elif (
+                            isinstance(e, Unary) and isinstance(e.arg, Literal) and isinstance(e.arg.value, int | float)
+                        ):
                             yield -e.arg.value
 
     # -- clauses -----------------------------------------------------------------------------------------------------
@@ -226,7 +228,9 @@ class _Definition:
         assert found is not None
         others = (*syntax.RELATIONS, *syntax.INVERSES)
         edits = tuple(Edit((Splice(*found.span(), r),), r, DROPPED) for r in others if r != node.rel)
-        sides = [next((n.name.text for n in s.walk() if isinstance(n, syntax.Atom)), None) for s in (node.left, node.right)]
+        sides = [
+            next((n.name.text for n in s.walk() if isinstance(n, syntax.Atom)), None) for s in (node.left, node.right)
+        ]
         return Clause("relation", *found.span(), node.rel, others=edits, needed=node.rel, detail={"sides": sides})
 
     def _extent(self, node: Any) -> tuple[int, int]:

@@ -82,8 +82,8 @@ class _Rule:
         return RuleClauses(
             self.number, self.start, self.stop, rule.type.text, rule.name.text if rule.name else None, tuple(found),
             positive, negative, looked_back(rule) - positive - negative | self._aggregated(),
-            loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed, opaque=self._opaque(),
-            consumes=tuple(n.text for n in rule.consuming), reach=self._reach(), durations=tuple(self._durations()),
+            loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed,
+            opaque=self._opaque(), consumes=tuple(n.text for n in rule.consuming), reach=self._reach(), durations=tuple(self._durations()),
             constants=tuple(self._constants()), fixed=self._fixed(), gathered=tuple(self._gathered()),
         )  # fmt: skip
 
@@ -143,9 +143,8 @@ class _Rule:
             for n in e.walk():
                 if isinstance(n, Literal) and n.type is not Type.NULL:
                     yield n.value
-                elif isinstance(n, Unary) and n.op == "neg" and isinstance(n.arg, Literal):
-                    if isinstance(n.arg.value, int | float):
-                        yield -n.arg.value
+                elif isinstance(n, Unary) and isinstance(n.arg, Literal) and isinstance(n.arg.value, int | float):
+                    yield -n.arg.value
 
     def _binders(self) -> list[Expr]:
         """The constraints that bind a parameter, which test nothing."""
@@ -225,7 +224,11 @@ class _Rule:
         if isinstance(part, Binary) and part.op in (*_ORDER, "=", "!=") and not timer:
             left, right = (self._value(e, event) for e in (part.left, part.right))
             literal = sign_of(part.right) or sign_of(part.left)
-            if part.op in _ORDER and literal is not None and (sign_of(part.left) is None or sign_of(part.right) is None):
+            if (
+                part.op in _ORDER
+                and literal is not None
+                and (sign_of(part.left) is None or sign_of(part.right) is None)
+            ):
                 return self._threshold(part, role, event, start, stop, drop)
             own, other = part.left, right
             if isinstance(part.left, Literal | Param) and not isinstance(part.right, Literal | Param):
@@ -282,7 +285,8 @@ class _Rule:
 
         a, e = name_text(within.role.text), name_text(role)
         return Clause(
-            "window", *at, found[1], None, Edit((Splice(*at, self.longest),)), moved, f"{a}.time - {e}.time", role=role, reference=within.role.text,
+            "window", *at, found[1], None, Edit((Splice(*at, self.longest),)), moved,
+            f"{a}.time - {e}.time", role=role, reference=within.role.text,
             needed=f"within {found[1]}", detail={"limit": limit},
         )  # fmt: skip
 
@@ -320,9 +324,10 @@ class _Rule:
         event = syntax.Event(renamed, tests, syntax.Name(CHOSEN))
         lines = [f" and {render(replace(item, event=event, having=None))}"]
         for i in self.rule.items:
-            if isinstance(i, syntax.Condition) and not self._binds(i.expr) and not _aggregates(i.expr):
-                if self._latest(i.expr) == role:
-                    lines.append(f" and ({render(rewrite(i.expr, other))}) = true")
+            if not isinstance(i, syntax.Condition) or self._binds(i.expr) or _aggregates(i.expr):
+                continue
+            if self._latest(i.expr) == role:
+                lines.append(f" and ({render(rewrite(i.expr, other))}) = true")
         return "".join(lines)
 
     def _negation(self, item: syntax.Negation) -> Clause:
@@ -523,8 +528,6 @@ def _bare(node: Expr | None, scope: str) -> Expr | None:
 def _sum(expr: Expr) -> str:
     text = render(expr)
     return f"({text})" if not isinstance(expr, Ref | Param | Literal | DurationLiteral | syntax.Aggregate) else text
-
-
 
 
 def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str, str]) -> syntax.File:
