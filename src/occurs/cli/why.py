@@ -60,7 +60,7 @@ def command(
         raise click.exceptions.Exit(1) from None
     if not answers:
         text = f"no `{type}` that fits is detected in these events"
-        show([Problem("unknown-row", text, hint="`occurs why-not` tells what it would take")])
+        show([Problem("unknown-row", text, hint="`occurs why-not` explains why")])
         raise click.exceptions.Exit(1)
     if out is None:
         click.echo("\n\n".join(a.text(ascii=_explaining.plain_signs()) for a in answers))

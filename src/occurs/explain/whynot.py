@@ -130,7 +130,7 @@ class WhyNot:
         rows: The detected rows that fit, if ``found``.
         reasons: The reasons, the nearest first.
         complete: Whether no repair was left untried.
-        notes: What else there is to say, as text.
+        notes: Remarks on the search and the events, as text.
 
     Examples:
         >>> import occurs, pyarrow as pa
@@ -668,7 +668,7 @@ class _Describing:
                 early, late = parts[interval[0]], parts[interval[1]]
                 message = f"{self.at(blocker)} lies between {self.at(early)} and {self.at(late)}"
             elif interval[1] in parts:
-                message = f"{self.at(blocker)} lies within {interval[0]} before {self.at(parts[interval[1]])}"
+                message = f"{self.at(blocker)} is within {interval[0]} before {self.at(parts[interval[1]])}"
         return blocker, self.at(blocker), "none", message
 
     def _choice(self, site: Site, shown: Any, node: RowNode | None, row: RowNode | None) -> Any:

@@ -84,7 +84,8 @@ class _Statement:
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.resolved.title or None, tuple(found),
             frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named,
-            durations=tuple(self._durations()), constants=tuple(self._constants()), reach=self._reach(), fixed=self._fixed(),
+            durations=tuple(self._durations()), constants=tuple(self._constants()),
+            reach=self._reach(), fixed=self._fixed(),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------

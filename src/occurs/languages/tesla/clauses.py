@@ -83,8 +83,9 @@ class _Rule:
             self.number, self.start, self.stop, rule.type.text, rule.name.text if rule.name else None, tuple(found),
             positive, negative, looked_back(rule) - positive - negative | self._aggregated(),
             loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed,
-            opaque=self._opaque(), consumes=tuple(n.text for n in rule.consuming), reach=self._reach(), durations=tuple(self._durations()),
-            constants=tuple(self._constants()), fixed=self._fixed(), gathered=tuple(self._gathered()),
+            opaque=self._opaque(), consumes=tuple(n.text for n in rule.consuming), reach=self._reach(),
+            durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
+            gathered=tuple(self._gathered()),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
