@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.explain.question import Question, plain
+from occurs.explain.question import Question, distinct
 from occurs.explain.world import World
 from occurs.model.types import Schema, Type
 
@@ -90,7 +90,7 @@ def _values(
             continue
         # what an attribute of this name is elsewhere, such as a key, may be missing here
         if t == type or (read and world.history.schemas[t].get(name) is kind and name in world.columns.get(t, ())):
-            seen += plain(pc.unique(table[name] if t == type else table[name].drop_null()))
+            seen += [v for v in distinct(table[name]) if t == type or v is not None]
     if not read:  # nothing depends on it
         return sorted(seen, key=key_of)[:1] or [None]
     more = [*constants, *question.where.values()]

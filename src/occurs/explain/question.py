@@ -83,6 +83,16 @@ def plain(column: pa.ChunkedArray | pa.Array) -> list[Any]:
     return list(column.to_pylist())
 
 
+def distinct(column: pa.ChunkedArray) -> list[Any]:
+    """The different values of a column."""
+    if not pa.types.is_nested(column.type):
+        return plain(pc.unique(column))
+    found: dict[str, Any] = {}
+    for value in column.to_pylist():
+        found.setdefault(repr(value), value)
+    return list(found.values())
+
+
 def same(one: Any, other: Any) -> bool:
     """Equal as values of attributes: null is null, numbers by value, a boolean is not a number."""
     if one is None or other is None:

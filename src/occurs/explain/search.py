@@ -9,10 +9,9 @@ from itertools import combinations, islice, product
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from occurs.explain.domain import Domain, domain
-from occurs.explain.question import Question, plain
+from occurs.explain.question import Question, distinct, plain
 from occurs.explain.world import Outcome, Probe, Site, Variant, World
 from occurs.languages.kit.clauses import WEIGHTS, Edit
 
@@ -337,7 +336,7 @@ class Search:
         if c.moved is not None:
             table = tables.get(site.rule.number)
             if table is not None and f"occurs_{number}" in table.column_names:
-                values = plain(pc.unique(table[f"occurs_{number}"]))
+                values = distinct(table[f"occurs_{number}"])
             else:
                 values = self._guessed(site)
             for value in values:
@@ -367,7 +366,7 @@ class Search:
         for table in tables:
             for n in table.column_names:
                 if n not in ("time", "end", "sequence", "label") and (names is None or n in names):
-                    out |= {v for v in plain(pc.unique(table[n])) if isinstance(v, int | float)}
+                    out |= {v for v in distinct(table[n]) if isinstance(v, int | float)}
         return sorted(out | set(site.clause.detail.get("values", ())))
 
     def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[int]:

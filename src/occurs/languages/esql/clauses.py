@@ -74,27 +74,12 @@ class _Pipe:
 
     def _names(self) -> Iterator[tuple[tuple[int, int], str, syntax.Node | None]]:
         """The types and pipes that are named: place, name, and the source that names it."""
-        for node in self.written.pipe.walk():
-            if isinstance(node, syntax.Source) and isinstance(node.pipe, syntax.Named) and node.pipe.name in self.known:
-                yield self.source.offsets(_of(node.pipe.span)), node.pipe.name, node
-            elif isinstance(node, syntax.Form):
-                for name, value in node.parts:
-                    if isinstance(value, syntax.Named) and value.name in self.known and name in ("pipe", "guard", "by"):
-                        yield self.source.offsets(_of(value.span)), value.name, None
-                    elif node.kind == "events" and name == "types":
-                        for v in value:
-                            yield self.source.offsets(_of(v.span)), v.text, None
-                    elif isinstance(value, tuple):
-                        for v in value:
-                            if isinstance(v, syntax.Named) and v.name in self.known and name in ("pipes", "operands"):
-                                yield self.source.offsets(_of(v.span)), v.name, None
-            elif isinstance(node, syntax.Where | syntax.Unary):
-                inner = node.pipe if isinstance(node, syntax.Where) else node.operand
-                if isinstance(inner, syntax.Named) and inner.name in self.known:
-                    yield self.source.offsets(_of(inner.span)), inner.name, None
-        pipe = self.written.pipe
-        if isinstance(pipe, syntax.Named) and pipe.name in self.known:
-            yield self.source.offsets(_of(pipe.span)), pipe.name, None
+        for node, source in _pipes(self.written.pipe, None):
+            if isinstance(node, syntax.Named) and node.name in self.known and node.span is not None:
+                yield self.source.offsets(node.span), node.name, source
+            elif isinstance(node, syntax.Form) and node.kind == "events":
+                for name in node["types"]:
+                    yield self.source.offsets(_of(name.span)), name.text, None
 
     def _constants(self) -> Iterator[Any]:
         for node in self.written.pipe.walk():
@@ -211,6 +196,32 @@ class _Pipe:
                 alias = isinstance(source, syntax.Source) and source.name is None
                 out.append(Splice(*place, f"`{names[name]}`" + (f" AS {name_text(name)}" if alias else "")))
         return out
+
+
+#: the parts of forms that are functions, in which names are those of attributes and sources
+_FUNCTIONS = frozenset(("columns", "where", "function", "key", "until", "start", "value"))
+
+
+def _pipes(node: Any, source: syntax.Source | None) -> Iterator[tuple[syntax.Node, syntax.Source | None]]:
+    """The nodes of a pipe that are pipes, each with the source that it is, if it is one."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from _pipes(part, None)
+    elif isinstance(node, syntax.Source):
+        yield from _pipes(node.pipe, node)
+    elif isinstance(node, syntax.Form):
+        yield node, source
+        for name, value in node.parts:
+            if name not in _FUNCTIONS:
+                yield from _pipes(value, None)
+    elif isinstance(node, syntax.Where):
+        yield from _pipes(node.pipe, None)
+    elif isinstance(node, syntax.Quantifier):
+        yield from _pipes(node.on, None)
+    elif isinstance(node, syntax.Node):
+        yield node, source
+        for child in node.children:
+            yield from _pipes(child, None)
 
 
 def _of(span: Any) -> Any:
