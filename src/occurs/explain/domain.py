@@ -77,7 +77,7 @@ def _times(world: World, question: Question, clock: tuple[int, int]) -> list[int
     out = set(base)
     for d in {d for r in world.cone for d in r.clauses.durations}:
         out |= {b - d for b in base}
-    return sorted(t for t in out if clock[0] <= t <= clock[1])
+    return sorted(t for t in out if clock[0] <= t <= clock[1] and -(2**63) < t < 2**63 - 1)
 
 
 def _values(
@@ -107,6 +107,7 @@ def _values(
                 seen.append(value)
         elif isinstance(value, str) and kind is Type.STRING:
             seen.append(value)
+    seen = [v for v in seen if not isinstance(v, int) or -(2**63) <= v < 2**63]
     unique = {key_of(v): v for v in seen}
     return [unique[k] for k in sorted(unique)] or [None]
 

@@ -483,7 +483,7 @@ class _Derivation:
     # -- leaves ------------------------------------------------------------------------------------------------------
     def _leaves(self) -> list[dict[str, Any]]:
         """The raw rows of the tree, and those that only count, found by runs without them."""
-        tables = {t: table for t, table in self.history.tables.items() if t in self.world.inputs}
+        tables = {t: table for t, table in self.history.tables.items() if t in self.world.given}
         chosen = {t: [False] * len(table) for t, table in tables.items()}
         rows = {t: table.to_pylist() for t, table in tables.items()}
         for node in self.raw:
@@ -550,7 +550,7 @@ class _Derivation:
             variants = []
             for some in kept[start : start + 100]:
                 rows = {}
-                for t in self.world.inputs & self.history.tables.keys():
+                for t in self.world.given:
                     mask = [(t, i) in some for i in range(len(self.history.tables[t]))]
                     if not all(mask):
                         rows[t] = self.history.tables[t].filter(pa.array(mask, pa.bool_()))

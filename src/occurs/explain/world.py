@@ -172,6 +172,11 @@ class World:
         return frozenset(t for r in self.closure for t in r.clauses.reads) - self.defined
 
     @cached_property
+    def given(self) -> frozenset[str]:
+        """The types that the input has rows of, also types that rules define."""
+        return frozenset(t for r in self.closure for t in (*r.clauses.reads, r.defines) if t in self.history.tables)
+
+    @cached_property
     def shadowed(self) -> frozenset[str]:
         """Types on which a negation or an aggregate of the closure depends, at any depth."""
         waiting = [t for r in self.closure for t in (*r.clauses.negative, *r.clauses.folded)]

@@ -238,6 +238,11 @@ def comparison_edit(
 OPERATOR = re.compile(r"<=|>=|≤|≥|<|>")
 
 
+def span_of(expr: Expr) -> Any:
+    """The place of an expression."""
+    return getattr(expr, "span", None)
+
+
 def turned(op: str) -> str:
     """A comparison with its sides exchanged."""
     return {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
@@ -274,7 +279,7 @@ def comparison(
     attribute; ``shown``: an expression as messages write it; ``duration``, ``stamp``: ticks as the language writes
     them.
     """
-    start, stop = offsets(part.span)
+    start, stop = offsets(span_of(part))
     written = text[start:stop]
     if not isinstance(part, Binary) or part.op not in COMPARISONS:
         return Clause("equality", start, stop, written, drop, role=role, needed=written)
@@ -294,7 +299,7 @@ def comparison(
                 return duration_of(value, kind) if duration is None else duration(value)
             return stamp(value) if literal.type is Type.TIMESTAMP else number_of(value)
 
-        at, between = offsets(constant.span), (offsets(part.left.span)[1], offsets(part.right.span)[0])
+        at, between = offsets(span_of(constant)), (offsets(span_of(part.left))[1], offsets(span_of(part.right))[0])
         greater = (part.op in (">", ">=")) == on_right
         moved = comparison_edit(text, (start, stop), at, between, limit, greater, on_right, value_text)
         op = part.op if on_right else turned(part.op)
@@ -314,5 +319,5 @@ def comparison(
         own, other, op = other, own, turned(op)
     detail = {"own": where(own), "other": where(other)}
     if where(other) is None:
-        detail["other_text"] = text[slice(*offsets(other.span))]
+        detail["other_text"] = text[slice(*offsets(span_of(other)))]
     return Clause("equality", start, stop, written, drop, role=role, subject=shown(own), needed=op, detail=detail)
