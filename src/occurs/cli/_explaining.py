@@ -25,7 +25,7 @@ TABLES, DATA, PICTURES = (".jsonl", ".csv", ".parquet"), (".json",), (".png", ".
 
 def question(command: _options.Decorated) -> _options.Decorated:
     """The options that say which detection is meant."""
-    options = [
+    options: list[Callable[[_options.Decorated], _options.Decorated]] = [
         click.option("--where", multiple=True, metavar="NAME=VALUE",
                      help="Value of an attribute of the detection; NAME= is null.  Repeatable."),
         click.option("--between", nargs=2, metavar="T1 T2", help="Earliest and latest time of the detection."),

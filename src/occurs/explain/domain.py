@@ -15,7 +15,7 @@ from occurs.explain.world import World
 from occurs.model.types import Schema, Type
 
 #: more rows of one type are not tried
-MOST = 200_000
+MOST = 50_000
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ def domain(world: World, question: Question, type: str, *, within: tuple[int, in
     constants = [c for r in world.cone for c in r.clauses.constants]
     choices = [_values(world, type, n, schema[n], n in read, constants, question) for n in names]
     lasting = schema.lasting
-    rows, whole = [], True
+    rows: list[tuple[int, Any, Any]] = []
+    whole = True
     for t in sorted(times, key=lambda t: (abs(t - question.first), t)):
         ends: Iterable[Any] = sorted(e for e in times if e > t) if lasting else (None,)
         for end in ends:

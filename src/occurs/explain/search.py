@@ -289,10 +289,8 @@ class Search:
                 rows = self._partakers(where, outcome, fitting)
         tables = self._probed(sites, outcome)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
-        exact = (
-            is_plain and where is None and all(s.rule.number in self.top for i, s in enumerate(sites) if i in moving)
-        )  # type: ignore[union-attr]
-        if exact and moving and len({sites[i].rule.number for i in moving}) == 1:  # type: ignore[union-attr]
+        numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
+        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top:
             table = self.question.fitting(next(iter(tables.values())))
             return self._by_binding(sites, moving, table)
         options = [self._options(i, s, tables) for i, s in enumerate(sites)]

@@ -287,7 +287,7 @@ class _Derivation:
             r = rule.clauses
             text, _, language = self.world.texts[rule.text]
             names[rule.number] = f"{r.defines}__why_{rule.number}"
-            splices = [*r.named(names[rule.number]), *r.probed(values)]
+            splices = [*r.named(names[rule.number]), *rule.clauses.probed(values)]
             ending = self.world.languages[folder(language)].ENDING
             texts.append((spliced(text, splices, r.start, r.stop) + ending, f"why {rule.number}", language))
         if not texts:

@@ -366,7 +366,8 @@ class _Asked:
         kinds = {s.kind for s in sites}
         key = "outside" in kinds, "pending" in kinds
         if key not in self.worlds:
-            history = self.sliced.outside if key[0] else self.sliced.history
+            outside = self.sliced.outside if key[0] else None
+            history = self.sliced.history if outside is None else outside
             self.worlds[key] = World(
                 self.program, history, self.question.type, zone=self.given.zone, ended=self.given.ended or key[1]
             )

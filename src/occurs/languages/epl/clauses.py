@@ -24,6 +24,7 @@ from occurs.languages.kit.clauses import (
     comparison,
     distinct,
     duration_of,
+    span_of,
     spliced,
 )
 from occurs.model.time import Duration, TimeKind, floor_ticks
@@ -76,7 +77,8 @@ class _Statement:
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
-        positive, negative = set(), set()
+        positive: set[str] = set()
+        negative: set[str] = set()
         for node, good in _signed(self.query.pattern, True):
             if isinstance(node, syntax.Filter):
                 (positive if good else negative).add(node.type.text)
@@ -183,7 +185,7 @@ class _Statement:
         role = self.roles[id(node)]
         start, stop = self.source.offsets(_of(node.type.span))
         parts = [p for c in node.conditions for p in conjuncts(c)]
-        tests = [(self.source.piece(_of(p.span)), None) for p in parts]
+        tests = [(self.source.piece(_of(span_of(p))), None) for p in parts]
         yield Clause("missing", start, stop, node.type.text, role=role, type=node.type.text, detail={"tests": tests})
         for part in parts:
             yield self._condition(part, node)
@@ -198,7 +200,7 @@ class _Statement:
                              needed="removed", detail={"message": message})  # fmt: skip
 
     def _condition(self, part: Expr, node: syntax.Filter | None) -> Clause:
-        drop = Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
+        drop = Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
         role = None if node is None else self.roles[id(node)]
         if role is None:
             tags = [n.scope for n in part.walk() if isinstance(n, Ref) and n.scope is not None]
@@ -329,11 +331,11 @@ class _Statement:
             word = "every"
             yield Clause("restart", start, start + len(word), word, edit, needed="a new search", detail={"busy": True})
             return
-        first = _first(root)
-        if first is not None:
-            low, high = self._extent(first)
+        step = _first(root)
+        if step is not None:
+            low, high = self._extent(step)
             one = self.text[low:high]
-            simple = isinstance(first, syntax.Filter) or (one.startswith("(") and self._closing(low) == high - 1)
+            simple = isinstance(step, syntax.Filter) or (one.startswith("(") and self._closing(low) == high - 1)
             splices = [
                 Splice(low, low, "every " if simple else "every ("),
                 *(() if simple else (Splice(high, high, ")"),)),

@@ -124,7 +124,7 @@ class _Trigger:
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
                          needed="none", type=type)  # fmt: skip
         elif isinstance(node, syntax.Implies):
-            place = self.source.offsets(_of(node.left.span))  # type: ignore[attr-defined]
+            place = self.source.offsets(_of(node.left.span))
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
                          needed="false")  # fmt: skip
         elif isinstance(node, syntax.Atom):
@@ -149,7 +149,7 @@ class _Trigger:
 
     def _atom(self, node: syntax.Atom) -> Iterator[Clause]:
         term: Any = node.term
-        name = getattr(term, "name", None)
+        name = str(getattr(term, "name", ""))
         if name in self.part.analysis.events or (name in self.reads and name not in self.part.analysis.tables):
             start, _ = self.source.offsets(_of(term.span))
             tests = []
@@ -161,7 +161,7 @@ class _Trigger:
             yield Clause("missing", start, start + len(name), name, type=name, role="state", detail={"tests": tests})
 
     def _comparison(self, node: syntax.Compare) -> Clause:
-        span = _of(node.span)  # type: ignore[attr-defined]
+        span = _of(node.span)
         part = Binary(node.op, node.left, node.right, span=span)
         drop = Edit((Splice(*self.source.offsets(span), "true"),), "true")
 
@@ -210,7 +210,7 @@ class _Trigger:
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger
-        behind = self.source.offsets(_of(trigger.formula.span))[1]  # type: ignore[attr-defined]
+        behind = self.source.offsets(_of(trigger.formula.span))[1]
         first = min((self.source.offsets(_of(a.span))[0] for a in trigger.actions), default=self.stop)
         written = _STRATEGY.search(self.text, behind, first)
         if not trigger.continues:

@@ -22,6 +22,7 @@ from occurs.languages.kit.clauses import (
     comparison,
     distinct,
     duration_of,
+    span_of,
 )
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.define import Phenesthe
@@ -85,7 +86,8 @@ class _Definition:
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
-        positive, negative = set(), set()
+        positive: set[str] = set()
+        negative: set[str] = set()
         for formula in self.written.formulas:
             for node, good in _signed(formula, True):
                 if isinstance(node, syntax.Atom) and node.name.text in self.types:
@@ -173,7 +175,7 @@ class _Definition:
 
     def _comparison(self, node: syntax.Comparison) -> Clause:
         part = replace(node.condition, span=node.span) if node.condition.span is None else node.condition  # type: ignore[attr-defined,call-arg]
-        drop = Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
+        drop = Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
 
         def where(expr: Expr) -> Where | None:
             return self.places.get(expr.name) if isinstance(expr, Ref) else None

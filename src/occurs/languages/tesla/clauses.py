@@ -22,6 +22,7 @@ from occurs.languages.kit.clauses import (
     distinct,
     duration_of,
     sign_of,
+    span_of,
     turned,
 )
 from occurs.languages.tesla import syntax
@@ -128,8 +129,11 @@ class _Rule:
 
     def _durations(self) -> Iterator[int]:
         for i in self.rule.items:
-            within = i.within if isinstance(i, syntax.Selection | syntax.ExtraWithin) else None
-            within = i.interval if isinstance(i, syntax.Negation) else within
+            within: syntax.Interval | None = None
+            if isinstance(i, syntax.Selection | syntax.ExtraWithin):
+                within = i.within
+            elif isinstance(i, syntax.Negation):
+                within = i.interval
             if isinstance(within, syntax.Within):
                 yield self._ticks(within.duration)
         for e in expressions_of(self.rule):
@@ -210,14 +214,14 @@ class _Rule:
             own, other = (part.left, part.right) if isinstance(part.left, Ref) else (part.right, part.left)
             if isinstance(own, Ref):
                 return render(own), self._value(other, event)
-        return self.source.piece(_of(part.span)), None
+        return self.source.piece(_of(span_of(part))), None
 
     def _reference(self, role: str) -> str | None:
         return next((s.within.role.text for s in self.rule.selections if s.event.role == role), None)
 
     def _condition(self, part: Expr, role: str, event: syntax.Event | None) -> Clause:
         """A constraint of ``event``, or a condition that speaks of ``role`` last."""
-        start, stop = self.source.offsets(_of(part.span))
+        start, stop = self.source.offsets(_of(span_of(part)))
         written = self.text[start:stop]
         positional = isinstance(part, Binary) and part.left.span == part.span
         drop = Edit((Splice(start, stop, "_" if positional else TRUE),))
@@ -250,8 +254,8 @@ class _Rule:
         other, written = (part.left, part.right) if right else (part.right, part.left)
         literal = sign_of(written)
         assert literal is not None
-        at = self.source.offsets(_of(written.span))
-        between = self.source.offsets(_of(part.left.span))[1], self.source.offsets(_of(part.right.span))[0]
+        at = self.source.offsets(_of(span_of(written)))
+        between = self.source.offsets(_of(span_of(part.left)))[1], self.source.offsets(_of(span_of(part.right)))[0]
         greater = (part.op in (">", ">=")) == right  # the other side has to be great
         limit = self._ticks(literal.value) if isinstance(literal, DurationLiteral) else literal.value
 
@@ -430,11 +434,11 @@ class _Rule:
             tests = item.expr if isinstance(item, syntax.Condition) else getattr(item, "having", None)
             if tests is not None and _aggregates(tests):
                 for part in conjuncts(tests):
-                    yield Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
+                    yield Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
         for event in self.rule.roles:
             for part in (p for c in event.constraints for p in conjuncts(c)):
                 if _aggregates(part):
-                    yield Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
+                    yield Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
 
     def _named(self, name: str) -> list[Splice]:
         """The output under a name; a rule's own name is given once in a program."""
