@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "checked": "errors model operators languages connect plan options",
     "hosts": "errors progress kernel model expr operators connect plan engine plot notebook options checked",
     "verify": "errors model languages nets hosts checked",
-    "explain": "errors model expr languages connect plan plot options checked hosts",
+    "explain": "errors model expr operators languages connect plan plot options checked hosts",
     "program": (
         "errors progress model operators languages connect plan engine notebook options checked hosts verify explain"
     ),

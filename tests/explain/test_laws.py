@@ -34,7 +34,8 @@ def small(seed: int) -> tuple[str, pa.Table]:
     if rng.random() < 0.4:
         chosen = rng.choice(["each", "last"])
         rules.append(
-            f"define Q(K) from P(K = $k, V >= {rng.randint(0, 4)}) and {chosen} T(K = $k) within 3 ms from P where K = $k"
+            f"define Q(K) from P(K = $k, V >= {rng.randint(0, 4)}) and {chosen} T(K = $k) within 3 ms from P "
+            f"where K = $k"
         )
     rows = [
         {"type": rng.choice("SSTTTR"), "time": rng.randint(0, 8), "K": rng.choice("ab"), "V": rng.randint(0, 5)}
@@ -142,7 +143,9 @@ def test_the_leaves_give_the_row_again_and_the_root_has_its_label(language, part
             for leaf in answer.leaves:
                 leaves.setdefault(leaf["type"], []).append(leaf)
             some = {
-                t: pa.table({f.name: pa.array([r.get(f.name) for r in leaves.get(t, [])], f.type) for f in table.schema})
+                t: pa.Table.from_pylist(
+                    [{n: r.get(n) for n in table.column_names} for r in leaves.get(t, [])], table.schema
+                )
                 for t, table in events.items()
             }
             times = [t for table in events.values() for t in table["time"].to_pylist()]

@@ -215,3 +215,16 @@ def test_timelines_are_drawn(tmp_path):
     occurs.parse(HOT).why(row, TEMPS, time_unit="s").timeline().save(tmp_path / "b.svg")
     assert "<svg" in (tmp_path / "b.svg").read_text()
     assert "<pre>" in ask()._repr_html_()
+
+
+def test_pipes_without_text_are_explained_by_rows():
+    from occurs import pipes
+
+    items = pipes.source("Pay").v
+    program = pipes.program(items.window(2, lambda p: p.cumulate(pipes.fn.maximum)).named("Out"))
+    events = pa.table({"type": ["Pay"] * 3, "time": [1, 2, 3], "v": [5, 1, 2]})
+    row = {"type": "Out", "time": 3, "value": 2}
+    assert [leaf["time"] for leaf in program.why(row, events, time_unit="s").leaves] == [2, 3]
+    answer = program.why_not("Out", events, where={"value": 9}, between=3, time_unit="s")
+    assert [(c.kind, c.place, c.line) for r in answer.reasons for c in r.clauses] == [("missing", "Out", 0)]
+    assert answer.reasons[0].texts == {}

@@ -340,8 +340,10 @@ class _Derivation:
             self.raw.append(node)
             return
         rule, values = self._rule(node)
-        if rule is not None:
-            text, file, _ = self.world.texts[rule.text] if self.world.texts else ("", None, "")
+        if rule is not None and self.world.fixed:
+            row["definition"] = rule.clauses.title
+        elif rule is not None:
+            text, file, _ = self.world.texts[rule.text]
             span = Text(text, None).span(rule.clauses.start, rule.clauses.start)
             row |= {
                 "definition": rule.clauses.title, "file": file, "line": span.line, "column": span.column,
@@ -428,7 +430,7 @@ class _Derivation:
             inside = self._between(node.type, node.time, node.end)
             others = len(inside) - int(node.values.get("rows") or 0)
             clause = None
-            if rule is not None:
+            if rule is not None and not self.world.fixed:
                 clause = next((c for c in rule.clauses.clauses if c.kind == "absence" and c.type == node.type), None)
             placed = {} if rule is None or clause is None else self._placed(rule, clause)
             what = node.type if clause is None else clause.text.removeprefix("not ")

@@ -393,7 +393,8 @@ class _Asked:
                 edits.setdefault(site.rule.number, []).append(edit)
         texts = world.edited(edits)
         added, row = self._added(solution)
-        repaired = self.build(CheckedProgram(texts, folders=self.program.folders))
+        checked = self.program if world.fixed else CheckedProgram(texts, folders=self.program.folders)
+        repaired = self.build(checked)
         kinds = {s.kind for s in solution.sites}
         events = self.given.with_rows(added)
         keywords = dict(self.given.keywords)
@@ -546,11 +547,13 @@ class _Describing:
             if site.kind == "missing":
                 repair = json.dumps(self.row, ensure_ascii=False, default=_json)
             file, line, column, definition = None, 0, 0, ""
-            if site.rule is not None:
+            if site.rule is not None and self.world.fixed:
+                definition = site.rule.clauses.title
+            elif site.rule is not None:
                 text, file, _ = self.world.texts[site.rule.text]
                 span = Text(text, None).span(c.start, c.start)
                 line, column, definition = span.line, span.column, site.rule.clauses.title
-            place = f"{file or 'rules'}:{line}:{column}" if site.rule is not None else ""
+            place = f"{file or 'rules'}:{line}:{column}" if line else definition
             out.append(
                 Clause(
                     number, self.solution.cost, i + 1, site.kind, row.type if row else c.type,

@@ -7,6 +7,7 @@ A variant is a copy of some rules with edits, under types of its own; many varia
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses,
 from occurs.languages.kit.language import Texts, folder, language
 from occurs.model.history import History
 from occurs.model.types import Schema
+from occurs.operators.definition import Node
 
 #: so many variants that differ in rows alone are run one by one: their rules are checked once
 ALIKE = 6
@@ -111,14 +113,17 @@ class World:
         self.kind = history.kind
         self.texts: list[Given] = program.texts
         self.bound = program.bind(history.schemas, history.kind)
-        self.languages = {
-            name: importlib.import_module(f"occurs.languages.{name}.clauses") for name in self.bound.parts
-        }
+        modules = {name: _catalogue(name) if self.texts else None for name in self.bound.parts}
+        #: whether there are rules without a text whose clauses are known: then only rows vary
+        self.fixed = any(module is None for module in modules.values())
+        self.languages: dict[str, Any] = {} if self.fixed else modules
         self.rules = self._rules()
         #: relaxed copies that were run so far
         self.tried = 0
 
     def _rules(self) -> list[Rule]:
+        if self.fixed:
+            return [Rule(n, name, 0, _without_text(node)) for n, (name, _, node) in enumerate(self.bound.entries)]
         own: dict[str, list[RuleClauses]] = {}
         for name, part in self.bound.parts.items():
             texts = [self.texts[i][0] for i in self.bound.numbers[name]]
@@ -215,7 +220,9 @@ class World:
     @cached_property
     def declarations(self) -> list[tuple[str, int, Declaration]]:
         """The declarations of input types: language, number of the text, place."""
-        out = []
+        out: list[tuple[str, int, Declaration]] = []
+        if self.fixed:
+            return out
         for name, part in self.bound.parts.items():
             numbers = self.bound.numbers[name]
             texts = [self.texts[i][0] for i in numbers]
@@ -236,6 +243,9 @@ class World:
         """Detect with all variants at once; None for one that the checks refuse, or whose run fails."""
         self.tried += len(variants)
         out: list[Outcome | None] = [None] * len(variants)
+        if self.fixed:
+            self._over_rows(self.program, list(enumerate(variants)), out)
+            return out
         groups: dict[Any, list[int]] = {}
         for n, v in enumerate(variants):
             alike = tuple((i, e) for i, e in sorted(v.edits.items())) if not (v.probes or because) else n
@@ -267,6 +277,12 @@ class World:
             program = self._program(files)
         except (SyntaxProblem, DefinitionProblem):
             return
+        self._over_rows(program, variants, out)
+
+    def _over_rows(
+        self, program: CheckedProgram, variants: list[tuple[int, Variant]], out: list[Outcome | None]
+    ) -> None:
+        """Run a program over one history after the other."""
         for n, v in variants:
             tables = dict(self.history.tables)
             for t in {*v.rows, *v.added}:
@@ -391,6 +407,20 @@ class Parsed:
     folder: str
     tree: Any
     problems: tuple[Problem, ...]
+
+
+def _catalogue(name: str) -> Any:
+    """The clauses of a language; None if it has none yet."""
+    if importlib.util.find_spec(f"occurs.languages.{name}.clauses") is None:
+        return None
+    return importlib.import_module(f"occurs.languages.{name}.clauses")
+
+
+def _without_text(node: Node) -> RuleClauses:
+    """A definition of which only the types are known: rows of these may be missing."""
+    reads = frozenset(node.now | node.back)
+    found = tuple(Clause("missing", 0, 0, t, type=t, role=t) for t in sorted(reads))
+    return RuleClauses(0, 0, 0, node.defines, None, found, reads)
 
 
 def _no_helpers(part: Any, texts: Sequence[str], kind: Any) -> list[RuleClauses]:

@@ -223,7 +223,7 @@ class _Rule:
         """A constraint of ``event``, or a condition that speaks of ``role`` last."""
         start, stop = self.source.offsets(_of(span_of(part)))
         written = self.text[start:stop]
-        positional = isinstance(part, Binary) and part.left.span == part.span
+        positional = isinstance(part, Binary) and span_of(part.left) == part.span
         drop = Edit((Splice(start, stop, "_" if positional else TRUE),))
         timer = event is not None and event.type.text == TIMER
         if isinstance(part, Binary) and part.op in (*_ORDER, "=", "!=") and not timer:
