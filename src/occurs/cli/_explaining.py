@@ -123,7 +123,7 @@ def check_out(out: str | None, events: Sequence[str], *, overwrite: bool) -> Non
         raise UsageProblem.of("bad-option", text, hint=f"use one of {' '.join((*TABLES, *DATA, *PICTURES))}")
     path = user_path(out, "--out")
     if not path.parent.is_dir():
-        raise ResourceProblem.of("missing-directory", f"--out {out}: there is no directory {path.parent}")
+        raise ResourceProblem.of("cannot-write", f"--out {out}: there is no directory {path.parent}")
     if any(user_path(e.rpartition("=")[2]).resolve() == path.resolve() for e in events):
         raise UsageProblem.of("bad-option", f"--out {out} would overwrite --events")
     if not overwrite:
