@@ -43,3 +43,12 @@ def test_a_stream_cannot_be_explained(spark, tmp_path):
     with pytest.raises(UsageProblem, match="streaming") as caught:
         occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value").why_not("Hot", stream, time_unit="s")
     assert "frontier" in (caught.value.hint or "")
+
+
+def test_rows_of_types_that_are_not_read_move_the_clock(spark):
+    rules = "insert into Out select a.v as v from pattern [every a=A -> (timer:interval(5 sec) and not A)];"
+    events = pa.table({"type": ["A", "X"], "time": [1, 9], "v": [1, 2]})
+    frame = spark.createDataFrame(events.to_pandas())
+    program = occurs.parse(rules, "epl")
+    assert program.why_not("Out", frame, between=6, time_unit="s").found
+    assert program.why_not("Out", events, between=6, time_unit="s").found

@@ -13,7 +13,7 @@ from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of, like, sources_of, to_arrow
 from occurs.errors import LimitProblem, UsageProblem, did_you_mean
 from occurs.explain.question import Question
-from occurs.explain.words import json_time
+from occurs.explain.words import json_time, when
 from occurs.model.history import History, InputOptions, Source
 from occurs.model.ticks import duration
 from occurs.model.time import TimeKind
@@ -99,35 +99,34 @@ class Input:
         """Whether a start or an end of the clock was given."""
         return self.options.start is not None or self.options.until is not None
 
-    def _here(self, program: CheckedProgram) -> Any:
-        """The events in this process: on Spark only the rows of the types that are read."""
+    def _here(self, program: CheckedProgram) -> tuple[Any, InputOptions]:
+        """The events in this process, and the options to read them with.
+
+        On Spark only the rows of the types that are read are collected; the clock is that of all rows.
+        """
         if self.sample is None or kind_of(self.sample) != "spark":
-            return self.events
+            return self.events, self.options
+        column = self.options.type
+        if isinstance(self.events, Mapping):
+            return {t: to_arrow(frame) for t, frame in self.events.items()}, self.options
+        frame, times = self.events, _times_on_spark(self.events, self.options)
+        if column is None or column not in frame.columns or program.reads_all or times is None:
+            return to_arrow(frame), self.options
         from pyspark.sql import functions as F
 
-        column = self.options.type
         types = sorted({*program.reads, *(str(i) for i in program.assigned)})
-
-        def cut(frame: Any) -> Any:
-            if column is None or column not in frame.columns or program.reads_all:
-                return to_arrow(frame)
-            return to_arrow(frame.where(F.col(column).cast("string").isin(types)))
-
-        if isinstance(self.events, Mapping):
-            return {
-                t: to_arrow(f)
-                for t, f in self.events.items()
-                if t is None or t in program.reads or not t.isidentifier()
-            }
-        return cut(self.events)
+        table = to_arrow(frame.where(F.col(column).cast("string").isin(types)))
+        start = times[0] if self.options.start is None else self.options.start
+        until = times[1] if self.options.until is None else self.options.until
+        return table, replace(self.options, start=start, until=until)
 
     def history(
         self, program: CheckedProgram, type: str, between: Any, *, reach: Any = None, max_rows: int = 100_000,
         where: Any = None,
     ) -> Sliced:  # fmt: skip
         """The slice that a question about a type looks at.  Raises LimitProblem if it is too large."""
-        events = self._here(program)
-        history = program.history(events, self.options)
+        events, options = self._here(program)
+        history = program.history(events, options)
         clock, notes, complete = history.clock, [], True
         bad = history.counts.get("bad", 0)
         if bad:
@@ -211,6 +210,26 @@ class Input:
         return like(table, whole)
 
 
+def _times_on_spark(frame: Any, options: InputOptions) -> tuple[Any, Any] | None:
+    """The first and the last time of the rows of a DataFrame, as options name them; None: they are not plain times."""
+    from pyspark.sql import functions as F
+
+    kinds = dict(frame.dtypes)
+    names = [n for n in (options.time, options.end) if n is not None and n in kinds]
+    if options.time not in names or options.time_format is not None:
+        return None
+    if any(kinds[n] not in ("timestamp", "timestamp_ntz", "bigint", "int", "smallint", "tinyint") for n in names):
+        return None
+    stamps = kinds[options.time].startswith("timestamp")
+    micros = [F.unix_micros(F.col(n).cast("timestamp")) if stamps else F.col(n).cast("long") for n in names]
+    found = frame.agg(F.min(micros[0]).alias("a"), *(F.max(m).alias(f"b{i}") for i, m in enumerate(micros))).first()
+    if found is None or found["a"] is None:
+        return None
+    ends = [found[f"b{i}"] for i in range(len(micros)) if found[f"b{i}"] is not None]
+    first, last = int(found["a"]), int(max(ends))
+    return (when(first, TimeKind()), when(last, TimeKind())) if stamps else (first, last)
+
+
 def _like(sample: Any, table: pa.Table) -> Any:
     if kind_of(sample) != "spark":
         return like(sample, table)
@@ -242,8 +261,8 @@ def _kind_of_time(sources: Sequence[Any], options: InputOptions) -> pa.DataType 
 
 
 def without_because(table: pa.Table) -> pa.Table:
-    """Rows without their constituents."""
-    return table.drop_columns([n for n in ("because",) if n in table.column_names])
+    """Rows as `detect` returns them, without labels and constituents."""
+    return table.drop_columns([n for n in ("label", "because") if n in table.column_names])
 
 
 # -- the slice ---------------------------------------------------------------------------------------------------------
