@@ -660,7 +660,7 @@ class _Describing:
 
     def _absence(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
-        blocker = self._evidence(site, shown)
+        blocker = self._evidence(site, shown) or self._in_between(site, node)
         if blocker is None:
             return None, "false" if c.type is None else c.type, c.needed or "none", f"{c.text} does not hold"
         self.failed.append(blocker)
@@ -674,6 +674,29 @@ class _Describing:
             elif interval[1] in parts:
                 message = f"{self.at(blocker)} is within {interval[0]} before {self.at(parts[interval[1]])}"
         return blocker, self.at(blocker), "none", message
+
+    def _in_between(self, site: Site, node: RowNode | None) -> RowNode | None:
+        """The earliest row of a negated type during the derivation, of those with the values of its attributes."""
+        type = site.clause.type
+        if type is None or node is None:
+            return None
+        times = [p.time for p in node.children if is_row(p)]
+        first, last = min([node.time, *times]), node.time if node.end is None else node.end
+        if type in self.world.defined:
+            rows = [self.trees.of_row(type, r) for r in self.trees.rows(type).values()]
+        else:
+            table = self.history.tables.get(type)
+            special = ("time", "end", "sequence", "label")
+            rows = [
+                RowNode(None, type, r["time"], r.get("end"), r.get("label"),
+                        {n: v for n, v in r.items() if n not in special})
+                for r in ([] if table is None else table.to_pylist())
+            ]  # fmt: skip
+        shared = [
+            r for r in rows
+            if first <= r.time <= last and all(node.values.get(n, v) == v for n, v in r.values.items())
+        ]  # fmt: skip
+        return min(shared, key=lambda r: r.time, default=None)
 
     def _choice(self, site: Site, shown: Any, node: RowNode | None, row: RowNode | None) -> Any:
         c = site.clause
