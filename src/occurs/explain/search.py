@@ -17,6 +17,8 @@ from occurs.languages.kit.clauses import WEIGHTS, Edit
 
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
+#: of so many different values the sums and differences are tried, where a condition compares an expression
+PAIRED = 30
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Search:
         self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
+        self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -365,20 +368,28 @@ class Search:
             for n in table.column_names:
                 if n not in ("time", "end", "sequence", "label") and (names is None or n in names):
                     out |= {v for v in distinct(table[n]) if isinstance(v, int | float)}
+        if names is None and len(out) <= PAIRED:  # an expression: sums and differences of two values
+            out |= {a - b for a in out for b in out} | {a + b for a in out for b in out}
         return sorted(out | set(site.clause.detail.get("values", ())))
+
+    def _candidates(self, where: Domain) -> tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]:
+        """The attributes that are read of a domain, whether its rows have ends, and the rows by what `because` shows."""
+        if where.type not in self.keyed:
+            table = where.table
+            read = self.world.columns.get(where.type, frozenset())
+            names = [n for n in sorted(read) if n in table.column_names]
+            times, columns = table["time"].to_pylist(), {n: table[n].to_pylist() for n in names}
+            ends = table["end"].to_pylist() if "end" in table.column_names else [None] * len(times)
+            known: dict[tuple[Any, ...], list[int]] = {}
+            for i, t in enumerate(times):
+                known.setdefault((t, ends[i], _text({n: columns[n][i] for n in names})), []).append(i)
+            self.keyed[where.type] = names, "end" in table.column_names, known
+        return self.keyed[where.type]
 
     def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[int]:
         """The candidates that take part in a fitting row of the loosest program."""
         name = outcome.names.get(where.type, where.type)
-        times, ends = where.table["time"].to_pylist(), None
-        if "end" in where.table.column_names:
-            ends = where.table["end"].to_pylist()
-        read = sorted(self.world.columns.get(where.type, frozenset()))
-        columns = {n: where.table[n].to_pylist() for n in read if n in where.table.column_names}
-        known: dict[tuple[Any, ...], list[int]] = {}
-        for i, t in enumerate(times):
-            values = {n: columns[n][i] for n in columns}
-            known.setdefault((t, None if ends is None else ends[i], _text(values)), []).append(i)
+        columns, ends, known = self._candidates(where)
         derived: dict[str, dict[str, list[Any]]] = {}
         seen: set[str] = set()
         out: set[int] = set()
@@ -389,7 +400,7 @@ class Search:
                 if part["type"] == name and part["label"] is not None:
                     values = json.loads(part["attributes"])
                     values = {n: values.get(n) for n in columns}
-                    end = None if ends is None or part["end"] is None else _tick(part["end"])
+                    end = None if not ends or part["end"] is None else _tick(part["end"])
                     out.update(known.get((_tick(part["time"]), end, _text(values)), ()))
                 elif part["type"] in defined and part["label"] is not None and part["label"] not in seen:
                     seen.add(part["label"])
