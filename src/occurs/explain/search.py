@@ -373,7 +373,7 @@ class Search:
         return sorted(out | set(site.clause.detail.get("values", ())))
 
     def _candidates(self, where: Domain) -> tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]:
-        """The attributes that are read of a domain, whether its rows have ends, and the rows by what `because` shows."""
+        """The attributes that are read of a domain, whether its rows have ends, and its rows by their values."""
         if where.type not in self.keyed:
             table = where.table
             read = self.world.columns.get(where.type, frozenset())

@@ -606,8 +606,16 @@ class _Describing:
     def _threshold(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         found = self._value(site, shown, row)
         c = site.clause
+        edit = self._edit(site)
+        if found == "?" and edit is not None and len(edit.splices) == 2:
+            found = edit.splices[1].text  # the constant moved to the value that the expression has
         at = "" if row is None else f" at {when(row.time, self.kind)}"
         return row, found, c.needed, f"{c.subject} = {found}{at}, needed {c.needed}"
+
+    def _edit(self, site: Site) -> Edit | None:
+        """The edit of a clause in this reason."""
+        pairs = zip(self.solution.sites, self.solution.proposal.edits, strict=True)
+        return next(e for s, e in pairs if s is site)
 
     def _equality(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
@@ -652,7 +660,7 @@ class _Describing:
 
     def _count(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
-        edit = next(e for s, e in zip(self.solution.sites, self.solution.proposal.edits, strict=True) if s is site)
+        edit = self._edit(site)
         number = re.search(r"\d+", edit.repair) if edit is not None else None
         wanted = re.search(r"\d+", c.text)
         found, needed = (number[0] if number else "0"), (wanted[0] if wanted else c.text)
@@ -780,7 +788,7 @@ class _Describing:
 
     def _relation(self, site: Site, shown: Any, node: Any, row: Any) -> Any:
         c = site.clause
-        edit = next(e for s, e in zip(self.solution.sites, self.solution.proposal.edits, strict=True) if s is site)
+        edit = self._edit(site)
         found = edit.repair if edit is not None else "?"
         parts = [] if node is None else node.children
         sides = [next((p for p in parts if name in (p.type, p.role)), None) for name in c.detail.get("sides", ())]
