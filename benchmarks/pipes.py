@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+import occurs
 from benchmarks import pipes_work
 from benchmarks.pipes_work import EVENTS, Work
 from benchmarks.report import Report, ratio
@@ -26,6 +27,8 @@ from occurs.pipes import fn
 
 #: wanted of time windows, events per second, and of wide windows against narrow ones
 TIME_WINDOWS, WIDTHS = 1e6, 1.5
+#: wanted of ``detect``: times what ``run`` takes
+DETECT = 2.0
 #: positions that may be pending
 PENDING = 100
 
@@ -33,6 +36,8 @@ PENDING = 100
 def reports(quick: bool) -> Iterator[Report]:
     """All tables."""
     yield pipelines(3 if quick else 5)
+    yield detections(3 if quick else 5)
+    yield growth(3 if quick else 5)
     yield ways(3 if quick else 5, 2_000 if quick else 10_000)
     yield widths(3 if quick else 5)
     yield slices(3 if quick else 5)
@@ -84,6 +89,46 @@ def pipelines(repetitions: int) -> Report:
         )  # fmt: skip
     report.notes.append("checksums are those of pipes.md, section 9; `wanted`: ours to BeepBeep in one run")
     report.notes.append("BeepBeep is not on Maven Central: its rates were recorded, for orientation")
+    return report
+
+
+def detections(repetitions: int) -> Report:
+    """Each pipeline as eSQL over a table: ``program.detect`` beside ``pipe.run``.  AssertionError for other results."""
+    columns = [("pipeline", ""), ("detect, M/s", ".1f"), ("run, M/s", ".1f"), ("ratio", ".2f"), ("wanted", ".1f")]
+    report = Report("eSQL: detect on a table of a million events", columns)
+    for work in pipes_work.works():
+        if work.name not in pipes_work.ESQL:
+            continue
+        values = (pipes_work.symbols if work.symbols else pipes_work.numbers)(EVENTS)
+        program, table = occurs.parse(pipes_work.ESQL[work.name], "esql"), pipes_work.table(values)
+        whole = partial(lambda p, t, ended: p.detect({"X0": t}, ended=ended)["Out"], program, table, work.ended)
+        detected, found = seconds(whole, repetitions)
+        assert len(found) == work.wanted[0], (work.name, len(found), work.wanted)
+        used = seconds(partial(work.pipe.run, values, ended=work.ended), repetitions)[0]
+        report.add(work.name, EVENTS / detected / 1e6, EVENTS / used / 1e6, detected / used, DETECT)
+    return report
+
+
+def growth(repetitions: int) -> Report:
+    """What an event costs ``program.detect`` with more keys, with ties, without order."""
+    columns = [("program", ""), ("input", ""), ("ns", ".0f"), ("ratio", ".2f"), ("wanted", ".1f")]
+    report = Report("eSQL: cost by the input", columns)
+    inputs: dict[str, tuple[float, dict[str, Any]]] = {
+        "100 keys": (1.0, {"keys": 100}),
+        "1,000,000 keys": (2.0, {"keys": 1_000_000}),
+        "1,000 events per instant": (1.3, {"keys": 100, "ties": 1_000}),
+        "half of the rows out of order": (1.4, {"keys": 100, "disorder": 0.5}),
+    }
+    for name, text in (
+        ("SLICE EACH", "DEFINE Out AS SLICE EACH A WITH (THE SUM OF *.V) ON K."),
+        ("WINDOW", "DEFINE Out AS GET (THE AVERAGE OF *) FROM A.V ON A WINDOW OF 5."),
+    ):
+        program, first = occurs.parse(text, "esql"), 0.0
+        for what, (wanted, given) in inputs.items():
+            table = pipes_work.keyed(EVENTS, **given)
+            used = seconds(partial(lambda p, t: p.detect(t, time_unit="ms")["Out"], program, table), repetitions)[0]
+            first = first or used
+            report.add(name, what, used / EVENTS * 1e9, used / first, wanted)
     return report
 
 

@@ -71,6 +71,50 @@ def _count(values: Any) -> tuple[int, Any]:
     return len(values), None
 
 
+# --- the same as eSQL, over events X0 with the attribute v ----------------------------------------------------------
+
+_X = "LET x BE X0.v. DEFINE Out AS "
+_RESPONSE = "((x = 'a') -> F (x = 'b'))"
+_MOORE = """MACHINE ON x START s0
+    IN s0 OUTPUT 's0': WHEN $0 = 'a' GO TO s10; OTHERWISE GO TO s0;
+    IN s10 OUTPUT 's10': WHEN $0 = 'b' GO TO s0; OTHERWISE GO TO s10; END."""
+_COUNTER = """MACHINE ON x WITH $n := 0 START s
+    IN s OUTPUT $n: WHEN $0 = 'a' GO TO s SET $n := $n + 1; WHEN $0 = 'b' AND $n > 0 GO TO s SET $n := $n - 1;
+    OTHERWISE GO TO s; END."""
+#: by the name of a pipeline
+ESQL = {
+    "fig1": _X + "x + EVERY 10 TH OF x.",
+    "apply-chain10": _X + "x" + " + 1" * 10 + ".",
+    "query5": "LET x BE X0.v. LET far BE |x - THE AVERAGE OF x| / (THE STANDARD DEVIATION OF x) > 2. "
+    "DEFINE Out AS far AND TRIM 1 OF far.",
+    "window100": _X + "GET (THE SUM OF *) FROM x ON A WINDOW OF 100.",
+    "slice1000": _X + "size(SLICE x WITH (THE SUM OF *) ON $0 MOD 1000).",
+    "slice-each1000": _X + "(SLICE EACH x WITH (THE SUM OF *) ON $0 MOD 1000).value.",
+    "ltl-bool, open": _X + f"G {_RESPONSE}.",
+    "ltl-bool, ended": _X + f"G {_RESPONSE} AT END FINITE.",
+    "ltl-filter": _X + f"FILTER x WITH {_RESPONSE}.",
+    "ltl-troolean": _X + "ALWAYS ((x = 'a') -> SOMETIME (x = 'b')).",
+    "moore": _X + _MOORE,
+    "moore-context": _X + _COUNTER,
+    "time-window": _X + "GET (THE SUM OF *) FROM x ON A WINDOW OF 100 ticks.",
+}
+
+
+def table(values: Any) -> pa.Table:
+    """Events at the times 0, 1, .. with these values."""
+    return pa.table({"time": np.arange(len(values)), "v": values})
+
+
+def keyed(count: int, keys: int, ties: int = 1, disorder: float = 0.0) -> pa.Table:
+    """Events A and B of ``keys`` keys K, ``ties`` per instant; a part of them, ``disorder``, stands anywhere."""
+    rng = np.random.default_rng(1)
+    kinds = pa.DictionaryArray.from_arrays(pa.array(rng.integers(0, 2, count).astype(np.int32)), ["A", "B"])
+    time = np.arange(count) // ties
+    moved = np.flatnonzero(rng.random(count) < disorder)
+    time[moved] = time[rng.permutation(moved)]
+    return pa.table({"time": time, "type": kinds, "K": rng.integers(0, keys, count), "V": rng.integers(0, 100, count)})
+
+
 # --- plain loops ----------------------------------------------------------------------------------------------------
 
 

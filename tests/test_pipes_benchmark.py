@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from benchmarks import pipes, pipes_work
 
+import occurs
+
 WORKS = {w.name: w for w in pipes_work.works()}
 
 
@@ -16,6 +18,16 @@ def test_as_the_loops(name):
     found = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
     assert len(found) > 100
     assert found == list(work.loop(values.to_pylist() if work.symbols else values.tolist()))
+
+
+@pytest.mark.parametrize("name", [n for n in WORKS if n in pipes_work.ESQL])
+def test_the_text_says_the_same(name):
+    work = WORKS[name]
+    values = pipes_work.symbols(2_010) if work.symbols else pipes_work.numbers(2_010)
+    found = occurs.parse(pipes_work.ESQL[name], "esql").detect({"X0": pipes_work.table(values)}, ended=work.ended)
+    wanted = work.pipe.run(values, ended=work.ended)
+    wanted = wanted.to_pylist() if hasattr(wanted, "to_pylist") else list(wanted)
+    assert found["Out"].column("value").to_pylist() == [getattr(v, "value", v) for v in wanted]
 
 
 def test_what_is_open():

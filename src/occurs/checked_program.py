@@ -292,6 +292,13 @@ class CheckedProgram:
             hint = "use `occurs run` or Program.detect on tables, or pass the lines as events"
             raise UsageProblem.of("unsupported", text, file=file.file, span=file.span, hint=hint)
 
+    def input_options(self, options: InputOptions) -> InputOptions:
+        """The options with what the program says of its input; these are returned as they are."""
+        names, lists = {str(i): n for i, n in self.assigned.items()}, self.reads_lists
+        if options.type_names == names and options.lists == lists:
+            return options
+        return replace(options, type_names=names, lists=lists)
+
     def history(
         self, events: Any, options: InputOptions, *, declared: bool = False, after: int | None = None,
         schemas: Mapping[str, Schema] | None = None,
@@ -301,8 +308,7 @@ class CheckedProgram:
         ``declared``: keep rows of all declared types, read by a definition or not.  ``after``: leave out rows up to
         this tick.  ``schemas``: of types, instead of those that the program declares.
         """
-        names = {str(i): n for i, n in self.assigned.items()}
-        options = replace(options, type_names=names, lists=self.reads_lists)
+        options = self.input_options(options)
         inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
         given = sources_of(named(events, self.assigned))
         sources = listed(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -231,7 +232,7 @@ class Program:
             hint = did_you_mean(next(iter(host)), [o.name for o in OPTIONS], "options")
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
         program = program.noticing()
-        history = program.history(events, options)
+        history = program.history(events, replace(options, coded=True))
         return in_this_process(
             program, history, sample=sample, started=start is not None, ended=ended, because=because,
             with_label=with_label, only=only, progress=progress,
@@ -291,8 +292,10 @@ class Program:
         program = self.checked.adjusted(zone=zone).noticing()
         program = program.reasoning() if because else program
 
+        options = program.input_options(InputOptions(time_unit=time_unit))
+
         def intake(events: Any, after: int | None) -> History:
-            return program.history(events, InputOptions(time_unit=time_unit), after=after, schemas=known)
+            return program.history(events, options, after=after, schemas=known)
 
         return Live(program.plan(known, kind), intake, labelled=because, start=first)
 

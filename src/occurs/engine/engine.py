@@ -19,8 +19,9 @@ from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
 from occurs.operators.contract import Call, Moves, Operator
+from occurs.operators.frame import kept_of
 from occurs.operators.kernels.row_index import is_sorted
-from occurs.operators.merging import INSTANT
+from occurs.operators.merging import INSTANT, constant
 from occurs.operators.rows import FIRST_TICK, Rows, Since
 from occurs.operators.rows import Part as SomeRows
 from occurs.plan.segments import Segment, segments
@@ -179,8 +180,10 @@ class Engine:
         return self.behind_past(type, rows, first)
 
     def behind_past(self, type: str, rows: Rows, first: int | None) -> Rows:
-        """The past and the new rows of a type, these with serial numbers from ``first`` on (None: -1)."""
-        serial = np.full(len(rows), -1) if first is None else np.arange(first, first + len(rows))
+        """The past and the new rows of a type, these with serial numbers from ``first`` on; -1 if that is None, or if
+        no row outlives a call."""
+        n = len(rows)
+        serial = constant(-1, n) if first is None or not self._past else np.arange(first, first + n)
         # once per type and call: `replace` takes several times as long
         rows = Rows(rows.type, rows.time, rows.columns, rows.new, serial, rows.labels, rows.derived, rows.at)
         past = self.state.pasts.get(type)
@@ -189,8 +192,11 @@ class Engine:
             return rows
         if not len(rows) and (rows.at is None or past.at is not None):
             n = len(past)
-            return Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
-        return concat_rows([past, rows], len(past))
+            both = Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
+        else:
+            both = concat_rows([past, rows], len(past))
+        both.cache |= past.cache
+        return both
 
     def derived_rows(self, type: str, parts: list[Part], outside: Rows | None) -> Rows:
         """All rows of a defined type in this call: input rows first, then rule by rule; stable by time, and by their
@@ -220,13 +226,16 @@ class Engine:
         for t in self._past:
             rows = tables[t]
             oldest = max(frontier + 1 - self.stage.retention[t], FIRST_TICK)
-            state.pasts[t] = rows.slice(int(np.searchsorted(rows.time, oldest, side="left")))
+            begin = int(np.searchsorted(rows.time, oldest, side="left"))
+            past = rows.slice(begin)
+            past.cache = kept_of(rows, begin, self.codes)
+            state.pasts[t] = past
         for (place, t), serials in list(state.consumed.items()):
-            past = state.pasts.get(t)
-            if past is None or past.serial is None or len(past) == 0:
+            left = state.pasts.get(t)
+            if left is None or left.serial is None or len(left) == 0:
                 state.consumed.pop((place, t))
             else:
-                state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
+                state.consumed[(place, t)] = serials[np.isin(serials, left.serial)]
 
 
 class Shown(SomeRows):

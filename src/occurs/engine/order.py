@@ -13,7 +13,8 @@ from occurs.model.lists import in_order
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge
-from occurs.operators.rows import Rows
+from occurs.operators.merging import constant, stable_order
+from occurs.operators.rows import Ordered, Rows
 
 #: rows of one time stay in the order of their types
 _NO_TIES = np.zeros(0, np.int64)
@@ -26,43 +27,64 @@ def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
     """
     if len(table) < 2:
         return None
-    time = table.column("time").combine_chunks()
-    ticks = (time.chunk(0) if isinstance(time, pa.ChunkedArray) else time).to_numpy(zero_copy_only=False)
+    time = table.column("time")
+    ticks = time.chunk(0).to_numpy(zero_copy_only=False) if time.num_chunks == 1 else time.to_numpy()
     if is_strictly_sorted(ticks):
         return None
     order: np.ndarray | None = None
     if not is_sorted(ticks):
-        order = np.argsort(ticks, kind="stable")
+        order = stable_order([ticks])
         ticks = ticks[order]
     if loose and "sequence" not in table.column_names:
         return order
-    tied = np.zeros(len(ticks), np.bool_)
     equal = ticks[1:] == ticks[:-1]
-    if not equal.any():
+    ties = int(np.count_nonzero(equal))
+    if not ties:
         return order
+    names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
+    if not loose:
+        names += sorted(f.name for f in table.schema if f.name not in ("time", "sequence", "label", "end"))
+    part = table.select(names)
+    if 2 * ties > len(table):  # to sort all rows is less than to tell which of them
+        by = _by_whole_numbers(part)
+        if by is not None:
+            return None if is_sorted(by) else by
+    tied = np.zeros(len(ticks), np.bool_)
     tied[1:] |= equal
     tied[:-1] |= equal
     at = np.flatnonzero(tied)
     rows = at if order is None else order[at]
-    names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
-    if not loose:
-        names += sorted(f.name for f in table.schema if f.name not in ("time", "sequence", "label", "end"))
-    part = table.select(names).take(pa.array(rows))
+    if len(rows) < len(table) or order is not None:
+        part = part.take(pa.array(rows))
+    by = _by_whole_numbers(part)
+    if by is None:
+        by = _by_columns(part)
+    if order is None:
+        if is_sorted(by):
+            return None
+        order = np.arange(len(ticks))
+    order[at] = rows[by]
+    return order
+
+
+def _by_whole_numbers(part: pa.Table) -> np.ndarray | None:
+    """Row numbers in the order of all columns, if these are whole numbers without nulls."""
+    if any(c.null_count or not (pa.types.is_integer(c.type) or pa.types.is_timestamp(c.type)) for c in part.columns):
+        return None
+    return stable_order([Column.of(c, Type.INT).values for c in part.columns])
+
+
+def _by_columns(part: pa.Table) -> np.ndarray:
+    """Row numbers in the order of all columns."""
     columns: dict[str, pa.ChunkedArray] = {}
-    for name in names:
+    for name in part.column_names:
         column = _comparable(part.column(name))
         if column.null_count:
             # nulls are least
             columns[f"valid {len(columns)}"] = column.is_valid()
         columns[f"value {len(columns)}"] = column
     by = pc.sort_indices(pa.table(columns), sort_keys=[(name, "ascending") for name in columns])
-    by = by.to_numpy(zero_copy_only=False)
-    if order is None:
-        if (by == np.arange(len(by), dtype=by.dtype)).all():
-            return None
-        order = np.arange(len(ticks))
-    order[at] = rows[by]
-    return order
+    return by.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _told(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -93,19 +115,21 @@ def input_rows(
     ``loose``: rows of one time and sequence may stand in any order.
     """
     order = sorted_rows(table, loose)
-    if order is not None:
-        table = table.take(pa.array(order))
     time = Column.of(table.column("time"), Type.INT).values
     labels: Labels | None = None
+    if order is not None:
+        time = time[order]
+        if labelled:
+            table, order = table.take(pa.array(order)), None
     if labelled:
         labels = row_labels(type, table, time)
-    given = dict(zip(table.column_names, table.columns, strict=True))
-    columns = {n: Column.of(given[n], t) for n, t in schema if n in given}
+    given = set(table.column_names)
+    types = {n: t for n, t in schema if n in given}
     if schema.lasting:  # ticks; null: still holds
-        columns["end"] = Column.of(table.column("end"), Type.TIMESTAMP)
-    if numbered and "sequence" in table.column_names:
-        columns["sequence"] = Column.of(table.column("sequence"), Type.INT)
-    return Rows(type, time, columns, 0, None, labels)
+        types["end"] = Type.TIMESTAMP
+    if numbered and "sequence" in given:
+        types["sequence"] = Type.INT
+    return Rows(type, time, Ordered(table, types, order), 0, None, labels)
 
 
 def row_labels(type: str, table: pa.Table, time: np.ndarray) -> Labels:
@@ -123,12 +147,12 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless
     the type is one of ``keep``."""
     types = sorted(t for t, r in rows.items() if len(r))
-    out = {t: _with_places(r, np.ones(len(r), np.int64), keep) for t, r in rows.items()}
+    out = {t: _with_places(r, constant(1, len(r)), keep) for t, r in rows.items()}
     if not types or (len(types) == 1 and len(rows[types[0]]) == 1):
         return out
     time = rows[types[0]].time if len(types) == 1 else np.concatenate([rows[t].time for t in types])
     order, ticks = None, time
-    if not is_sorted(time):
+    if len(types) > 1 and not is_sorted(time):
         order, ticks = merge(np.cumsum([len(rows[t]) for t in types]), time, _NO_TIES, _NO_TIES)
     if is_strictly_sorted(ticks):
         return out
@@ -157,7 +181,7 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
 
 def _with_places(rows: Rows, at: np.ndarray, keep: Collection[str]) -> Rows:
     columns = {n: c for n, c in rows.columns.items() if n != "sequence" or rows.type in keep}
-    derived = np.full(len(at), -1, np.int32)
+    derived = constant(-1, len(at), np.int32)
     return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels, derived, at)
 
 

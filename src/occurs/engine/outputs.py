@@ -141,7 +141,14 @@ def table_of_arrays(type: str, arrays: Mapping[str, pa.Array], schema: Schema, k
 
 def _repeated(text: str, n: int) -> pa.Array:
     """A text so many times."""
-    return _often(text).slice(0, n) if n <= _OFTEN else pa.repeat(text, n)
+    if n <= _OFTEN:
+        return _often(text).slice(0, n)
+    data = text.encode()
+    if n * len(data) >= 2**31:
+        return pa.repeat(text, n)
+    offsets = np.arange(n + 1, dtype=np.int32)
+    offsets *= len(data)
+    return pa.StringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(data * n))
 
 
 #: texts that are repeated at most so often are parts of one array

@@ -203,8 +203,9 @@ def _remainder_by(op: str, x: pa.Array, divisor: int) -> pa.Array:
     i = ints(x)
     out = i // divisor
     if op != "div":
-        with np.errstate(over="ignore"):
-            out = i - out * divisor  # the product may wrap around, and the difference back
+        with np.errstate(over="ignore"):  # the product may wrap around, and the difference back
+            out *= divisor
+            np.subtract(i, out, out=out)
         if op == "%":
             other = (out != 0) & ((i < 0) != (divisor < 0))
             if other.any():

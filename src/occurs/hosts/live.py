@@ -124,8 +124,11 @@ class Live:
             out = self.advance(ticks - 1)
         if self.start is None:
             self.start = ticks
-        self.now = ticks if self.now is None else max(self.now, ticks)
-        self.last = max(t for t in (self.last, ticks, end) if t is not None)
+        if self.now is None or ticks > self.now:
+            self.now = ticks
+        last = ticks if end is None or end < ticks else end
+        if self.last is None or last > self.last:
+            self.last = last
         if row is not None:
             self._waiting.setdefault(type, []).append(row)
         return out

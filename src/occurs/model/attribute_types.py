@@ -20,6 +20,18 @@ def clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+#: distinct texts are few if they come so often, on an average
+FEW = 4
+
+
+def few_texts(column: pa.ChunkedArray) -> bool:
+    """Is a column a dictionary of few texts, none of them null?"""
+    if not (pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)):
+        return False
+    texts = [chunk.dictionary for chunk in column.chunks]
+    return FEW * sum(map(len, texts)) <= len(column) and not any(t.null_count for t in texts)
+
+
 def fit(column: pa.ChunkedArray, wanted: Type | None, *, text: bool = False) -> pa.ChunkedArray | None:
     """A cleaned column as ``wanted`` (None: as it is), null where a value does not fit without loss.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import Problem, did_you_mean
-from occurs.model.attribute_types import clean, fit
+from occurs.model.attribute_types import clean, few_texts, fit
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.grouping import count, group
 from occurs.model.lists import fit_lists, is_list, joint
@@ -97,11 +98,15 @@ def _rows(
             if before.null_count == len(before):
                 continue  # as if there were none
             columns["sequence" if expected is Type.INT else "label"] = after
-    for attribute, want, stated, column in readings(schema, one.schema, table.column_names):
+    for attribute, want, stated, column in readings(schema, one.schema, tuple(table.column_names)):
         if read is not None and attribute not in read:
             continue
         spelled = stated and want is Type.STRING and column in one.source.as_text
-        before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
+        before = take(one.source.as_text[column] if spelled else table.column(column))
+        if options.coded and want is Type.STRING and few_texts(before) and (schema is None or not schema.optional):
+            columns[attribute] = before
+            continue
+        before = clean(before)
         if want is Type.RECORD:
             stated_as = {} if schema is None else dict(schema.records)
             kind = stated_as.get(attribute) or dict(one.schema.records)[column]
@@ -136,13 +141,16 @@ def _rows(
     return out
 
 
-def readings(declared: Schema | None, seen: Schema, columns: Collection[str]) -> list[tuple[str, Type, bool, str]]:
+@lru_cache(1024)
+def readings(
+    declared: Schema | None, seen: Schema, columns: tuple[str, ...]
+) -> tuple[tuple[str, Type, bool, str], ...]:
     """The attributes of a type in a table: (attribute, type, is it declared so?, column).
 
     ``seen``: the attributes that the table has, among its ``columns``.  Missing ones are left out.
     """
     if declared is None:
-        return [(c, t, False, c) for c, t in seen]
+        return tuple((c, t, False, c) for c, t in seen)
     out = []
     for attribute, stated in declared:
         column = column_of(attribute, columns, declared.loose)
@@ -151,7 +159,7 @@ def readings(declared: Schema | None, seen: Schema, columns: Collection[str]) ->
             found = stated if stated is not Type.NULL else seen.get(column) or Type.NULL
             out.append((attribute, found, stated is not Type.NULL, column))
     taken = {*(c for *_, c in out), *declared.names}
-    return out + [(c, t, False, c) for c, t in seen if declared.rest and c not in taken]
+    return (*out, *((c, t, False, c) for c, t in seen if declared.rest and c not in taken))
 
 
 def schemas_of(
@@ -168,7 +176,7 @@ def schemas_of(
     present: set[str] = set()
     shared = Schema(ordered=False)
     for one in intakes:
-        live = count(one.codes, len(one.types))
+        live = count(one.codes, len(one.types)) if one.source.type is None else ()
         for code, name in enumerate(one.types):
             if one.source.type is None and not live[code]:
                 continue
@@ -177,7 +185,7 @@ def schemas_of(
                 one.source.type is not None or bool((~one.end.is_null().to_numpy() & (one.codes == code)).any())
             )
             if name in declared:
-                names = one.source.table.column_names
+                names = tuple(one.source.table.column_names)
                 seen[name] = completed(declared[name], seen.get(name), one.schema, names)
                 if inputs is None or name in inputs:
                     problems += missing(name, declared[name], names, end, one.source.place)
@@ -221,7 +229,8 @@ def missing(name: str, declared: Schema, known: Collection[str], end: str | None
     return out
 
 
-def completed(declared: Schema, before: Schema | None, seen: Schema, columns: Collection[str]) -> Schema:
+@lru_cache(1024)
+def completed(declared: Schema, before: Schema | None, seen: Schema, columns: tuple[str, ...]) -> Schema:
     """A declared schema; types that it leaves open are those of all tables of the type, ``before`` and this one."""
     read = readings(declared, seen, columns)
     lists = dict(seen.records)

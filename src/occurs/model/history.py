@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem, UsageProblem
+from occurs.model.attribute_types import clean
 from occurs.model.attributes import by_type, schemas_of
 from occurs.model.badrows import BadRows
 from occurs.model.source import PLACE, InputOptions, Source
@@ -136,12 +137,21 @@ def _concat(name: str, parts: list[pa.Table], problems: list[Problem]) -> pa.Tab
     """One table of the parts of several sources: int widens to float, a missing column is null."""
     if len(parts) == 1:
         return parts[0]
+    parts = [decoded(p) for p in parts]
     try:
         return pa.concat_tables(parts, promote_options="permissive")
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
         text = f"the tables of `{name}` have columns with different types: {error}"
         problems.append(Problem("bad-value", text, hint=f"declare the types: event {name}(...)"))
         return parts[0]
+
+
+def decoded(table: pa.Table) -> pa.Table:
+    """A table without dictionaries."""
+    for at, f in enumerate(table.schema):
+        if pa.types.is_dictionary(f.type):
+            table = table.set_column(at, f.name, clean(table.column(at)))
+    return table
 
 
 def _empty(schema: Schema, read: Collection[str] | None) -> pa.Table:

@@ -33,7 +33,8 @@ class InputOptions:
     directives of strptime (None: ISO 8601).  ``delimiter`` (of CSV) and ``encoding``: of text files.
     ``format``: of all files, whatever their suffixes: csv, jsonl, json or parquet.  ``type_names``: names for the
     values of the type column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are
-    left out.  ``places``: it is kept from where each row is (``History.places``).
+    left out.  ``places``: it is kept from where each row is (``History.places``).  ``coded``: columns of few distinct
+    texts stay the dictionaries that they are.
     Raises UsageProblem for names that are not text, and for a format, delimiter or encoding that cannot be.
     """
 
@@ -53,6 +54,7 @@ class InputOptions:
     type_names: Mapping[str, str] = field(default_factory=dict)
     lists: bool = False
     places: bool = False
+    coded: bool = False
 
     def __post_init__(self) -> None:
         for name in ("type", "time", "end", "sequence", "label", "time_unit", "time_format", "bad_rows"):

@@ -125,13 +125,19 @@ def take_in(
         codes = np.where(lost | early, -1, codes).astype(codes.dtype)
         if end.null_count == n and source.type is None:
             end = None
-    kinds = {c: table.schema.field(c).type for c in names if c not in options.special and c not in RESERVED_INPUT}
-    found = {c: list_type(k) for c, k in kinds.items()} if options.lists else {}
+    schema = _attributes(table.schema.remove_metadata(), frozenset(options.special), options.lists, not typed)
+    return Intake(source, number, codes, types, time, end, stamped, schema)
+
+
+@lru_cache(256)
+def _attributes(table: pa.Schema, special: frozenset[str | None], with_lists: bool, ordered: bool) -> Schema:
+    """The attributes of a table: its columns but the ``special`` ones."""
+    kinds = {f.name: f.type for f in table if f.name not in special and f.name not in RESERVED_INPUT}
+    found = {c: list_type(k) for c, k in kinds.items()} if with_lists else {}
     lists = {c: k for c, k in found.items() if k is not None}
     pairs = [(c, Type.RECORD if c in lists else from_arrow(k)) for c, k in kinds.items()]
     known = tuple((c, t) for c, t in pairs if t is not None)
-    schema = Schema(known, ordered=not typed, records=tuple(lists.items()))
-    return Intake(source, number, codes, types, time, end, stamped, schema)
+    return Schema(known, ordered=ordered, records=tuple(lists.items()))
 
 
 #: values that are looked at to see in which format they are
@@ -148,13 +154,14 @@ def _naming(table: pa.Table, types: Collection[str]) -> list[str]:
 def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number: int) -> tuple[np.ndarray, list[str]]:
     """The type column as small integers, and their names; -1 where it is null or unreadable (a bad row)."""
     if not (pa.types.is_dictionary(column.type) and from_arrow(column.type) is Type.STRING):
-        text = _names(column)
-        lost = np.flatnonzero(text.is_null().to_numpy() & column.is_valid().to_numpy())
-        bad.add(number, "unreadable type", "bad-value", options.type, lost)
+        text, lost = _names(column), np.zeros(0, np.int64)
+        if text.null_count > column.null_count:
+            lost = np.flatnonzero(text.is_null().to_numpy() & column.is_valid().to_numpy())
+            bad.add(number, "unreadable type", "bad-value", options.type, lost)
         column = text.dictionary_encode()
     else:
         lost = np.zeros(0, np.int64)
-    array = column.unify_dictionaries().combine_chunks()
+    array = column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # an empty column has no chunk, a huge one several
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.string()).dictionary_encode()
     names = [None if v is None else str(v) for v in array.dictionary.to_pylist()]
@@ -166,7 +173,9 @@ def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number:
     if None in names or "" in names:
         empty = [i for i, v in enumerate(names) if not v]
         codes = np.where(np.isin(codes, empty), -1, codes).astype(small)
-    bad.add(number, "null type", "bad-value", options.type, np.setdiff1d(np.flatnonzero(codes < 0), lost))
+    empty_rows = np.flatnonzero(codes < 0)
+    if len(empty_rows):
+        bad.add(number, "null type", "bad-value", options.type, np.setdiff1d(empty_rows, lost))
     return codes, [options.type_names.get(v or "", v or "") for v in names]
 
 
@@ -217,6 +226,8 @@ def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str
     if start is None and until is None:
         return
     out = outside(one, start, until)
+    if not out.any():
+        return
     counts["outside"] += int(out.sum())
     one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
 

@@ -23,20 +23,23 @@ _ARROW = {type: pa.from_numpy_dtype(dtype) for type, dtype in _NUMPY.items()}
 
 class Column:
     """Values of one type.  Numbers, booleans and times: ``values`` (n) with ``valid`` (n booleans, None = no nulls);
-    strings: an Arrow array.  Never changed in place."""
+    strings: an Arrow array, which may be a dictionary.  Never changed in place."""
 
-    __slots__ = ("_arrow", "_valid", "_values", "type")
+    __slots__ = ("_arrow", "_decoded", "_valid", "_values", "type")
 
     def __init__(self, type: Type, values: np.ndarray | None, valid: np.ndarray | None, arrow: pa.Array | None = None):
         self.type = type
         self._values = values
         self._valid = valid
         self._arrow: Any = arrow
+        self._decoded: Any = None
 
     @classmethod
     def of(cls, array: pa.Array | pa.ChunkedArray, type: Type) -> Column:
         """From an Arrow array of ``type`` (timestamps become int64 microseconds)."""
         if isinstance(array, pa.ChunkedArray):
+            if pa.types.is_dictionary(array.type):
+                array = array.unify_dictionaries()
             array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
         if type in _NUMPY:
             if pa.types.is_null(array.type):
@@ -51,6 +54,8 @@ class Column:
             values = array.to_numpy(zero_copy_only=False)
             return cls(type, values.astype(_NUMPY[type], copy=False), valid)
         if pa.types.is_dictionary(array.type):
+            if type is Type.STRING and pa.types.is_string(array.type.value_type) and not array.dictionary.null_count:
+                return cls(type, None, None, array)
             array = array.dictionary_decode()
         if type is Type.STRING and array.type != pa.string():
             array = array.cast(pa.string())
@@ -98,7 +103,16 @@ class Column:
             mask = None if self._valid is None else ~self._valid
             plain = pa.array(self._values, _ARROW.get(self.type), mask=mask)
             self._arrow = plain.view(pa.timestamp("us")) if self.type is Type.TIMESTAMP else plain
+        elif pa.types.is_dictionary(self._arrow.type):
+            if self._decoded is None:
+                self._decoded = self._arrow.dictionary_decode()
+            return self._decoded
         return self._arrow
+
+    @property
+    def texts(self) -> pa.Array:
+        """The same; texts may be a dictionary (without nulls in it), as they came in."""
+        return self.arrow if self._arrow is None else self._arrow
 
     def output(self, timestamp: pa.DataType | None = None) -> pa.Array:
         """As Arrow in the type that users see."""

@@ -188,6 +188,11 @@ class Operator(ABC):
         operator."""
         return False
 
+    @property
+    def needs_places(self) -> bool:
+        """Does it need the places of rows within their instant even where nobody asks for those of its own rows?"""
+        return any(port.order is Order.PLACE or port.makers for port in self.ports)
+
     @cached_property
     def members(self) -> tuple[str, ...]:
         """The identities of the definitions that it runs: their states are saved and restored one by one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from occurs.expr.tree import Expr, Literal, Ref
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Type
 from occurs.operators.codes import KeyCodes
-from occurs.operators.kernels.row_index import find_ranges, group_rows
+from occurs.operators.kernels.row_index import extend, find_ranges, group_rows
 from occurs.operators.rows import Rows
 
 NO_MASK = np.zeros((0, 0), np.bool_)
@@ -36,6 +37,11 @@ class Index:
     time: np.ndarray
     links: dict[object, tuple[Rows, np.ndarray, np.ndarray]] = field(default_factory=dict)
     cache: dict[object, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, order: np.ndarray, time: np.ndarray, start: np.ndarray) -> Index:
+        """An index of rows in this order, at these times."""
+        return cls(order, start, time)
 
     def ranges(self, code: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions [lo, hi) with the given code and ``low <= time <= high``."""
@@ -61,11 +67,22 @@ class Frame:
 
     def column_codes(self, rows: Rows, attribute: str) -> np.ndarray:
         """int64 (n): the code of one attribute."""
-        found = rows.cache.get(("code", attribute))
+        name = ("code", attribute)
+        found = rows.cache.get(name)
         if found is None:
-            found = self.codes.encode(self.domain(rows.type, attribute), rows.column(attribute))
-            rows.cache[("code", attribute)] = found
+            column, kept = rows.column(attribute), self._kept(rows, name)
+            if kept is not None:
+                column = column.slice(rows.new)
+            found = self.codes.encode(self.domain(rows.type, attribute), column)
+            found = found if kept is None else np.concatenate([kept, found])
+            rows.cache[name] = found
         return found
+
+    def _kept(self, rows: Rows, name: tuple[object, ...]) -> np.ndarray | None:
+        """What the rows of the past had in the call before; None if there is nothing, or other codes are used now."""
+        kept: Kept | None = rows.cache.get(("past", name))
+        same = kept is not None and kept.codes is self.codes and kept.rows == rows.new
+        return kept.found[kept.begin :] if kept is not None and same else None
 
     def joined_codes(self, rows: Rows, attributes: Sequence[str]) -> np.ndarray:
         """int64 (n): the code of several attributes together; 0 for none."""
@@ -75,7 +92,11 @@ class Frame:
         found = rows.cache.get(name)
         if found is None:
             domains = [self.domain(rows.type, a) for a in attributes]
-            found = self.codes.join(domains, [self.column_codes(rows, a) for a in attributes], len(rows))
+            kept = self._kept(rows, name)
+            begin = 0 if kept is None else rows.new
+            codes = [self.column_codes(rows, a)[begin:] for a in attributes]
+            found = self.codes.join(domains, codes, len(rows) - begin)
+            found = found if kept is None else np.concatenate([kept, found])
             rows.cache[name] = found
         return found
 
@@ -90,10 +111,20 @@ class Frame:
             else:
                 code = self.joined_codes(rows, by)
                 size = self.codes.size([self.domain(rows.type, a) for a in by])
-                order, start = group_rows(code, size, NO_KEEP if keep is None else keep)
-                found = Index(order, start, rows.time[order])
+                found = self._extended(rows, key, code, size, keep)
             rows.cache[key] = found
         return found
+
+    def _extended(self, rows: Rows, key: object, code: np.ndarray, size: int, keep: np.ndarray | None) -> Index:
+        """An index that goes on from that of the call before, if there is one: only new rows are sorted then."""
+        kept: Kept | None = rows.cache.get(("past", key))
+        mask = NO_KEEP if keep is None else keep
+        if kept is None or kept.codes is not self.codes or kept.rows != rows.new:
+            order, start = group_rows(code, size, mask)
+            return Index(order, start, rows.time[order])
+        n, old = rows.new, kept.found
+        more, more_start = group_rows(code[n:], size, mask[n:])
+        return Index.of(*extend(old.order, old.time, old.start, kept.begin, n, more, more_start, rows.time[n:]))
 
     def filter(self, rows: Rows, filters: Sequence[Expr]) -> np.ndarray | None:
         """Booleans (n): rows that pass all ``filters``, which speak of the row itself only; None without filters."""
@@ -103,16 +134,38 @@ class Frame:
         for f in filters:
             passed = rows.cache.get(("filter", f))
             if passed is None:
-                passed = _compared(rows, f)
+                kept = self._kept(rows, ("filter", f))
+                new = rows if kept is None else rows.slice(rows.new)
+                passed = _compared(new, f)
                 if passed is None:
                     passed, undecided = select(
-                        f, lambda leaf: own_column(rows, leaf), len(rows), kind=self.kind, dialect=self.dialect
+                        f, partial(own_column, new), len(new), kind=self.kind, dialect=self.dialect
                     )
                     if undecided is not None:
                         raise UndecidedOverflow
+                passed = passed if kept is None else np.concatenate([kept, passed])
                 rows.cache[("filter", f)] = passed
             out = passed if out is None else out & passed
         return out
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was found of the rows of a type in one call, for the next one, in which the rows from ``begin`` on are the
+    past: ``rows`` of them.  It holds for the same ``codes`` only."""
+
+    codes: KeyCodes
+    begin: int
+    rows: int
+    found: Any
+
+
+def kept_of(rows: Rows, begin: int, codes: KeyCodes) -> dict[object, Any]:
+    """The cache of rows from ``begin`` on when they are the past: codes, filters and indexes, so that the next call
+    encodes, judges and sorts its new rows only."""
+    n = len(rows) - begin
+    names = [name for name in rows.cache if name[0] in ("code", "joined", "filter", "index")]
+    return {("past", name): Kept(codes, begin, n, rows.cache[name]) for name in names}
 
 
 #: comparisons of numbers with numbers of the same type

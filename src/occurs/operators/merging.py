@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -41,6 +42,37 @@ class Stream:
     frontier: int
     kind: TimeKind
 
+    @property
+    def only(self) -> int | None:
+        """The number of the one type that all events are of, if that is known: they stand as its rows do."""
+        return None
+
+
+class OfOneType(Stream):
+    """A stream with events of one type only, ``number`` in ``types``; what follows from that is made when somebody
+    asks for it."""
+
+    def __init__(self, rows: Mapping[str, Rows], types: tuple[str, ...], number: int, call: Call) -> None:
+        part = rows[types[number]]
+        self.__dict__.update(
+            rows=rows, types=types, number=number, time=part.time, at=_places(part),
+            start=call.start, since=call.since, frontier=call.frontier, kind=call.kind,
+        )  # fmt: skip
+
+    number: int
+
+    @property
+    def only(self) -> int:
+        return self.number
+
+    @cached_property
+    def type(self) -> np.ndarray:
+        return np.full(len(self.time), self.number, np.int32)
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        return np.arange(len(self.time))
+
 
 def merged(call: Call) -> Stream:
     """The new rows of a call in the order of time, place within the instant, definition that derived them (-1: input)
@@ -50,10 +82,7 @@ def merged(call: Call) -> Stream:
     sizes = [len(p) for p in parts]
     rows = dict(zip(types, parts))
     if sum(n > 0 for n in sizes) == 1:
-        only = next(i for i, n in enumerate(sizes) if n)
-        part, n = parts[only], sizes[only]
-        number, row, time, at = np.full(n, only, np.int32), np.arange(n), part.time, _places(part)
-        return Stream(rows, types, number, row, time, at, call.start, call.since, call.frontier, call.kind)
+        return OfOneType(rows, types, next(i for i, n in enumerate(sizes) if n), call)
     number = np.repeat(np.arange(len(types), dtype=np.int32), sizes)
     row = np.concatenate([np.arange(n) for n in sizes]) if sizes else np.zeros(0, np.int64)
     time = np.concatenate([p.time for p in parts]) if parts else np.zeros(0, np.int64)
@@ -66,11 +95,22 @@ def merged(call: Call) -> Stream:
 
 
 def _makers(rows: Rows) -> np.ndarray:
-    return np.full(len(rows), -1, np.int32) if rows.derived is None else rows.derived
+    return constant(-1, len(rows), np.int32) if rows.derived is None else rows.derived
 
 
 def _places(rows: Rows) -> np.ndarray:
-    return np.full(len(rows), INSTANT, np.int64) if rows.at is None else rows.at
+    return constant(INSTANT, len(rows)) if rows.at is None else rows.at
+
+
+def constant(value: int, n: int, dtype: type = np.int64) -> np.ndarray:
+    """``value`` so many times, which takes the memory of one; to be read only."""
+    found: np.ndarray = np.ndarray(n, dtype, _one(value, dtype), 0, 0)
+    return found
+
+
+@lru_cache(256)
+def _one(value: int, dtype: type) -> bytes:
+    return np.array(value, dtype).tobytes()
 
 
 # -- rows by several keys ----------------------------------------------------------------------------------------------
@@ -90,20 +130,42 @@ def ordered(keys: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return by, np.append(same, False) | np.append(False, same) if len(by) else same
 
 
+def stable_order(keys: Sequence[np.ndarray]) -> np.ndarray:
+    """Row numbers in the order of int64 keys, the first one first; rows that are alike in all of them stay as they
+    stand."""
+    one = packed(keys)
+    bits = max(1, len(keys[0]).bit_length())
+    if one is None or int(one.max(initial=0)) >= 1 << (63 - bits):
+        return np.lexsort(keys[::-1])
+    # numbers are sorted several times as fast as rows by them: the row stands in each
+    one <<= bits
+    one += np.arange(len(one))
+    one.sort()
+    one &= (1 << bits) - 1
+    return one
+
+
 def packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
     """One key in the order of several, by which sorting is several times as fast; None if that takes more bits than
     there are."""
-    out, size = np.zeros(len(keys[0]), np.int64), 1
-    if not len(out):
+    out, size = np.zeros(0, np.int64), 1
+    if not len(keys[0]):
         return out
     for key in keys:
         least, most = int(key.min()), int(key.max())
-        if most == _OPEN:  # what has no end is taken to be a tick later than all others
+        open_ = most == _OPEN
+        if open_:  # what has no end is taken to be a tick later than all others
             known = key[key != _OPEN]
             most = max(least, int(known.max()) if len(known) else least - 1) + 1
         size *= most - least + 1
         if size >= 1 << 62 or least == _OPEN:
             return None
+        if open_:
+            key = np.minimum(key, most)
+        if not len(out):
+            out = key - least
+            continue
         out *= most - least + 1
-        out += np.minimum(key, most) - least
+        out += key
+        out -= least
     return out

@@ -113,6 +113,21 @@ class Window(_Asked[Column]):
         return self.of.columns[name].slice(self.start, self.stop)
 
 
+class Ordered(_Asked[Column]):
+    """Columns of a ``table`` as the ``types`` say, made when they are asked for; ``order``: its rows (None: as they
+    stand)."""
+
+    __slots__ = ("order", "table", "types")
+
+    def __init__(self, table: pa.Table, types: Mapping[str, Type], order: np.ndarray | None) -> None:
+        self.table, self.types, self.order = table, types, order
+        self._names, self._made = types, None
+
+    def _value(self, name: str) -> Column:
+        found = Column.of(self.table.column(name), self.types[name])
+        return found if self.order is None else found.take(self.order)
+
+
 class Part(_Asked[Rows]):
     """Some rows of several types, made when they are asked for.
 

@@ -272,13 +272,13 @@ def _numbered(name: str, value: Col) -> Iterator[Batch]:
     places = np.arange(min(PIECE, len(value)))
     for first in range(0, max(len(value), 1), PIECE):
         last = min(first + PIECE, len(value))
-        yield Batch(places[: last - first] + first, {name: (places[: last - first], value.slice(first, last))})
+        yield Batch(places[: last - first] + first, {name: (None, value.slice(first, last))})
 
 
 def _in_order(names: list[str], times: list[np.ndarray], values: list[Col]) -> Batch:
     """The events of some types in their total order: by time, then by the order of the types."""
     if len(names) == 1 and not (times[0][1:] < times[0][:-1]).any():
-        return Batch(times[0], {names[0]: (np.arange(len(times[0])), values[0])})
+        return Batch(times[0], {names[0]: (None, values[0])})
     together = np.concatenate(times) if times else np.zeros(0, np.int64)
     order = np.argsort(together, kind="stable")
     places = np.empty(len(order), np.int64)

@@ -126,8 +126,12 @@ class Stage:
     @cached_property
     def placed(self) -> frozenset[str]:
         """Types whose rows need a place within their instant over all types."""
-        read = {p.type for o in self.operators for p in o.ports if p.order is Order.PLACE or p.makers}
-        made = {out.type for o in self.operators if any(p.order is Order.PLACE for p in o.ports) for out in o.outs}
+        readers = {p.type for o in self.operators for p in o.ports}
+        # rows that have to stand in one order with those of others
+        shared = readers | {out.type for out in self.outs if out.type not in self.sole}
+        asking = [o for o in self.operators if o.needs_places or any(out.type in shared for out in o.outs)]
+        read = {p.type for o in asking for p in o.ports if p.order is Order.PLACE or p.makers}
+        made = {out.type for o in asking if any(p.order is Order.PLACE for p in o.ports) for out in o.outs}
         return frozenset(read | made)
 
     @cached_property

@@ -141,7 +141,7 @@ def prepare(program: CheckedProgram, events: Any, options: InputOptions) -> Read
     for part in parts:
         for t in [part.own] if part.own is not None else reads:
             if t in declared:
-                schemas[t] = completed(declared[t], schemas.get(t), part.seen, part.columns)
+                schemas[t] = completed(declared[t], schemas.get(t), part.seen, tuple(part.columns))
             else:
                 schemas[t] = replace(union(schemas.get(t), part.seen, False), ordered=part.own is not None)
     unread = program.unread((p.own, None) for p in parts)

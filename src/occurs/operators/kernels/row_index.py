@@ -34,6 +34,44 @@ def group_rows(code: np.ndarray, n_codes: int, keep: np.ndarray) -> tuple[np.nda
 
 
 @kernel
+def extend(
+    order: np.ndarray, time: np.ndarray, start: np.ndarray, begin: int, past: int, more: np.ndarray,
+    more_start: np.ndarray, later: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """The order, times and start of an index of which rows before ``begin`` are gone, and new rows stand behind.
+
+    ``order``, ``time``, ``start``: of the index as it was.  ``past``: how many rows are left, ``more``, ``more_start``:
+    the groups of the new rows, which are numbered from 0; ``later``: their times.
+    """
+    known, groups = len(start) - 1, len(more_start) - 1
+    first = np.empty(groups, np.int64)
+    starts = np.empty(groups + 1, np.int64)
+    starts[0] = 0
+    for c in range(groups):
+        left = 0
+        if c < known:
+            at = start[c]
+            while at < start[c + 1] and order[at] < begin:
+                at += 1
+            first[c] = at
+            left = start[c + 1] - at
+        starts[c + 1] = starts[c] + left + more_start[c + 1] - more_start[c]
+    out, times = np.empty(starts[groups], np.int64), np.empty(starts[groups], np.int64)
+    for c in range(groups):
+        k = starts[c]
+        if c < known:
+            for at in range(first[c], start[c + 1]):
+                out[k] = order[at] - begin
+                times[k] = time[at]
+                k += 1
+        for at in range(more_start[c], more_start[c + 1]):
+            out[k] = past + more[at]
+            times[k] = later[more[at]]
+            k += 1
+    return out, times, starts
+
+
+@kernel
 def _lower(time: np.ndarray, lo: int, hi: int, t: int) -> int:
     """The first position in [lo, hi) whose time is at least ``t``."""
     while lo < hi:
@@ -102,17 +140,29 @@ def find_ranges(
 
 @kernel
 def is_sorted(time: np.ndarray) -> bool:
-    for i in range(1, len(time)):  # noqa: SIM110 - numba
-        if time[i] < time[i - 1]:
+    n, first = len(time), 1
+    while first < n:  # blocks without a branch inside: the processor compares several rows at a time
+        stop = min(n, first + 1024)
+        down = 0
+        for i in range(first, stop):
+            down += time[i] < time[i - 1]
+        if down > 0:
             return False
+        first = stop
     return True
 
 
 @kernel
 def is_strictly_sorted(time: np.ndarray) -> bool:
-    for i in range(1, len(time)):  # noqa: SIM110 - numba
-        if time[i] <= time[i - 1]:
+    n, first = len(time), 1
+    while first < n:
+        stop = min(n, first + 1024)
+        ties = 0
+        for i in range(first, stop):
+            ties += time[i] <= time[i - 1]
+        if ties > 0:
             return False
+        first = stop
     return True
 
 

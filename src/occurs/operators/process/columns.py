@@ -71,40 +71,51 @@ def _with_nulls(rows: np.ndarray) -> pa.Array:
 class Plain(Col):
     """An Arrow array: int64, float64, bool, text (also as a dictionary), bytes, timestamps in microseconds, null."""
 
-    __slots__ = ("_array", "bools")
+    __slots__ = ("_array", "values")
 
-    def __init__(self, array: pa.Array | None, bools: np.ndarray | None = None) -> None:
-        """``bools``: the values of booleans without nulls, instead of an array or beside it."""
+    def __init__(self, array: pa.Array | None, values: np.ndarray | None = None) -> None:
+        """``values``: of int64, float64 or booleans without nulls, instead of an array or beside it."""
         self._array = array
-        self.bools = bools
+        self.values = values
 
     @property
     def array(self) -> pa.Array:
         if self._array is None:
-            assert self.bools is not None
-            self._array = packed(self.bools)
+            assert self.values is not None
+            self._array = packed(self.values) if self.values.dtype == np.bool_ else pa.array(self.values)
         return self._array
 
+    @property
+    def bools(self) -> np.ndarray | None:
+        """The values of booleans without nulls, if they are at hand."""
+        return self.values if self.values is not None and self.values.dtype == np.bool_ else None
+
     def __len__(self) -> int:
-        return len(self.array) if self.bools is None else len(self.bools)
+        return len(self.array) if self.values is None else len(self.values)
 
     def take(self, rows: np.ndarray) -> Col:
+        if self.values is not None and not (len(rows) and rows.min() < 0):
+            return Plain(None, self.values[rows])
         return Plain(self.array.take(_with_nulls(rows)))
 
     def filter(self, mask: np.ndarray) -> Col:
+        if self.values is not None:
+            return Plain(None, self.values[mask])
         return Plain(self.array.filter(packed(mask)))
 
     def slice(self, first: int, last: int) -> Col:
-        if self.bools is not None:
-            return Plain(None, self.bools[first:last])
+        if self.values is not None:
+            return Plain(None, self.values[first:last])
         return Plain(self.array.slice(first, last - first))
 
     def pylist(self) -> list[Any]:
+        if self.values is not None:
+            return self.values.tolist()
         array = self.array.view(pa.int64()) if pa.types.is_timestamp(self.array.type) else self.array
         return array.to_pylist()
 
     def nulls(self) -> np.ndarray:
-        return nulls_of(self.array)
+        return nulls_of(self.array) if self.values is None else np.zeros(len(self.values), np.bool_)
 
     def table(self) -> tuple[str, pa.Table]:
         return "plain", pa.table({"v": self.array})
@@ -264,7 +275,7 @@ def of_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> Plain:
     """Of int64, float64 or bool values, null where not ``valid``."""
     if valid is not None and not valid.all():
         return Plain(pa.array(values, mask=~valid))
-    return Plain(None, values) if values.dtype == np.bool_ else Plain(pa.array(values))
+    return Plain(None, values)
 
 
 def of_truths(codes: np.ndarray, troolean: bool) -> Col:
@@ -400,6 +411,9 @@ def concat(parts: Sequence[Col]) -> Col:
     if len(parts) == 1:
         return parts[0]
     if all(isinstance(p, Plain) for p in parts):
+        values = [p.values for p in parts]  # type: ignore[attr-defined]
+        if all(v is not None and v.dtype == values[0].dtype for v in values):
+            return Plain(None, np.concatenate(values))
         found = _concat_plain([p.array for p in parts])  # type: ignore[attr-defined]
         if found is not None:
             return found
@@ -414,10 +428,14 @@ def concat(parts: Sequence[Col]) -> Col:
 
 def _concat_plain(arrays: list[pa.Array]) -> Plain | None:
     types = {a.type for a in arrays}
+    if len(types) == 1 and types <= {pa.int64(), pa.float64(), pa.int32()} and not any(a.null_count for a in arrays):
+        # the memory of large arrays of NumPy comes in large pages
+        return Plain(pa.array(np.concatenate([a.to_numpy() for a in arrays])))
     if any(pa.types.is_dictionary(t) for t in types):
         if len(types) == 1 and all(a.dictionary.equals(arrays[0].dictionary) for a in arrays[1:]):
             first = arrays[0].dictionary
-            return Plain(pa.DictionaryArray.from_arrays(pa.concat_arrays([a.indices for a in arrays]), first))
+            codes = _concat_plain([a.indices for a in arrays]) or Plain(pa.concat_arrays([a.indices for a in arrays]))
+            return Plain(pa.DictionaryArray.from_arrays(codes.array, first, safe=False))
         if types - {pa.null()} == {t for t in types if pa.types.is_dictionary(t)} and len(types - {pa.null()}) == 1:
             wanted = next(iter(types - {pa.null()}))
             joined = pa.chunked_array([a.cast(wanted) if a.type != wanted else a for a in arrays])
@@ -487,6 +505,8 @@ def numbers(col: Col) -> tuple[np.ndarray, np.ndarray | None] | None:
     """The int64 or float64 values of a column and which are valid (None: all); None if it has others."""
     if not isinstance(col, Plain):
         return None
+    if col.values is not None:
+        return None if col.values.dtype == np.bool_ else (col.values, None)
     array = col.array
     if pa.types.is_null(array.type):
         return np.zeros(len(array), np.int64), np.zeros(len(array), np.bool_)
@@ -514,8 +534,8 @@ def truths(col: Col) -> np.ndarray | None:
         return col.codes
     if not isinstance(col, Plain):
         return None
-    if col.bools is not None:
-        return col.bools.view(np.int8) << 1
+    if col.values is not None:
+        return col.values.view(np.int8) << 1 if col.values.dtype == np.bool_ else None
     if pa.types.is_null(col.array.type):
         return np.full(len(col), NULL, np.int8)
     if not pa.types.is_boolean(col.array.type):

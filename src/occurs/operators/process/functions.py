@@ -19,6 +19,7 @@ from occurs.expr import tree
 from occurs.expr.dialect import PIPES
 from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import _Leaf, _span
+from occurs.model.attribute_types import FEW
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.process import scalars
@@ -76,8 +77,9 @@ class Function:
 
 def condition(found: Col) -> np.ndarray:
     """Booleans (n): where a column of guards is true.  Raises Fault unless it is of booleans."""
-    if isinstance(found, Plain) and found.bools is not None:
-        return found.bools
+    bools = found.bools if isinstance(found, Plain) else None
+    if bools is not None:
+        return bools
     if isinstance(found, Plain) and pa.types.is_boolean(found.array.type):
         valid = validity(found.array)
         return unpacked(found.array) if valid is None else unpacked(found.array) & valid
@@ -187,20 +189,25 @@ def _region(node: tree.Expr) -> _Run:
     written, marks = marked(node), [places[leaf] for leaf in leaves]
     runs = [_compile(leaf) for leaf in leaves]
     logical = all(_logical(p) for p in columnar.walk())
-    few = ByText(lambda env: with_bools(_evaluated(columnar, env.inputs, env)))
+    few = ByText(lambda env: _evaluated(columnar, env.inputs, env))
 
     def run(env: Env) -> Col:
         given = [r(env) for r in runs]
+        if logical:
+            bools = [c.bools if isinstance(c, Plain) else None for c in given]
+            found = _of_bools(columnar, bools) if bools and all(b is not None for b in bools) else None
+            if found is not None:
+                return Plain(None, found)
         if all(isinstance(c, Plain) and not pa.types.is_binary(c.array.type) for c in given):
             try:
                 return of_texts(few, given, env) or _evaluated(columnar, given, env)
             except DefinitionProblem:
                 pass  # some value does not fit: row by row it is found, if a result needs it
         elif logical and any(isinstance(c, Troo) for c in given):
-            found = [truths(c) for c in given]
-            if all(f is not None for f in found):
+            known = [truths(c) for c in given]
+            if all(f is not None for f in known):
                 three = any(isinstance(c, Troo) for c in given)
-                return of_truths(_truth(columnar, found, env.length), three)  # type: ignore[arg-type]
+                return of_truths(_truth(columnar, known, env.length), three)  # type: ignore[arg-type]
         return _rows(written, marks, given, env)
 
     return run
@@ -220,7 +227,24 @@ def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:
     values = column.values
     if column.type is Type.TIMESTAMP and pa.types.is_int64(values.type):
         values = values.view(pa.timestamp("us", "UTC"))
-    return Plain(values)
+    return with_bools(Plain(values))
+
+
+def _of_bools(node: tree.Expr, given: Sequence[Any]) -> np.ndarray | None:
+    """A function of booleans without nulls; None if it has constants."""
+    match node:
+        case Place():
+            found: np.ndarray = given[node.index]
+            return found
+        case tree.Unary():
+            arg = _of_bools(node.arg, given)
+            return None if arg is None else ~arg
+        case tree.Binary():
+            left, right = _of_bools(node.left, given), _of_bools(node.right, given)
+            if left is None or right is None:
+                return None
+            return left & right if node.op == "and" else left | right
+    return None
 
 
 def _logical(node: tree.Expr) -> bool:
@@ -255,10 +279,6 @@ def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
 # --- Columns of few distinct texts, of each of which a function is computed once --------------------------------------
 
 
-#: distinct texts are few if they come so often, on an average
-FEW = 4
-
-
 class ByText:
     """What is computed of a column that has few distinct texts: once per text, and once per dictionary."""
 
@@ -285,23 +305,40 @@ def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
         found = few.of(array, env)
     except Fault:
         return None
-    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
+    if not isinstance(found, Plain) or (found.values is None and found.array.null_count):
         return None
-    if found.bools is not None:
-        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
+    if found.values is not None:
+        return Plain(None, _spread(found.values, array.indices.to_numpy()))
     return Plain(found.array.take(array.indices))
+
+
+def _spread(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """``values[codes]``; what is true of few codes is found by comparing with these, many at a time."""
+    true = np.flatnonzero(values).tolist() if values.dtype == np.bool_ else []
+    if not 0 < len(true) <= _COMPARED:
+        return np.take(values, codes)
+    out: np.ndarray = codes == true[0]
+    for code in true[1:]:
+        out |= codes == code
+    return out
+
+
+#: comparisons that take less time than to look each value up
+_COMPARED = 3
 
 
 def with_bools(found: Col) -> Col:
     """Booleans without nulls as NumPy has them."""
-    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
-        return Plain(None, unpacked(found.array))
+    if isinstance(found, Plain) and found.values is None:
+        array = found.array
+        if pa.types.is_boolean(array.type) and not array.null_count:
+            return Plain(None, unpacked(array))
     return found
 
 
 def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
     """The one column, if it is of few distinct texts and no nulls."""
-    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
+    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].values is None else None
     if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
         return None
     return array

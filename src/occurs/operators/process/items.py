@@ -34,7 +34,7 @@ class Ends:
 
     @classmethod
     def join(cls, parts: list[Ends]) -> Ends:
-        parts = [p for p in parts if len(p)]
+        parts = [p for p in parts if p is not NO_ENDS and len(p)]
         if len(parts) <= 1:
             return parts[0] if parts else NO_ENDS
         return cls(np.concatenate([p.code for p in parts]), np.concatenate([p.step for p in parts]))
@@ -43,7 +43,7 @@ class Ends:
 NO_ENDS = Ends(NO_ROWS, NO_ROWS)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Items:
     """New items of a pipe, those of each trace in their order.
 
@@ -89,20 +89,18 @@ class Items:
         return self.at(slice(first, last), self.value.slice(first, last))
 
     def with_value(self, value: Col) -> Items:
-        return replace(self, value=value)
+        return Items(value, self.step, self.about, self.code, self.ends)
 
     def with_ends(self, ends: Ends) -> Items:
-        return replace(self, ends=ends)
+        return self if ends is self.ends else Items(self.value, self.step, self.about, self.code, ends)
 
     @classmethod
     def join(cls, parts: list[Items]) -> Items:
         """One behind another, with the ends of all."""
         ends = Ends.join([p.ends for p in parts])
         full = [p for p in parts if len(p)]
-        if not full:
-            return replace(parts[0], ends=ends)
-        if len(full) == 1:
-            return replace(full[0], ends=ends)
+        if len(full) <= 1:
+            return (full or parts)[0].with_ends(ends)
         code = None if all(p.code is None for p in full) else np.concatenate([p.codes for p in full])
         step = np.concatenate([p.step for p in full])
         about = step if all(p.about is p.step for p in full) else np.concatenate([p.about for p in full])
@@ -198,6 +196,8 @@ def count(counts: np.ndarray, items: Items) -> None:
     """Adds to ``counts`` how many items of each trace there are."""
     if items.code is None:
         counts[0] += len(items)
+    elif len(items) * 4 < len(counts):
+        np.add.at(counts, items.code, 1)
     elif len(items):
         new = np.bincount(items.code)
         counts[: len(new)] += new

@@ -25,13 +25,14 @@ def sum_ints(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.n
     some = len(valid) > 0
     for i in range(len(code)):
         c = code[i]
+        s = state[c]
         if not some or valid[i]:
-            a, b = state[c], value[i]
+            a, b = s, value[i]
             s = a + b
             if ((a ^ s) & (b ^ s)) < 0:
                 return i
             state[c] = s
-        out[i] = state[c]
+        out[i] = s
     return -1
 
 
@@ -176,37 +177,47 @@ def means(
     count: np.ndarray, exact: np.ndarray, inexact: np.ndarray, high: np.ndarray, low: np.ndarray,
     out: np.ndarray, known: np.ndarray,
 ) -> None:  # fmt: skip
-    """Means of ``value ** power`` so far, nulls left out.
+    """Means of ``value ** power`` so far, nulls left out.  ``code`` may be empty: all are of trace 0.
 
-    Exact sums of ints as long as they fit (``inexact`` counts what did not), beside a compensated sum of floats.
+    Exact sums of whole numbers as long as they fit; from the first one on that does not (``inexact``) a compensated
+    sum of floats, which begins with the exact one.  ``whole``: all are whole numbers.  Whether a column has ints or
+    floats makes no difference, as that may depend on where a history is cut.
     """
-    some = len(valid) > 0
-    for i in range(len(code)):
-        c = code[i]
+    some, many = len(valid) > 0, len(code) > 0
+    c = 0
+    n, total, rough = count[0], exact[0], inexact[0] != 0
+    for i in range(len(value)):
+        if many and code[i] != c:
+            count[c], exact[c] = n, total
+            c = code[i]
+            n, total, rough = count[c], exact[c], inexact[c] != 0
         if not some or valid[i]:
+            v = value[i]
             real = 1.0
             for _ in range(power):
-                real *= value[i]
-            fits = whole and abs(real) < 4e18
-            if fits:
+                real *= v
+            fits = not rough and (whole or v == np.floor(v))
+            if fits and abs(real) < 4e18 and abs(np.float64(total) + real) < 9e18:
                 term = np.int64(1)
                 for _ in range(power):
-                    term *= np.int64(value[i])
-                if abs(np.float64(exact[c]) + real) < 9e18:
-                    exact[c] += term
-                else:
-                    fits = False
-            if not fits:
-                inexact[c] = 1
-            s = high[c]
-            t = s + real
-            if abs(t) < np.inf:
-                low[c] += (s - t) + real if abs(s) >= abs(real) else (real - t) + s
-            high[c] = t
-            count[c] += 1
-        known[i] = count[c] > 0
-        if count[c] > 0:
-            out[i] = exact[c] / count[c] if inexact[c] == 0 else (high[c] + low[c]) / count[c]
+                    term *= np.int64(v)
+                total += term
+            else:
+                if not rough:
+                    rough = True
+                    inexact[c] = 1
+                    high[c] = np.float64(total)
+                    low[c] = np.float64(total - np.int64(high[c]))
+                s = high[c]
+                t = s + real
+                if abs(t) < np.inf:
+                    low[c] += (s - t) + real if abs(s) >= abs(real) else (real - t) + s
+                high[c] = t
+            n += 1
+        known[i] = n > 0
+        if n > 0:
+            out[i] = (high[c] + low[c]) / n if rough else total / n
+    count[c], exact[c] = n, total
 
 
 @kernel
@@ -215,32 +226,43 @@ def deviations(
     count: np.ndarray, ones: np.ndarray, squares: np.ndarray, inexact: np.ndarray, mean: np.ndarray, spread: np.ndarray,
     out: np.ndarray, known: np.ndarray,
 ) -> None:  # fmt: skip
-    """Standard deviations (of the population) so far, nulls left out: by exact sums of ints while they fit, else by
-    Welford's method."""
-    some = len(valid) > 0
-    for i in range(len(code)):
-        c = code[i]
+    """Standard deviations (of the population) so far, nulls left out: by exact sums of whole numbers while they fit,
+    from then on by Welford's method, which begins with these.  As :func:`means`."""
+    some, many = len(valid) > 0, len(code) > 0
+    c = 0
+    n, one, square, rough = count[0], ones[0], squares[0], inexact[0] != 0
+    for i in range(len(value)):
+        if many and code[i] != c:
+            count[c], ones[c], squares[c] = n, one, square
+            c = code[i]
+            n, one, square, rough = count[c], ones[c], squares[c], inexact[c] != 0
         if not some or valid[i]:
             v = np.float64(value[i])
-            count[c] += 1
-            n = count[c]
-            if whole and abs(v) < 2e9:
-                ones[c] += np.int64(value[i])
-                squares[c] += np.int64(value[i]) * np.int64(value[i])
-                if np.float64(squares[c]) * n > 9e18:
+            if not rough:
+                more = 4e18
+                if abs(v) < 2e9 and (whole or v == np.floor(v)):
+                    more = (np.float64(square) + v * v) * (n + 1)
+                if more < 4e18:
+                    one += np.int64(value[i])
+                    square += np.int64(value[i]) * np.int64(value[i])
+                else:
+                    rough = True
                     inexact[c] = 1
-            else:
-                inexact[c] = 1
-            delta = v - mean[c]
-            mean[c] += delta / n
-            spread[c] += delta * (v - mean[c])
-        n = count[c]
+                    if n > 0:
+                        mean[c] = one / n
+                        spread[c] = np.float64(n * square - one * one) / n
+            n += 1
+            if rough:
+                delta = v - mean[c]
+                mean[c] += delta / n
+                spread[c] += delta * (v - mean[c])
         known[i] = n > 0
         if n > 0:
-            if inexact[c] == 0:
-                out[i] = np.sqrt(np.float64(n * squares[c] - ones[c] * ones[c]) / (np.float64(n) * n))
-            else:
+            if rough:
                 out[i] = np.sqrt(spread[c] / n)
+            else:
+                out[i] = np.sqrt(np.float64(n * square - one * one) / (np.float64(n) * n))
+    count[c], ones[c], squares[c] = n, one, square
 
 
 @kernel

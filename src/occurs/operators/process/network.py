@@ -109,6 +109,8 @@ class Inside:
 
     def __init__(self, inner: Inner, setting: Setting) -> None:
         self.network = Network(fused(inner.outputs), replace(setting, inner=True))
+        #: it gives nothing at the end of a trace
+        self.ends_quietly = all(box.ends_quietly for box in self.network.operators if isinstance(box, Operator))
 
     def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         """New items of its traces."""

@@ -31,6 +31,8 @@ class Setting:
 
     def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: CallSteps) -> Env:
         """The rows that a function is computed for, which are of the traces ``code``."""
+        if not call.variables:
+            return Env(inputs, length, self.kind, {})
         codes = code if code is not None else np.zeros(length, np.int64)
         variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
         return Env(inputs, length, self.kind, variables)
@@ -38,6 +40,9 @@ class Setting:
 
 class Operator:
     """A box that runs the processor ``p``.  ``fresh`` is its state before anything has come; ``advance`` changes it."""
+
+    #: it gives nothing at the end of a trace
+    ends_quietly = False
 
     def __init__(self, node: Node, setting: Setting) -> None:
         self.node = node

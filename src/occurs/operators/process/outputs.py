@@ -23,6 +23,7 @@ VALUE = "value"
 _TYPES = {"int": Type.INT, "number": Type.FLOAT, "text": Type.STRING, "bool": Type.BOOL, "time": Type.TIMESTAMP,
           "duration": Type.DURATION, "troolean": Type.STRING, "xml": Type.STRING, "json": Type.STRING,
           "null": Type.NULL}  # fmt: skip
+_DTYPES = {Type.INT: np.int64, Type.FLOAT: np.float64, Type.BOOL: np.bool_}
 #: values of which it is not known what they are: each as what it is, what has parts as text in JSON
 ANYTHING = pa.dense_union(
     [pa.field("bool", pa.bool_()), pa.field("int", pa.int64()), pa.field("number", pa.float64()),
@@ -95,11 +96,12 @@ def column(items: Col, kind: Kind) -> Column:
     """A column of values of one type."""
     t = _TYPES.get(kind.name)
     if kind.name == "troolean" and isinstance(items, Troo):
-        return Column.of(items.array.dictionary_decode(), Type.STRING)
+        return Column.of(items.array, Type.STRING)
     if t is not None and isinstance(items, Plain) and kind.name not in ("xml", "json", "troolean"):
+        dtype, values = _DTYPES.get(t), items.values
+        if values is not None and dtype is not None and (values.dtype == np.bool_) == (t is Type.BOOL):
+            return Column(t, values.astype(dtype, copy=False), None)
         array = items.array
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
         if t is Type.FLOAT:
             array = array.cast(pa.float64(), safe=False)
         elif t is Type.DURATION and not pa.types.is_null(array.type):

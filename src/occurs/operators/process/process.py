@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem
+from occurs.expr.tree import Expr, Ref
 from occurs.model.labels import Labels
 from occurs.model.source import LINE
 from occurs.model.time import Duration, TimeKind
@@ -19,10 +20,10 @@ from occurs.model.types import Type
 from occurs.operators.blocks import Block, Identity, Reasons
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome
-from occurs.operators.merging import END, Stream, merged
+from occurs.operators.merging import END, INSTANT, Stream, constant, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree
-from occurs.operators.process.columns import Col, Rec, from_arrow
+from occurs.operators.process.columns import Col, Plain, Rec, from_arrow
 from occurs.operators.process.items import ranges
 from occurs.operators.process.kinds import Kind
 from occurs.operators.process.outputs import columns
@@ -46,6 +47,16 @@ class Process(Operator):
     lines: frozenset[str] = frozenset()
     because: bool = False
 
+    @property
+    def needs_places(self) -> bool:
+        """The rows of one type are in order as they are."""
+        return len(self.ports) > 1
+
+    @cached_property
+    def looked_at(self) -> frozenset[str] | None:
+        """The attributes of events that it looks at; None: all."""
+        return looked_at([self.pipe]) if self.reading is None else None
+
     @cached_property
     def reading(self) -> Reading | None:
         """What its items are made of, if that is wanted and the graph says it."""
@@ -66,7 +77,7 @@ class Process(Operator):
         first, n = kept.steps, len(stream.time)
         name = self.outs[0].type
         try:
-            found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines)))
+            found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines, self.looked_at)))
             if call.closing:
                 found = [a.then(b) for a, b in zip(found, kept.run.close(call.frontier))]
             items, *read = found
@@ -74,14 +85,7 @@ class Process(Operator):
         except InputProblem as error:
             raise InputProblem([_of(p, name) for p in error.problems]) from error
         kept.steps += n
-        step = items.step - first
-        if step.max(initial=0) < n:
-            at = stream.at[np.maximum(step, 0)]
-        else:
-            at = np.full(len(items), END, np.int64)
-            if n:
-                inside = step < n
-                at[inside] = stream.at[np.maximum(step[inside], 0)]
+        at = _places(items, stream, first)
         if self.about:
             assert items.about_time is not None
             values["about"] = Column(Type.TIMESTAMP if self.kind.timestamp else Type.INT, items.about_time, None)
@@ -330,6 +334,38 @@ def _made_of(
     return found
 
 
+# --- What is looked at ------------------------------------------------------------------------------------------------
+
+
+def looked_at(outputs: Sequence[Pipe], source: type[tree.Processor] = tree.Events) -> frozenset[str] | None:
+    """The attributes of the items of ``source`` that functions look at; None if an item goes on as a whole."""
+    names: set[str] = set()
+    if any(isinstance(p.node.processor, source) for p in outputs):
+        return None
+    for node in tree.nodes(outputs):
+        at = [k for k, p in enumerate(node.inputs) if isinstance(p.node.processor, source)]
+        p = node.processor
+        if not at:
+            continue
+        if isinstance(p, tree.Lift):
+            functions: Sequence[Expr] = p.functions_within
+        elif isinstance(p, tree.Slice):
+            functions = [p.key]
+            inside = looked_at(p.inner.outputs, tree.Placeholder)
+            if inside is None:
+                return None
+            names |= inside
+        else:
+            return None
+        for function in functions:
+            parts = list(function.walk())
+            names |= {part.name for part in parts if isinstance(part, (Ref, tree.Attribute))}
+            whole = sum(isinstance(part, tree.Input) for part in parts)
+            if whole != sum(isinstance(part, tree.Attribute) and isinstance(part.of, tree.Input) for part in parts):
+                return None
+    return frozenset(names)
+
+
 def ticks_of(width: Duration, kind: TimeKind) -> int:
     """A duration in whole ticks, rounded up, as windows of time take it."""
     found = kind.convert(width)
@@ -337,21 +373,55 @@ def ticks_of(width: Duration, kind: TimeKind) -> int:
     return -(-found.numerator // found.denominator)
 
 
+def _places(items: pipes.Emitted, stream: Stream, first: int) -> np.ndarray | None:
+    """The place within its instant of every item; None: they come when it is complete.  ``first``: the number of the
+    first event of the stream; what closing adds comes behind all of them."""
+    at, n = stream.at, len(stream.time)
+    if items.last_step < first + n:
+        if n and (at.strides == (0,) or n == 1):
+            place = int(at[0])
+            return None if place == INSTANT else constant(place, len(items))
+        return at[np.maximum(items.step - first, 0)]
+    early = int(np.searchsorted(items.step, first + n)) if n else 0
+    if not early:
+        return constant(END, len(items))
+    out = np.full(len(items), END, np.int64)
+    out[:early] = at[np.maximum(items.step[:early] - first, 0)]
+    return out
+
+
 # --- The events of a call ---------------------------------------------------------------------------------------------
 
 
-def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray, Col]]:
-    """Per type the events of a stream that are of it: tuples of their attributes, or the texts that ``lines`` are."""
-    out: dict[str, tuple[np.ndarray, Col]] = {}
+def _sources(
+    stream: Stream, lines: Collection[str], names: Collection[str] | None
+) -> dict[str, tuple[np.ndarray | None, Col]]:
+    """Per type the events of a stream that are of it: tuples of their attributes (of those that ``names`` has; None:
+    of all), or the texts that ``lines`` are."""
+    out: dict[str, tuple[np.ndarray | None, Col]] = {}
     for number, t in enumerate(stream.types):
-        rows = np.flatnonzero(stream.type == number) if len(stream.types) > 1 else np.arange(len(stream.type))
-        part = stream.rows[t]
-        order = stream.row[rows]
-        if len(order) and (order[1:] < order[:-1]).any():
-            part = part.take(order)
-        attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
+        part, rows = stream.rows[t], None
+        if stream.only is None:
+            rows = np.flatnonzero(stream.type == number)
+            order = stream.row[rows]
+            if len(order) and (order[1:] < order[:-1]).any():
+                part = part.take(order)
+        elif number != stream.only:
+            continue
+        chosen = part.columns if names is None or t in lines else [n for n in part.columns if n in names]
+        attributes = {n: _items(part.columns[n]) for n in chosen}
         out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
     return out
+
+
+def _items(column: Column) -> Col:
+    """A column of rows as one of items."""
+    if column.type in _NUMBERS and column.valid is None:
+        return Plain(None, column.values)
+    return from_arrow(column.texts if column.type is Type.STRING else column.output())
+
+
+_NUMBERS = (Type.INT, Type.FLOAT, Type.BOOL)
 
 
 def _events(stream: Stream, first: int, attributes: bool) -> pa.Table:

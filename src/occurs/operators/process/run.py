@@ -72,12 +72,12 @@ class Batch:
     """The next events.
 
     ``time`` (n): their ticks, in the total order; the numbers of events go on from batch to batch.  ``sources``: per
-    type the rows (ascending) that are events of it, and their items.  The lines of a file are events of the source
-    :func:`line_source` of its path.
+    type the rows (ascending) that are events of it (None: all of them), and their items.  The lines of a file are
+    events of the source :func:`line_source` of its path.
     """
 
     time: np.ndarray
-    sources: Mapping[str, tuple[np.ndarray, Col]] = field(default_factory=dict)
+    sources: Mapping[str, tuple[np.ndarray | None, Col]] = field(default_factory=dict)
 
 
 class Emitted:
@@ -108,13 +108,26 @@ class Emitted:
     def step(self) -> np.ndarray:
         return _joined([p.step for p in self._parts])
 
+    @property
+    def last_step(self) -> int:
+        """The greatest step (they never decrease); -1 without items."""
+        return max((int(p.step[-1]) for p in self._parts if len(p.step)), default=-1)
+
     @cached_property
     def about(self) -> np.ndarray:
         return _joined([p.about for p in self._parts])
 
     @cached_property
     def time(self) -> np.ndarray:
-        return _joined([p.time() for p in self._parts])
+        parts = [p for p in self._parts if len(p.step)] or self._parts[:1]
+        if len(parts) == 1 or all(p.whole for p in parts):
+            return _joined([p.time() for p in parts])
+        out = np.empty(len(self), np.int64)
+        first = 0
+        for p in parts:  # none of them is kept beside the whole
+            out[first : first + len(p.step)] = p.time()
+            first += len(p.step)
+        return out
 
     @cached_property
     def about_time(self) -> np.ndarray | None:
@@ -124,17 +137,29 @@ class Emitted:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a piece of a batch gave."""
+    """What a piece of a batch gave.  ``whole``: an item per event."""
 
     value: Col
     step: np.ndarray
     about: np.ndarray
     time: Callable[[], np.ndarray]
     about_time: np.ndarray | None
+    whole: bool
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    """One behind another; nothing is copied if they stand so in memory."""
+    parts = [p for p in parts if len(p)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    whole = parts[0].base
+    if isinstance(whole, np.ndarray) and whole.flags.c_contiguous and whole.dtype == parts[0].dtype:
+        starts = [p.ctypes.data for p in parts]
+        ends = [at + p.nbytes for at, p in zip(starts, parts)]
+        if starts[1:] == ends[:-1] and all(p.base is whole and p.flags.c_contiguous for p in parts):
+            first = (starts[0] - whole.ctypes.data) // whole.itemsize
+            return whole.reshape(-1)[first : first + sum(map(len, parts))]
+    return np.concatenate(parts)
 
 
 def tuples(table: pa.Table | pa.RecordBatch) -> Rec:
@@ -188,12 +213,13 @@ class Run:
         base = int(count[0])
         whole = np.arange(base, base + len(batch.time))
         call = CallSteps(base, times, whole=whole)
-        known: dict[Processor, Items] = {}
+        known: dict[int, Items] = {}
 
         def source(processor: Processor) -> Items:
-            if processor not in known:
-                known[processor] = self._source(processor, batch, whole, ends)
-            return known[processor]
+            found = known.get(id(processor))
+            if found is None:
+                found = known[id(processor)] = self._source(processor, batch, whole, ends)
+            return found
 
         found = self.network.advance(state["boxes"], source, call)
         count[0] = base + len(batch.time)
@@ -210,13 +236,13 @@ class Run:
             wanted = processor.types
         elif isinstance(processor, Lines):
             wanted = (processor.source,)
-        there = [t for t in wanted if t in batch.sources and len(batch.sources[t][0])]
+        there = [t for t in wanted if t in batch.sources and len(batch.sources[t][1])]
         if not there:
             return Items.none(ends)
-        rows = [batch.sources[t][0] for t in there]
         values = [self._items(t, batch) for t in there]
+        rows = [r for r in (batch.sources[t][0] for t in there) if r is not None]
         if len(there) == 1:
-            step = whole if len(rows[0]) == len(whole) else whole[rows[0]]
+            step = whole if not rows or len(rows[0]) == len(whole) else whole[rows[0]]
             return Items(values[0], step, step, None, ends)
         order = np.argsort(np.concatenate(rows), kind="stable")
         step = whole[np.concatenate(rows)[order]]
@@ -226,10 +252,10 @@ class Run:
         rows, value = batch.sources[type]
         if not isinstance(value, Rec) or value.event is not None or not self._event:
             return value
-        time = pa.array(batch.time[rows])
+        time = pa.array(batch.time if rows is None else batch.time[rows])
         if self.kind.timestamp:
             time = time.view(pa.timestamp("us", "UTC"))
-        names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array([type]))
+        names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(value), np.int32)), pa.array([type]))
         return Rec(value.columns, len(value), value.valid, (Plain(names), Plain(time)))
 
     def _emitted(self, pipe: int, items: Items, call: CallSteps) -> _Part:
@@ -239,7 +265,8 @@ class Run:
         if self.about:
             times: Table = self.state["times"]
             about_time = times["time"][np.searchsorted(times["step"], items.about)]
-        return _Part(items.value, items.step, items.about, partial(_times, call, items.step), about_time)
+        time = partial(_times, call, items.step)
+        return _Part(items.value, items.step, items.about, time, about_time, items.step is call.whole)
 
     # --- times of events that are spoken of -------------------------------------------------------------------------
 
@@ -283,14 +310,19 @@ def pieces(batch: Batch) -> Iterator[Batch]:
         return
     for first in range(0, len(batch.time), PIECE):
         last = min(first + PIECE, len(batch.time))
-        sources = {}
+        sources: dict[str, tuple[np.ndarray | None, Col]] = {}
         for name, (rows, value) in batch.sources.items():
-            a, b = np.searchsorted(rows, (first, last)).tolist()
-            sources[name] = rows[a:b] - first, value.slice(a, b)
+            if rows is None:
+                sources[name] = None, value.slice(first, last)
+            else:
+                a, b = np.searchsorted(rows, (first, last)).tolist()
+                sources[name] = rows[a:b] - first, value.slice(a, b)
         yield Batch(batch.time[first:last], sources)
 
 
 def _times(call: CallSteps, step: np.ndarray) -> np.ndarray:
+    if len(call.times) == 1:
+        return np.full(len(step), call.times[0])
     return call.time(step if step is call.whole else np.maximum(step, call.base))
 
 

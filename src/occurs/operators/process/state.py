@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.operators.process.columns import Col, concat, null_col, read_table
-from occurs.operators.process.items import NO_ROWS, Items, last_of
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Items, last_of
 
 Tables = dict[str, pa.Table]
 
@@ -77,7 +77,9 @@ class Counts(Part):
     def upto(self, instances: int) -> np.ndarray:
         """The numbers of so many slots; to be changed where they stand."""
         if len(self.values) < instances:
-            grown: np.ndarray = np.full(max(instances, 2 * len(self.values)), self.start, self.dtype)
+            size = max(instances, 2 * len(self.values))
+            # memory of zeros is not touched before it is used
+            grown: np.ndarray = np.full(size, self.start, self.dtype) if self.start else np.zeros(size, self.dtype)
             grown[: len(self.values)] = self.values
             self.values = grown
         return self.values[:instances]
@@ -196,13 +198,13 @@ class Queue(Part):
 
     def put(self, items: Items, **extra: np.ndarray) -> None:
         """What waits from now on."""
-        self._parts = [items.with_ends(Items.none().ends)]
+        self._parts = [items.with_ends(NO_ENDS)]
         self._extra = extra
 
     def append(self, items: Items) -> None:
         """More items, behind the others."""
         if len(items):
-            self._parts.append(items.with_ends(Items.none().ends))
+            self._parts.append(items.with_ends(NO_ENDS))
 
     def pop(self, count: int) -> Items:
         """The first ``count`` items, which wait no more."""
@@ -235,7 +237,10 @@ class Queue(Part):
         self._extra = {n: table.column("." + n).to_numpy() for n in self.names}
 
     def drop(self, codes: np.ndarray) -> None:
-        if len(self):
+        if len(self) and all(p.code is None for p in self._parts):
+            if (codes == 0).any():  # there is one trace only
+                self._parts, self._extra = [], dict.fromkeys(self.names, NO_ROWS)
+        elif len(self):
             items, extra = self.items, self.extra
             keep = ~np.isin(items.codes, codes)
             if not keep.all():

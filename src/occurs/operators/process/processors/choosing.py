@@ -19,6 +19,8 @@ class _Counting(Operator):
 class Trim(_Counting):
     """x_n, x_{n+1} .."""
 
+    ends_quietly = True
+
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         n = self.p.n
         if x.code is None:
@@ -32,6 +34,8 @@ class Trim(_Counting):
 @operator(tree.Count)
 class Count(_Counting):
     """How many items there were."""
+
+    ends_quietly = True
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(of_numpy(count_up(state["n"].upto(call.instances), x) + 1))

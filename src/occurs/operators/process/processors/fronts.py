@@ -9,7 +9,7 @@ import numpy as np
 
 from occurs.operators.process import scalars
 from occurs.operators.process import tree as processors
-from occurs.operators.process.columns import Col, column_of, numbers
+from occurs.operators.process.columns import column_of, numbers
 from occurs.operators.process.functions import Function, condition
 from occurs.operators.process.items import NO_ENDS, CallSteps, Ends, Items, Variables, count_up
 from occurs.operators.process.operator import Operator, Setting, meet, operator
@@ -28,6 +28,7 @@ class Lift(Operator):
         self.functions = [Function(f) for f in self.p.functions]
         self.where = None if self.p.where is None else Function(self.p.where)
         self.eager = scalars.eager(self.p.functions[0])
+        self.ends_quietly = not self.p.early
 
     def fresh(self) -> dict[str, Part]:
         if not self.p.early:
@@ -40,9 +41,11 @@ class Lift(Operator):
     def advance(self, state: State, given: Sequence[Items], call: CallSteps) -> list[Items]:
         if self.p.early and len(given) > 1:
             return [early(self, state, given, call)]
-        fronts = meet(state, given, call)
-        items = Items(fronts.values[0], fronts.step, fronts.about, fronts.code, fronts.ends)
-        values: Sequence[Col] = fronts.values
+        if len(given) == 1:
+            items, values = given[0], [given[0].value]
+        else:
+            fronts = meet(state, given, call)
+            items, values = fronts.items(fronts.values[0]), [*fronts.values]
         if self.where is not None and len(items):
             keep = self.where.true(self.env(values, items.code, len(items), call))
             if not keep.all():
@@ -77,6 +80,8 @@ class _Condition(Operator):
 @operator(processors.Where)
 class Where(_Condition):
     """The items of which the condition is true."""
+
+    ends_quietly = True
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.filter(self.condition.true(self.env([x.value], x.code, len(x), call))) if len(x) else x

@@ -25,7 +25,7 @@ from occurs.operators.process.columns import (
     truths,
 )
 from occurs.operators.process.functions import AND, condition
-from occurs.operators.process.items import CallSteps, Items, Variables, first_of, first_rows
+from occurs.operators.process.items import NO_ROWS, CallSteps, Items, Variables, first_of, first_rows
 from occurs.operators.process.operator import Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Latest, Part, Queue, State
 from occurs.operators.process.tree import Input, Node
@@ -61,6 +61,8 @@ NOTHING, INTS, FLOATS, TRUTHS, VALUES = range(5)
 @operator(tree.Cumulate)
 class Cumulate(Operator):
     """o_i = f(o_{i-1}, x_i).  A null leaves the value unchanged, but of AND and OR, which are Kleene's."""
+
+    ends_quietly = True
 
     def __init__(self, node: Node, setting: Setting) -> None:
         super().__init__(node, setting)
@@ -288,6 +290,8 @@ def _word(function: expressions.Expr) -> str | None:
 class _Statistic(Operator):
     """Of the items so far; nulls are ignored."""
 
+    ends_quietly = True
+
     #: the numbers that are kept
     ints: ClassVar[tuple[str, ...]]
     floats: ClassVar[tuple[str, ...]]
@@ -298,10 +302,11 @@ class _Statistic(Operator):
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         value, valid = need_numbers(x.value)
-        out, known = np.zeros(len(x)), np.zeros(len(x), np.bool_)
+        out, known = np.empty(len(x)), np.empty(len(x), np.bool_)
         kept = [state[n].upto(call.instances) for n in (*self.ints, *self.floats)]
         whole = value.dtype == np.int64
-        self.compute(x.codes, value, _ALL if valid is None else valid, whole, *kept, out, known)
+        codes = NO_ROWS if x.code is None else x.code
+        self.compute(codes, value, _ALL if valid is None else valid, whole, *kept, out, known)
         return x.with_value(of_numpy(out, known))
 
     def compute(self, codes: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool, *kept: np.ndarray) -> None:

@@ -71,7 +71,7 @@ class Slice(Operator):
             # the last of each trace stays
             own.about.upto(call.instances)[0 if x.code is None else x.code] = x.about[-1] if x.code is None else x.about
             own.step.upto(call.instances)[0 if x.code is None else x.code] = x.step[-1] if x.code is None else x.step
-        flushed = self._flush(own, x, base, inner, call) if len(x.ends) else None
+        flushed = self._flush(own, x, base, inner, call) if len(x.ends) and not self.inside.ends_quietly else None
         own.count.values[0] = base + len(x) + len(x.ends)
         found = Made.join(made) if made else None
         out = given_of(self.p.form, own, x, found, gone, flushed, before, call)
@@ -273,7 +273,7 @@ class Slice(Operator):
 
     def _flush(self, own: Own, x: Items, base: int, inner: CallSteps, call: CallSteps) -> Made:
         """What the ends of traces make their slices give."""
-        there = np.flatnonzero(own.slots.alive & np.isin(own.slots.outer, x.ends.code))
+        there = np.flatnonzero(own.slots.alive & among(own.slots.outer, x.ends.code))
         row = np.zeros(int(max(x.ends.code.max(), own.slots.outer.max(initial=0))) + 1, np.int64)
         row[x.ends.code] = len(x) + np.arange(len(x.ends))
         ends = Ends(there, base + row[own.slots.outer[there]])
@@ -364,6 +364,11 @@ def changes_of(parts: list[Made], count: int) -> Changes:
     return Changes(count, column)
 
 
+def among(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Booleans (n): the values that are among the codes."""
+    return values == codes[0] if len(codes) == 1 else np.isin(values, codes)
+
+
 def some_of(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if values is None else values[rows]
 
@@ -421,8 +426,12 @@ class Own(Compound):
             self.removed = []
 
     def drop(self, codes: np.ndarray) -> None:
-        there = np.flatnonzero(self.slots.alive & np.isin(self.slots.outer, codes))
-        if len(there):
+        there = np.flatnonzero(self.slots.alive & among(self.slots.outer, codes))
+        if len(there) and len(there) == self.slots.instances:
+            self.newest.only(NO_ROWS)
+            self.inner.only(NO_ROWS)
+            self.slots = Slots()
+        elif len(there):
             self.newest.drop(there)
             self.inner.drop(there)
             self.slots.remove(there)
@@ -766,7 +775,8 @@ class Slots(Part):
         self.alive = np.zeros(0, np.bool_)
         self.outer = NO_ROWS
         self.born = NO_ROWS
-        self.free: list[int] = []
+        #: slots that have been in use and are not now
+        self.free = NO_ROWS
         #: keys by slot: ints while all are, then any values
         self.ints: np.ndarray | None = NO_ROWS
         self.values = np.zeros(0, object)
@@ -791,10 +801,12 @@ class Slots(Part):
 
     def find(self, keys: Col, outer: np.ndarray | None, rows: np.ndarray, base: int) -> np.ndarray:
         """The slots of keys that are not null; new ones are made.  ``rows``: where in the call they come."""
-        if self.ints is not None and outer is None and isinstance(keys, Plain) and pa.types.is_int64(keys.array.type):
-            found = self._find_ints(keys.array.to_numpy(), rows, base)
-            if found is not None:
-                return found
+        if self.ints is not None and outer is None:
+            ints = numbers(keys)
+            if ints is not None and ints[0].dtype == np.int64 and ints[1] is None:
+                found = self._find_ints(ints[0], rows, base)
+                if found is not None:
+                    return found
         if self.ints is not None:
             self._to_values()
         if isinstance(keys, Plain) and outer is None:
@@ -824,14 +836,13 @@ class Slots(Part):
             if high - low >= WIDEST:
                 return None
             width = high - low + 1
-            self._table = np.full(width + (width >> 1 if len(self._table) else 0), -1)
-            self._least = low
-            self._table[ints - low] = there
+            room = width >> 2 if len(self._table) else 0  # on both sides: where keys come from anywhere, once is enough
+            self._table = np.full(width + 2 * room, -1)
+            self._least = max(low - room, -(2**63))
+            self._table[ints - self._least] = there
         out, new = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-        free = np.array(self.free, np.int64)
-        made = kernels.slots(self._least, keys, self._table, free, self.instances, out, new)
-        new = new[:made]
-        del self.free[: min(made, len(free))]
+        made = kernels.slots(self._least, keys, self._table, self.free, self.instances, out, new)
+        new, self.free = new[:made], self.free[made:]
         self._grow(max(self.instances, int(out.max()) + 1))
         at = out[new]
         self.ints[at] = keys[new]
@@ -850,7 +861,9 @@ class Slots(Part):
         wanted = (outer, key(value))
         found = self._index.get(wanted)
         if found is None:
-            found = self.free.pop() if self.free else self.instances
+            found = self.instances
+            if len(self.free):
+                found, self.free = int(self.free[-1]), self.free[:-1]
             self._grow(found + 1)
             self._index[wanted] = found
             self.values[found] = value
@@ -888,15 +901,14 @@ class Slots(Part):
 
     def remove(self, slots: np.ndarray) -> None:
         """These slices are no more."""
-        for s in slots.tolist():
-            if self.ints is not None:
-                if len(self._table):
-                    self._table[int(self.ints[s]) - self._least] = -1
-            else:
+        if self.ints is None:
+            for s in slots.tolist():
                 self._index.pop((int(self.outer[s]), key(self.values[s])), None)
                 self.values[s] = None
+        elif len(self._table):
+            self._table[self.ints[slots] - self._least] = -1
         self.alive[slots] = False
-        self.free += slots.tolist()
+        self.free = np.concatenate([self.free, slots])
 
     def closed_up(self) -> np.ndarray:
         """Numbers the slots in use anew, in their order: 0, 1, ...  Returns what they were."""
@@ -906,7 +918,7 @@ class Slots(Part):
             self.ints = self.ints[there]
         else:
             self.values = self.values[there]
-        self.free, self._table, self._size = [], NO_ROWS, len(there)
+        self.free, self._table, self._size = NO_ROWS, NO_ROWS, len(there)
         self.index_anew()
         return there
 
@@ -944,7 +956,7 @@ class Slots(Part):
             for s, o, text in zip(there.tolist(), self.outer[there].tolist(), table.column("key").to_pylist()):
                 self.values[s] = decode(json.loads(text))
                 self._index[(o, key(self.values[s]))] = s
-        self.free = np.flatnonzero(~self.alive[: self._size]).tolist()
+        self.free = np.flatnonzero(~self.alive[: self._size])
 
     def rows(self) -> int:
         return int(self.alive.sum())

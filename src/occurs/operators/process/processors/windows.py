@@ -34,6 +34,8 @@ from occurs.operators.process.values import Fault
 SUM, GREATEST, LEAST, COUNT, LAST, MEAN = "sum", "greatest", "least", "count", "last", "mean"
 #: rows of windows that are written out at a time
 BLOCK = 1 << 20
+#: sums of so few items are had sooner without NumPy
+FEW = 32
 _WHAT = {SUM: 0, GREATEST: 1, LEAST: 2}
 
 
@@ -52,16 +54,28 @@ class _Recent(Operator):
         beside = {"number": count_up(state["n"].upto(call.instances), x)}
         if "time" in self.beside:
             beside["time"] = call.time(x.step)
-        new = np.ones(len(x), np.bool_)
-        items = x.with_ends(NO_ENDS)
-        if len(kept.items):
-            new = np.concatenate([np.zeros(len(kept.items), np.bool_), new])
+        items, old = x.with_ends(NO_ENDS), len(kept)
+        if old:
+            extra = kept.extra
             items = Items.join([kept.items, items])
-            beside = {n: np.concatenate([kept.extra[n], v]) for n, v in beside.items()}
-        return SortedItems(items, beside, new)
+            beside = {n: np.concatenate([extra[n], v]) for n, v in beside.items()}
+        return SortedItems(items, beside, old)
 
-    def keep(self, state: State, rows: SortedItems, keep: np.ndarray, ends: Ends) -> None:
-        """Keep these rows of every trace that goes on."""
+    def keep(self, state: State, rows: SortedItems, keep: np.ndarray | int, ends: Ends) -> None:
+        """Keep these rows of every trace that goes on: those that are true, or of one trace those from there on."""
+        if isinstance(keep, int):
+            if len(ends):
+                keep = len(rows.items)
+            size = len(rows.items)
+            first = min(max(keep, 0), size)
+            kept, beside = rows.items, rows.beside
+            if size <= FEW:
+                kept, beside = kept.part(first, size), {n: beside[n][first:] for n in self.beside}
+            else:  # few are kept, as a rule: not with all that there was
+                kept = kept.take(np.arange(first, size))
+                beside = {n: beside[n][first:].copy() for n in self.beside}
+            state["kept"].put(kept, **beside)
+            return
         if len(ends):
             keep &= ~np.isin(rows.items.codes, ends.code)
         kept = rows.items.filter(keep).with_ends(NO_ENDS)
@@ -88,6 +102,11 @@ class Window(_Recent):
         if len(fronts.values) > 1:
             value = Rec({str(k): v for k, v in enumerate(fronts.values)}, len(fronts))
         rows = self.rows(state, fronts.items(value), call)
+        if isinstance(self.p.width, int) and fronts.code is None and self.short in (SUM, MEAN):
+            made = self._sums_of_one(rows, self.p.width)
+            if made is not None:
+                self.keep(state, rows, len(rows.items) - self.p.width + 1, fronts.ends)
+                return [made.with_ends(fronts.ends)]
         if isinstance(self.p.width, int):
             low = np.arange(len(rows.items)) - self.p.width + 1
             full, keep = rows.new & (low >= rows.first), rows.newest(self.p.width - 1)
@@ -135,6 +154,34 @@ class Window(_Recent):
         else:
             kernels.range_extremes(filled, low, self.short == GREATEST, out)
         return self._with_known(out, valid, low)
+
+    def _sums_of_one(self, rows: SortedItems, width: int) -> Items | None:
+        """Sums, or means, of all windows of ints of one trace; None if there are nulls or others, or one might not
+        fit."""
+        found, items = numbers(rows.items.value), rows.items
+        if found is None or found[1] is not None or found[0].dtype != np.int64:
+            return None
+        v, first = found[0], max(rows.old, width - 1)
+        if first >= len(v):
+            return Items.none()
+        if len(v) <= FEW:
+            plain = v.tolist()
+            most = max(map(abs, plain))
+            sums = [sum(plain[i - width + 1 : i + 1]) for i in range(first, len(v))]
+        else:
+            most = max(abs(int(v.max())), abs(int(v.min())))
+        if most * width >= 2**62:
+            return None
+        if len(v) <= FEW:
+            out = np.array(sums, np.int64)
+        else:
+            sum_ = np.cumsum(v)
+            out = sum_[first:].copy()
+            # the first window has nothing before it
+            skip = int(first == width - 1)
+            out[skip:] -= sum_[first - width + skip : len(v) - width]
+        value = of_numpy(out if self.short == SUM else out / width)
+        return items.at(slice(first, len(v)), value)
 
     def _prefix_sums(self, v: np.ndarray, valid: np.ndarray | None, low: np.ndarray) -> Col | None:
         """Differences of running sums of ints; None if one might not fit."""
@@ -214,17 +261,26 @@ def short_way(inner: Inner) -> str | None:
 
 
 class SortedItems:
-    """Items sorted by trace: those that were kept and the ``new`` ones, and what is kept ``beside`` them."""
+    """Items sorted by trace: the ``old`` ones, which were kept, and the new ones, and what is kept ``beside`` them."""
 
-    def __init__(self, items: Items, beside: dict[str, np.ndarray], new: np.ndarray) -> None:
+    def __init__(self, items: Items, beside: dict[str, np.ndarray], old: int) -> None:
+        self.old = old
+        self._order: np.ndarray | None = None
         if items.code is not None:
-            order = np.argsort(items.code, kind="stable")
-            items, new = items.take(order), new[order]
+            self._order = order = np.argsort(items.code, kind="stable")
+            items = items.take(order)
             beside = {n: v[order] for n, v in beside.items()}
-            self.first = first_rows(items.codes)
-        else:
-            self.first = np.zeros(len(items), np.int64)
-        self.items, self.beside, self.new = items, beside, new
+        self.items, self.beside = items, beside
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """The row at which the trace of each begins."""
+        return np.zeros(len(self.items), np.int64) if self._order is None else first_rows(self.items.codes)
+
+    @cached_property
+    def new(self) -> np.ndarray:
+        """Booleans: those that were not kept."""
+        return (np.arange(len(self.items)) if self._order is None else self._order) >= self.old
 
     @cached_property
     def last(self) -> np.ndarray:

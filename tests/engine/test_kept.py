@@ -1,0 +1,52 @@
+"""What a call of an engine does again for the rows that it has kept: it encodes, judges and sorts new rows only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import occurs
+
+RULES = """
+event A(K: int, L: string, V: int) event B(K: int, L: string, V: int)
+define Last(K, V) from B(K = $k) and last A(K = $k, V > 45) within 100 h from B where K = $k, V = A.V
+define Both(V) from B(K = $k, L = $l) and each A(K = $k, L = $l, V > 90) within 2 s from B where V = A.V
+define Mean(K, M) from B(K = $k, V > 95) where K = $k, M = AVG(A(K = $k).V) within 5 s from B
+"""
+
+
+def table(rng: np.random.Generator, first: int, n: int) -> pa.Table:
+    keys = rng.integers(0, 500, n)
+    return pa.table({
+        "type": rng.choice(["A", "B"], n), "time": np.arange(first, first + n), "K": keys,
+        "L": [f"l{k % 7}" for k in keys], "V": rng.integers(0, 100, n),
+    })  # fmt: skip
+
+
+def test_values_encoded_per_call_do_not_depend_on_the_rows_kept() -> None:
+    encoded = []
+    for kept in (2_000, 60_000):
+        rng = np.random.default_rng(2)
+        live = occurs.parse(RULES).live(time_unit="ms")
+        live.push_many(table(rng, 0, kept))
+        live.push_many(table(rng, kept, 1_000))
+        assert live._engine.state.rows() > kept / 3
+        live.push_many(table(rng, kept + 1_000, 1_000))
+        encoded.append(live._engine.codes.cells)
+    assert encoded[0] == encoded[1] > 0
+
+
+@pytest.mark.parametrize("size", [1, 37, 400])
+def test_answer_is_that_of_one_call(size: int) -> None:
+    """Rows leave the past while others come; groups grow, shrink, begin and end."""
+    rng = np.random.default_rng(size)
+    whole = table(rng, 0, 6_000 if size > 1 else 900)
+    rules = RULES.replace("100 h", "700 ms").replace("2 s", "300 ms").replace("5 s", "400 ms")
+    program = occurs.parse(rules)
+    live = program.live(time_unit="ms")
+    found = [row for at in range(0, len(whole), size) for row in live.push_many(whole.slice(at, size))] + live.close()
+    wanted = program.detect(whole, time_unit="ms")
+    rows = [{"type": t, **row} for t in wanted for row in wanted[t].to_pylist()]
+    assert sorted(map(str, found)) == sorted(map(str, rows))
+    assert len(found) > 20
