@@ -34,11 +34,12 @@ MAY_IMPORT = {
     "checked": "errors model operators languages connect plan options",
     "hosts": "errors progress kernel model expr operators connect plan engine plot notebook options checked",
     "verify": "errors model languages nets hosts checked",
+    "explain": "errors model expr operators languages connect plan plot options checked hosts",
     "program": (
-        "errors progress model operators languages connect plan engine notebook options checked hosts verify"
+        "errors progress model operators languages connect plan engine notebook options checked hosts verify explain"
     ),
     "pipes": "errors model expr operators languages checked program",
-    "occurs": "errors connect notebook hosts program",
+    "occurs": "errors connect notebook hosts explain program",
     "testing": "errors model operators languages",
     "services": (
         "errors model expr operators nets languages connect plan options checked verify program occurs pipes"
@@ -47,8 +48,8 @@ MAY_IMPORT = {
     "watch": "errors model expr operators languages connect engine checked",
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
-        "errors progress kernel model expr languages nets connect plan plot options checked hosts verify program occurs"
-        " watch follow services studio"
+        "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
+        " program occurs watch follow services studio"
     ),
 }
 #: modules beside the folders that are one row of the table

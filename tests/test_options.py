@@ -52,4 +52,5 @@ def test_a_program_shows_few_members():
     shown = {n for n in dir(program) if not n.startswith("_")}
     assert shown == {
         "problems", "outline", "declared", "check", "detect", "live", "stream", "explain", "verify", "checked",
+            "why", "why_not",
     }  # fmt: skip

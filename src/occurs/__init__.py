@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         UnknownTypeProblem,
         UsageProblem,
     )
+    from occurs.explain.why import Why
+    from occurs.explain.whynot import Clause, Reason, WhyNot
     from occurs.hosts.detections import Detections
     from occurs.hosts.live import Live
     from occurs.loading import load, parse
@@ -30,6 +32,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CheckpointProblem",
+    "Clause",
     "ConnectionProblem",
     "DefinitionProblem",
     "Detections",
@@ -39,10 +42,13 @@ __all__ = [
     "OccursError",
     "Problem",
     "Program",
+    "Reason",
     "ResourceProblem",
     "SyntaxProblem",
     "UnknownTypeProblem",
     "UsageProblem",
+    "Why",
+    "WhyNot",
     "__version__",
     "changes",
     "load",
@@ -50,9 +56,13 @@ __all__ = [
 ]
 
 _WHERE = {
+    "Clause": "occurs.explain.whynot",
     "Detections": "occurs.hosts.detections",
     "Live": "occurs.hosts.live",
     "Program": "occurs.program",
+    "Reason": "occurs.explain.whynot",
+    "Why": "occurs.explain.why",
+    "WhyNot": "occurs.explain.whynot",
     "changes": "occurs.connect.debezium",
     "load": "occurs.loading",
     "parse": "occurs.loading",

@@ -42,6 +42,7 @@ class CheckedProgram:
 
     Attributes:
         problems: The warnings and notices of the rules.
+        texts: The texts as (text, file name, language).
     """
 
     def __init__(
@@ -52,6 +53,8 @@ class CheckedProgram:
         free variables that a temporal trigger may have (64).  ``folders``: of texts that are files, by their names:
         there the rules may read further files."""
         self._folders = dict(folders or {})
+        #: the texts as (text, file name, language); none of a program that was composed without text
+        self.texts: list[tuple[str, str | None, str]] = [] if isinstance(texts, Read) else list(texts)
         self._read = texts if isinstance(texts, Read) else Read.of(texts)
         self._max_formula = MAX_FORMULA if max_formula is None else max_formula
         self._unbound = self._read.check(Known(max_formula=self._max_formula))
@@ -336,6 +339,15 @@ class CheckedProgram:
             )
             for name, file in files.items()
         ]  # fmt: skip
+
+    def defined_schema(self, type: str) -> Schema | None:
+        """The schema of a type that a definition makes, as far as the texts alone say; None if there is none."""
+        return self._unbound.schemas.get(type) if type in self._unbound.defined else None
+
+    @property
+    def folders(self) -> Mapping[str, Path]:
+        """The folders of texts that are files, by their names."""
+        return self._folders
 
     @property
     def owned(self) -> frozenset[str]:

@@ -36,6 +36,8 @@ from occurs.progress import Told
 
 if TYPE_CHECKING:
     from occurs.checked_texts import Read
+    from occurs.explain.why import Why
+    from occurs.explain.whynot import WhyNot
     from occurs.explanation import Explanation
 
 #: a kind of table
@@ -364,6 +366,105 @@ class Program:
             return Explanation.of(program.plan(source.schemas, source.kind))
         history = program.history(events, input_options)
         return Explanation.of(program.plan(history.schemas, history.kind))
+
+    def why(
+        self, row: Any, events: Any, *, between: Any = None, max_rows: int = 100_000, **input: Any
+    ) -> Why:  # fmt: skip
+        """Explain why a detection exists: its derivation down to the events, with everything that was checked.
+
+        Args:
+            row: A row of the detections (a mapping, a Series, a Row), or its label, 32 hexadecimal digits.
+            events: The events in which it was detected, as for :meth:`detect`.
+            between: The time of the detection, which limits the events that are read.
+            max_rows: The maximum number of events that are read into this process.
+            input: The options of :meth:`detect` that describe the input, such as ``time_unit``.
+
+        Returns:
+            The answer, see :class:`occurs.Why`.
+
+        Raises:
+            UsageProblem: If the row is not detected in these events (``unknown-row``), or an option is invalid.
+            LimitProblem: If more than ``max_rows`` events are needed.
+            DefinitionProblem: If the rules do not fit the columns of the events.
+            InputProblem: If a column is missing or rows are unreadable.
+
+        Examples:
+            >>> import occurs, pyarrow as pa
+            >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+            >>> events = pa.table({"type": ["Temp"], "time": [60], "Value": [50]})
+            >>> print(program.why({"type": "Hot", "time": 60, "v": 50}, events, time_unit="s"))
+            Hot  60  v = 50
+              Temp  60  Value = 50
+              ✓ Temp.Value = 50 > 45
+        """
+        from occurs.explain.input import Input
+        from occurs.explain.why import why
+
+        adjusted, given = Input.of(self.checked, events, input)
+        return why(adjusted, row, given, between=between, max_rows=max_rows)
+
+    def why_not(
+        self,
+        type: str,
+        /,
+        events: Any,
+        *,
+        where: Mapping[str, Any] | None = None,
+        between: Any = None,
+        edits: int = 2,
+        limit: int = 10,
+        late: Any = None,
+        reach: Any = None,
+        max_rows: int = 100_000,
+        max_variants: int = 20_000,
+        **input: Any,
+    ) -> WhyNot:
+        """Explain why an expected detection does not exist: the smallest repairs of the rules that detect it.
+
+        Each reason is a set of clauses of the rules, with the values that they met and needed, and a repaired program
+        that was run and detects the row.
+
+        Args:
+            type: The type of the detection, by position (the keyword ``type`` names the column, as in :meth:`detect`).
+            events: Events as for :meth:`detect`.
+            where: The values of attributes that the detection should have.  None as a value means null.
+            between: The time of the detection: an instant, or a pair of instants, both included, as ISO 8601 text,
+                datetime or ticks.  None: any time.
+            edits: The maximum number of clauses of a reason, from 1 to 4.
+            limit: The maximum number of reasons.
+            late: Rows that arrived too late (``found.late`` of a stream), which a reason may let in.
+            reach: How far before ``between`` events are read, a duration.  None: as far as ``max_rows`` allows.
+            max_rows: The maximum number of events that are read into this process.
+            max_variants: The maximum number of relaxed programs that are tried.
+            input: The options of :meth:`detect` that describe the input, such as ``time_unit``.
+
+        Returns:
+            The answer, see :class:`occurs.WhyNot`.
+
+        Raises:
+            UsageProblem: If the type, an attribute or an option is invalid, or ``events`` is a stream.
+            LimitProblem: If the question needs more than ``max_rows`` events.
+            DefinitionProblem: If the rules do not fit the columns of the events.
+            InputProblem: If a column is missing or rows are unreadable.
+
+        Examples:
+            >>> import occurs, pyarrow as pa
+            >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+            >>> events = pa.table({"type": ["Temp"], "time": [60], "Value": [44]})
+            >>> reason = program.why_not("Hot", events, time_unit="s").reasons[0]
+            >>> reason.clauses[0].repair
+            'Value >= 44'
+            >>> reason.program.detect(events, time_unit="s")["Hot"].to_pylist()
+            [{'type': 'Hot', 'time': 60, 'v': 44}]
+        """
+        from occurs.explain.input import Input
+        from occurs.explain.whynot import why_not
+
+        adjusted, given = Input.of(self.checked, events, input)
+        return why_not(
+            adjusted, type, given, where=where, between=between, edits=edits, limit=limit, late=late, reach=reach,
+            max_rows=max_rows, max_variants=max_variants, build=self.__class__,
+        )  # fmt: skip
 
     def verify(
         self,

@@ -23,12 +23,13 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         import occurs.cli as package
 
-        return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+        modules = (m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+        return sorted(name.replace("_", "-") for name in modules)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
-        found = importlib.import_module(f"occurs.cli.{name}").command
+        found = importlib.import_module(f"occurs.cli.{name.replace('-', '_')}").command
         return found if isinstance(found, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -74,7 +75,7 @@ class Commands(click.Group):
 
 def _docstring(name: str) -> str:
     """The docstring of a command, from the compiled code of its module, which does not run."""
-    where = f"{__package__}.{name}"
+    where = f"{__package__}.{name.replace('-', '_')}"
     found = find_spec(where)
     code = None if found is None or not isinstance(found.loader, InspectLoader) else found.loader.get_code(where)
     made = [] if code is None else [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == "command"]

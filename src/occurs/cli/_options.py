@@ -83,8 +83,10 @@ _STREAM = (
 )
 
 
-def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decorated]:
+def inputs(*, required: bool, live: bool = False, typed: bool = True) -> Callable[[Decorated], Decorated]:
     """Input and clock options, of a history or of what is ``live``; they arrive as one :class:`Input` called ``given``.
+
+    ``typed``: ``--type`` names the type of events; otherwise the command has its own option of this name.
 
     What is live runs on Spark, and says for itself whether it ends if nothing is said (``ended`` is None).
     """
@@ -92,7 +94,11 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
     ends = "Stop at the end of the input that is available now, or wait for more.  [default: --ended only for FILE]"
     options: list[Callable[[Decorated], Decorated]] = [
         click.option("--events", "-e", multiple=True, required=False, metavar=metavar, help=text),
-        click.option("--type", metavar="TYPE", help="Event type of --events that are given without TYPE=."),
+        *(
+            [click.option("--type", metavar="TYPE", help="Event type of --events that are given without TYPE=.")]
+            if typed
+            else []
+        ),
         click.option(
             "--format", type=click.Choice(["csv", "jsonl", "json", "parquet"]),
             help="Format of --events; overrides the suffix.",
@@ -121,6 +127,8 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
             names = Input.__dataclass_fields__
             if live:
                 arguments["host"] = "spark"
+            own = {} if typed else {"type": arguments.pop("type", None)}
+            arguments |= {} if typed else {"type": None}
             if "rules" in arguments:
                 arguments["rules"], more = _sorted_out(arguments["rules"])
                 arguments["events"] += more
@@ -128,9 +136,9 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
                 raise click.UsageError("Missing option '--events' / '-e'.")
             given = Input(**{n: arguments.pop(n) for n in names})
             if given.type is not None:
-                typed = (text if split_type(text)[0] else f"{given.type}={text}" for text in given.events)
-                given = replace(given, events=tuple(typed))
-            return command(given=given, **arguments)
+                named = (text if split_type(text)[0] else f"{given.type}={text}" for text in given.events)
+                given = replace(given, events=tuple(named))
+            return command(given=given, **own, **arguments)
 
         call.__name__, call.__doc__ = command.__name__, command.__doc__
         call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]

@@ -432,7 +432,9 @@ class Finder:
         mask, keep, name, left = self._constraints(rows, source)
         if masked and keep is not None and DENSE * np.count_nonzero(keep) >= len(keep):
             # one index for all rules that read this type by these keys
-            mask, keep, name = keep[None, :], None, None
+            # it has a row for every rule, since matches look theirs up by the number of their rule
+            n_rules = len(self.pattern.rules)
+            mask, keep, name = np.ascontiguousarray(np.broadcast_to(keep, (n_rules, len(keep)))), None, None
         low, high = self._bounds(matches, interval)
         if open_low:
             low = low + 1

@@ -1,0 +1,1 @@
+"""Why a detection exists, and why an expected one does not (why.md)."""

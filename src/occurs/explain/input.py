@@ -1,0 +1,385 @@
+"""The events of a question: read once, cut to the slice that can matter, and with rows added (why.md, section 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.checked_program import CheckedProgram
+from occurs.connect.tables import kind_of, like, sources_of, to_arrow
+from occurs.errors import LimitProblem, UsageProblem, did_you_mean
+from occurs.explain.question import Question
+from occurs.explain.words import json_time, when
+from occurs.model.history import History, InputOptions, Source
+from occurs.model.ticks import duration
+from occurs.model.time import TimeKind
+from occurs.options import OPTIONS, among, named, sample_of
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """The rows that a question looks at.
+
+    ``clock``: of the whole input.  ``outside``: the history without ``start`` and ``until``, if these were given.
+    ``complete``: whether no row that may matter was cut.
+    """
+
+    history: History
+    clock: tuple[int, int] | None
+    outside: History | None = None
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+    def again(self, program: CheckedProgram, history: History, added: Mapping[str, pa.Table]) -> History:
+        """A history with rows added."""
+        if not added:
+            return history
+        tables = dict(history.tables)
+        for type, more in added.items():
+            before = tables.get(type)
+            tables[type] = more if before is None else pa.concat_tables([before, more], promote_options="permissive")
+        return replace(history, tables=tables)
+
+
+@dataclass(frozen=True)
+class Input:
+    """Events with the options of :meth:`occurs.Program.detect` that describe them.
+
+    ``sample``: a table of the kind that answers have, None for sources of files.  ``keywords``: the options as given.
+    """
+
+    events: Any
+    sample: Any
+    options: InputOptions
+    zone: str
+    ended: bool
+    facts: Any
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, program: CheckedProgram, events: Any, keywords: Mapping[str, Any]) -> tuple[CheckedProgram, Input]:
+        """From the arguments of ``why`` and ``why_not``; also the program as the options adjust it.
+
+        Raises UsageProblem for an option that is not one of the input, and for a stream.
+        """
+        known = [o.name for o in OPTIONS if o.of in ("input", "rules")] + ["ended", "max_instances"]
+        for name in keywords:
+            if name not in known:
+                raise UsageProblem.of(
+                    "bad-option", f"unknown option `{name}`", hint=did_you_mean(name, known, "options")
+                )
+        given = among(keywords, "input")
+        rules = among(keywords, "rules")
+        if "max_instances" in keywords:
+            rules["max_instances"] = keywords["max_instances"]
+        adjusted = program.adjusted(**rules)
+        events = named(events, program.assigned)
+        sample = sample_of(events)
+        if sample is not None and kind_of(sample) == "spark":
+            program.require("spark")
+            if sample.isStreaming:
+                hint = (
+                    "the state of a stream does not explain its past: pass the range of its source as a batch table, "
+                )
+                hint += "late= the rows of --late, and until= the frontier that was reached"
+                raise UsageProblem.of("bad-option", "a streaming DataFrame cannot be explained", hint=hint)
+        ended = keywords.get("ended", True)
+        if not isinstance(ended, bool):
+            raise UsageProblem.of("bad-option", f"ended must be True or False, not {ended!r}")
+        made = cls(events, sample, InputOptions(**given), keywords.get("zone", "UTC"), ended, keywords.get("facts"),
+                   dict(keywords))  # fmt: skip
+        return adjusted, made
+
+    @property
+    def cut(self) -> bool:
+        """Whether a start or an end of the clock was given."""
+        return self.options.start is not None or self.options.until is not None
+
+    def _here(self, program: CheckedProgram) -> tuple[Any, InputOptions]:
+        """The events in this process, and the options to read them with.
+
+        On Spark only the rows of the types that are read are collected; the clock is that of all rows.
+        """
+        if self.sample is None or kind_of(self.sample) != "spark":
+            return self.events, self.options
+        column = self.options.type
+        if isinstance(self.events, Mapping):
+            return {t: to_arrow(frame) for t, frame in self.events.items()}, self.options
+        frame, times = self.events, _times_on_spark(self.events, self.options)
+        if column is None or column not in frame.columns or program.reads_all or times is None:
+            return to_arrow(frame), self.options
+        from pyspark.sql import functions as F
+
+        types = sorted({*program.reads, *(str(i) for i in program.assigned)})
+        table = to_arrow(frame.where(F.col(column).cast("string").isin(types)))
+        start = times[0] if self.options.start is None else self.options.start
+        until = times[1] if self.options.until is None else self.options.until
+        return table, replace(self.options, start=start, until=until)
+
+    def history(
+        self, program: CheckedProgram, type: str, between: Any, *, reach: Any = None, max_rows: int = 100_000,
+        where: Any = None,
+    ) -> Sliced:  # fmt: skip
+        """The slice that a question about a type looks at.  Raises LimitProblem if it is too large."""
+        events, options = self._here(program)
+        history = program.history(events, options)
+        clock, notes, complete = history.clock, [], True
+        bad = history.counts.get("bad", 0)
+        if bad:
+            why = ", ".join(f"{n}: {c}" for n, c in sorted(history.counts.items()) if n.startswith("bad: "))
+            notes.append(f"{bad} unreadable rows were skipped and not searched ({why})")
+        outside = None
+        if self.cut:
+            outside = program.history(events, replace(self.options, start=None, until=None))
+        total = sum(map(len, history.tables.values()))
+        if total > max_rows or reach is not None:
+            first, last = _ends(between, history, type)
+            history, more, complete = _cut(program, history, type, first, last, reach, max_rows, where)
+            notes += more
+        return Sliced(history, clock, outside, complete, tuple(notes))
+
+    # -- late rows, added rows ---------------------------------------------------------------------------------------
+    def late_rows(self, program: CheckedProgram, late: Any, types: Collection[str]) -> Iterator[tuple[str, pa.Table]]:
+        """The late rows of some types, one by one, as rows of a history."""
+        if late is None:
+            return
+        given = sources_of(named(late, program.assigned))
+        history = program.history(given, replace(self.options, start=None, until=None))
+        for type in sorted(types & history.tables.keys()):
+            table = history.tables[type]
+            names = [n for n in table.column_names if n != "label"]
+            for i in range(len(table)):
+                yield type, table.slice(i, 1).select(names)
+
+    def with_rows(self, added: Mapping[str, pa.Table]) -> Any:
+        """The events as given, with more rows (tables of a history, by type)."""
+        events = self.events
+        for type, table in added.items():
+            for row in table.to_pylist():
+                events = self._with_row(events, type, row)
+        return events
+
+    def _with_row(self, events: Any, type: str, row: Mapping[str, Any]) -> Any:
+        if isinstance(events, Mapping):
+            key = type if type in events or None not in events else None
+            table = events.get(key)
+            if table is None:
+                made = pa.table({n: [v] for n, v in self._named(row, None, type).items()})
+                return {**events, type: made if self.sample is None else _like(self.sample, made)}
+            return {**events, key: self._appended(table, key, type, row)}
+        if isinstance(events, list | tuple):
+            return self._in_sources(list(events), type, row)
+        return self._appended(events, None, type, row)
+
+    def _in_sources(self, sources: list[Any], type: str, row: Mapping[str, Any]) -> list[Any]:
+        kind = _kind_of_time(sources, self.options)
+        made = self._named(row, kind, type)
+        typed = {k: v for k, v in made.items() if k != self.options.type}
+        return [*sources, Source(pa.table({n: [v] for n, v in typed.items()}), type)]
+
+    def _named(self, row: Mapping[str, Any], of: pa.DataType | None, type: str) -> dict[str, Any]:
+        """A row under the names of the columns of the input."""
+        o = self.options
+        names = {"time": o.time, "end": o.end, "sequence": o.sequence, "label": o.label}
+        out: dict[str, Any] = {} if o.type is None else {o.type: type}
+        for name, value in row.items():
+            target = names.get(name, name)
+            if target is not None:
+                out[target] = _timed(value, of) if name in ("time", "end") else value
+        return out
+
+    def _appended(self, table: Any, key: str | None, type: str, row: Mapping[str, Any]) -> Any:
+        spark = kind_of(table) == "spark"
+        arrow = to_arrow(table.limit(1)) if spark else to_arrow(table)
+        of = arrow.schema.field(self.options.time).type
+        values = self._named(row, of, type)
+        if key is not None:
+            values.pop(self.options.type or "", None)
+        columns = {}
+        for f in arrow.schema:
+            value = values.get(f.name)
+            columns[f.name] = _cell(value, f.type)
+        more = pa.table(columns)
+        if spark:
+            return table.unionByName(_like(table, more))
+        whole = pa.concat_tables([arrow, more], promote_options="permissive")
+        return like(table, whole)
+
+
+def _times_on_spark(frame: Any, options: InputOptions) -> tuple[Any, Any] | None:
+    """The first and the last time of the rows of a DataFrame, as options name them; None: they are not plain times."""
+    from pyspark.sql import functions as F
+
+    kinds = dict(frame.dtypes)
+    names = [n for n in (options.time, options.end) if n is not None and n in kinds]
+    if options.time not in names or options.time_format is not None:
+        return None
+    if any(kinds[n] not in ("timestamp", "timestamp_ntz", "bigint", "int", "smallint", "tinyint") for n in names):
+        return None
+    stamps = kinds[options.time].startswith("timestamp")
+    micros = [F.unix_micros(F.col(n).cast("timestamp")) if stamps else F.col(n).cast("long") for n in names]
+    found = frame.agg(F.min(micros[0]).alias("a"), *(F.max(m).alias(f"b{i}") for i, m in enumerate(micros))).first()
+    if found is None or found["a"] is None:
+        return None
+    ends = [found[f"b{i}"] for i in range(len(micros)) if found[f"b{i}"] is not None]
+    first, last = int(found["a"]), int(max(ends))
+    return (when(first, TimeKind()), when(last, TimeKind())) if stamps else (first, last)
+
+
+def _like(sample: Any, table: pa.Table) -> Any:
+    if kind_of(sample) != "spark":
+        return like(sample, table)
+    session = sample.sparkSession
+    try:
+        return session.createDataFrame(table)
+    except TypeError:
+        return session.createDataFrame(table.to_pandas())
+
+
+def _timed(value: Any, of: pa.DataType | None) -> Any:
+    """Ticks as a value of a time column."""
+    if value is None or of is None:
+        return value
+    if pa.types.is_timestamp(of):
+        return pa.scalar(value, pa.int64()).cast(pa.timestamp("us", tz="UTC")).cast(of).as_py()
+    if pa.types.is_date(of):
+        return pa.scalar(value, pa.int64()).cast(pa.timestamp("us")).cast(of).as_py()
+    if pa.types.is_string(of) or pa.types.is_large_string(of):
+        return json_time(value, TimeKind())
+    return value
+
+
+def _kind_of_time(sources: Sequence[Any], options: InputOptions) -> pa.DataType | None:
+    for source in sources:
+        if isinstance(source, Source) and options.time in source.table.column_names:
+            return source.table.schema.field(options.time).type
+    return None
+
+
+def without_because(table: pa.Table) -> pa.Table:
+    """Rows as `detect` returns them, without labels and constituents."""
+    return table.drop_columns([n for n in ("label", "because") if n in table.column_names])
+
+
+# -- the slice ---------------------------------------------------------------------------------------------------------
+def _ends(between: Any, history: History, type: str) -> tuple[int, int]:
+    from occurs.model.types import Schema
+
+    found = Question.of(type, None, between, Schema(), history.kind, history.clock)
+    return found.first, found.last
+
+
+def _cut(
+    program: CheckedProgram, history: History, type: str, first: int, last: int, reach: Any, max_rows: int, where: Any
+) -> tuple[History, list[str], bool]:
+    """The rows up to ``last`` that are near enough; what is to be said of it; whether nothing else can matter."""
+    from occurs.explain.world import World
+
+    world = World(program, history, type)
+    notes: list[str] = []
+    complete = True
+    clock = history.clock
+    assert clock is not None
+    tables = {t: table for t, table in history.tables.items() if t in world.inputs}
+    languages = {r.language for r in world.closure}
+    if languages <= {"tesla", "epl"}:  # nothing later decides
+        tables = {t: table.filter(pc.less_equal(table["time"], last)) for t, table in tables.items()}
+    if sum(map(len, tables.values())) > max_rows:
+        keyed = _keyed(program, history, world, where)
+        if keyed:
+            for t, (name, value) in keyed.items():
+                if t in tables:
+                    test = pc.is_null(tables[t][name]) if value is None else pc.equal(tables[t][name], value)
+                    tables[t] = tables[t].filter(test)
+            complete = False
+            names = ", ".join(sorted({n for n, _ in keyed.values()}))
+            notes.append(f"only rows with the asked {names} were read, so clauses that equate {names} were not relaxed")
+    path = _path(world)
+    low = clock[0]
+    if reach is not None:
+        low = max(low, first - int(duration(reach, history.kind, "reach")))
+    else:
+        times = pa.chunked_array([c for table in tables.values() for c in table["time"].chunks], pa.int64())
+        if len(times) > max_rows:
+            if path is None:
+                text = f"the question needs {len(times)} rows, and at most {max_rows} are read (max_rows)"
+                hint = "a definition can look back without a bound: raise max_rows, or set start"
+                raise LimitProblem.of("too-many-rows", text, hint=hint)
+            ordered = sorted(times.to_pylist())
+            low = min(ordered[-max_rows], first - 2 * path)
+    if low > clock[0]:
+        tables = {t: table.filter(_after(table, low)) for t, table in tables.items()}
+        kept = sum(map(len, tables.values()))
+        if kept > max_rows:
+            text = f"the question needs {kept} rows, and at most {max_rows} are read (max_rows)"
+            raise LimitProblem.of("too-many-rows", text, hint="raise max_rows, or set start")
+        complete = False
+        notes.append("rows long before the asked time were not read (reach, max_rows)")
+        return replace(history, tables=tables, clock=(low, clock[1])), notes, complete
+    return replace(history, tables=tables), notes, complete
+
+
+def _after(table: pa.Table, low: int) -> pa.ChunkedArray:
+    """Which rows are, or still hold, at a tick or later."""
+    if "end" not in table.column_names:
+        return pc.greater_equal(table["time"], low)
+    return pc.fill_null(pc.greater_equal(table["end"], low), True)
+
+
+def _path(world: Any) -> int | None:
+    """The longest path of retentions that lead to the type, in ticks; None: there is no bound."""
+    depth: dict[str, int] = {}
+
+    def back(of: str, path: tuple[str, ...]) -> int | None:
+        if of in path:
+            return None
+        if of not in depth:
+            most = 0
+            for rule in world.makers(of):
+                if rule.clauses.reach is None or rule.clauses.consumes:
+                    return None
+                for t in rule.clauses.reads:
+                    below = back(t, (*path, of))
+                    if below is None:
+                        return None
+                    most = max(most, rule.clauses.reach + below)
+            depth[of] = most
+        return depth[of]
+
+    return back(world.type, ())
+
+
+def _keyed(program: CheckedProgram, history: History, world: Any, where: Any) -> dict[str, tuple[str, Any]]:
+    """Per type the attribute that has a value that the question fixes, if that is a partition key."""
+    if not isinstance(where, Mapping):
+        return {}
+    from occurs.plan.keys import common_key
+
+    types = {r.defines for r in world.closure}
+    definitions = [d for d in program.plan(history.schemas, history.kind).definitions if d.output in types]
+    for definition in definitions:
+        if definition.output != world.type:
+            continue
+        key = common_key(definitions)
+        for choice in definition.choices:
+            fixed = [n for n in choice.passes if n in where]
+            own = dict(choice.attributes)
+            if fixed and key and all(t in key for t in own):
+                value = where[fixed[0]]
+                at = next(
+                    (i for i in range(len(next(iter(key.values())))) if all(key[t][i] in own[t] for t in own)), None
+                )
+                if at is not None:
+                    return {t: (names[at], value) for t, names in key.items()}
+    return {}
+
+
+def _cell(value: Any, of: pa.DataType) -> pa.Array:
+    """One value as a column; a column without values takes the type of the value."""
+    if value is None:
+        return pa.nulls(1, of)
+    return pa.array([value]) if pa.types.is_null(of) else pa.array([value]).cast(of)

@@ -1,0 +1,444 @@
+"""The search for reasons: minimal sets of clauses of which some repair works (why.md, sections 4 and 11)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice, product
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.explain.domain import Domain, domain
+from occurs.explain.question import Question, distinct, plain
+from occurs.explain.world import Outcome, Probe, Site, Variant, World
+from occurs.languages.kit.clauses import WEIGHTS, Edit
+
+#: variants of one run, and rows of their inputs that are copied for it
+BATCH, COPIED = 400, 2_000_000
+#: of so many different values the sums and differences are tried, where a condition compares an expression
+PAIRED = 30
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A repair: an edit per clause of a set (None: of the input), and the row that is added."""
+
+    edits: tuple[Edit | None, ...]
+    row: int | None = None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A set of clauses and the repair that works."""
+
+    sites: tuple[Site, ...]
+    proposal: Proposal
+    domain: Domain | None = None
+
+    @property
+    def cost(self) -> int:
+        """How many clauses it relaxes."""
+        return len(self.sites)
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Its place among all reasons."""
+        weight = sum(WEIGHTS[s.kind] for s in self.sites)
+        return self.cost, weight, tuple(s.place for s in self.sites)
+
+
+@dataclass
+class Found:
+    """What a search has found; ``complete``: nothing was left untried."""
+
+    solutions: list[Solution] = field(default_factory=list)
+    complete: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
+class Search:
+    """A search over the sets of ``sites``.
+
+    ``world_of``: the world in which clauses of the input are relaxed, such as one in which the input has ended.
+    """
+
+    def __init__(
+        self, world: World, question: Question, sites: Sequence[Site], *, edits: int, limit: int, max_variants: int,
+        world_of: Any,
+    ) -> None:  # fmt: skip
+        self.world, self.question, self.sites = world, question, sites
+        self.edits, self.limit, self.max_variants, self.world_of = edits, limit, max_variants, world_of
+        self.domains: dict[str, Domain] = {}
+        self.found = Found()
+        self.cone = {r.number for r in world.cone}
+        self.top = {r.number for r in world.makers(question.type)}
+        self.bounded = all(r.clauses.loosened is not None for r in world.cone)
+        self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
+        self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
+        self.used = 0
+        self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
+
+    # -- the sets ----------------------------------------------------------------------------------------------------
+    def run(self) -> Found:
+        """Search cost by cost."""
+        found = self.found
+        for cost in range(1, self.edits + 1):
+            if len(found.solutions) >= self.limit:
+                break
+            sets = list(self._sets(cost))
+            solved = self._cost(sets)
+            if solved is None:
+                found.complete = False
+                found.notes.append(
+                    f"the search stopped after {self.max_variants} relaxed copies: "
+                    f"sets of {cost} clause{'s' * (cost > 1)} were not all tried"
+                )
+                break
+            found.solutions += solved
+        found.solutions.sort(key=lambda s: s.order)
+        del found.solutions[self.limit :]
+        return found
+
+    def _sets(self, cost: int) -> Iterator[tuple[Site, ...]]:
+        before = [frozenset(id(s) for s in f.sites) for f in self.found.solutions]
+        for chosen in combinations(self.sites, cost):
+            adding = sum(s.kind == "missing" for s in chosen)
+            if adding > 1 or (adding and cost > 1 and before):
+                continue
+            ids = {id(s) for s in chosen}
+            if not any(b <= ids for b in before):
+                yield chosen
+
+    def _cost(self, sets: Sequence[tuple[Site, ...]]) -> list[Solution] | None:
+        """The sets that work; None if there are too many variants."""
+        proposed: list[tuple[tuple[Site, ...], Iterator[Proposal]]] = []
+        for part in _parts(sets, self._size):
+            more = self._proposals(part)
+            if more is None:
+                return None
+            proposed += more
+        solved: dict[int, Solution] = {}
+        width = 2
+        waiting = dict(enumerate(proposed))
+        while waiting:
+            tries: list[tuple[int, Proposal]] = []
+            for number, (_, proposals) in [*waiting.items()]:
+                taken = list(islice(proposals, width))
+                if not taken:
+                    del waiting[number]
+                tries += [(number, p) for p in taken]
+            for part in _parts(tries, lambda t: self._size(proposed[t[0]][0])):
+                part = [t for t in part if t[0] not in solved]
+                if not self._may(len(part)):
+                    return None
+                for (number, proposal), works in zip(part, self._test([(proposed[n][0], p) for n, p in part])):
+                    if works and number not in solved:
+                        sites = proposed[number][0]
+                        solved[number] = Solution(sites, proposal, self._domain_of(sites))
+                        waiting.pop(number, None)
+            width = min(width * 4, BATCH)
+        return list(solved.values())
+
+    def _may(self, more: int) -> bool:
+        self.used += more
+        return self.used <= self.max_variants
+
+    def _size(self, sites: Sequence[Site]) -> int:
+        """Rows that a variant copies."""
+        types = [s.clause.type for s in sites if s.kind in ("missing", "late")]
+        return 1 + sum(len(self.world.history.tables.get(str(t), ())) for t in types)
+
+    # -- trying ------------------------------------------------------------------------------------------------------
+    def variant(self, sites: Sequence[Site], proposal: Proposal) -> Variant:
+        """A repair as a variant."""
+        edits: dict[int, tuple[Edit, ...]] = {}
+        added: dict[str, pa.Table] = {}
+        for site, edit in zip(sites, proposal.edits, strict=True):
+            if site.rule is not None and edit is not None:
+                edits[site.rule.number] = (*edits.get(site.rule.number, ()), edit)
+            elif site.kind == "late":
+                row = site.clause.detail["row"]
+                before = added.get(str(site.clause.type))
+                added[str(site.clause.type)] = (
+                    row if before is None else pa.concat_tables([before, row], promote_options="permissive")
+                )
+        where = self._domain_of(sites)
+        if where is not None and proposal.row is not None:
+            row = where.row(proposal.row)
+            before = added.get(where.type)
+            added[where.type] = row if before is None else pa.concat_tables([before, row], promote_options="permissive")
+        return Variant(edits, added)
+
+    def _test(self, tries: Sequence[tuple[Sequence[Site], Proposal]]) -> list[bool]:
+        out = [False] * len(tries)
+        worlds: dict[int, tuple[World, list[int]]] = {}
+        for i, (sites, _) in enumerate(tries):
+            world = self.world_of(sites)
+            worlds.setdefault(id(world), (world, []))[1].append(i)
+        for world, numbers in worlds.values():
+            found = world.run([self.variant(*tries[i]) for i in numbers])
+            for i, outcome in zip(numbers, found, strict=True):
+                out[i] = outcome is not None and len(self.question.fitting(outcome.table(self.question.type))) > 0
+        return out
+
+    def _domain_of(self, sites: Sequence[Site]) -> Domain | None:
+        type = next((s.clause.type for s in sites if s.kind == "missing"), None)
+        if type is None:
+            return None
+        if type not in self.domains:
+            self.domains[type] = found = domain(self.world, self.question, type, within=self._near(type))
+            if not found.whole:
+                self.found.complete = False
+                self.found.notes.append(
+                    f"of the rows of `{type}` that may be missing only {len(found.table)} were tried"
+                )
+        return self.domains[type]
+
+    def _near(self, type: str) -> tuple[int, int] | None:
+        """The times at which an added row can matter; None: all."""
+        world = self.world
+        if any(r.clauses.reach is None or r.clauses.consumes for r in world.closure):
+            return None
+        depth: dict[str, int] = {}
+
+        def back(of: str, path: tuple[str, ...]) -> int:
+            if of not in depth:
+                rules = world.makers(of)
+                if of in path:
+                    return 2**62
+                depth[of] = max(
+                    (
+                        (r.clauses.reach or 0) + max((back(t, (*path, of)) for t in r.clauses.reads), default=0)
+                        for r in rules
+                    ),
+                    default=0,
+                )
+            return depth[of]
+
+        return self.question.first - back(self.question.type, ()), self.question.last
+
+    # -- proposals ---------------------------------------------------------------------------------------------------
+    def _plain(self, sites: Sequence[Site]) -> bool:
+        """Whether a larger shift than a binding needs, and a row that takes no part in it, cannot help."""
+        world = self.world
+        if not self.bounded or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
+            return False
+        changed = {s.rule.defines if s.rule is not None and s.kind != "missing" else str(s.clause.type) for s in sites}
+        while True:
+            more = {r.defines for r in world.closure if r.clauses.reads & changed} - changed
+            if not more:
+                break
+            changed |= more
+        return not changed & world.shadowed
+
+    def _proposals(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
+        """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
+        if not self.bounded:
+            return [(s, self._every(s, None)) for s in sets]
+        out = []
+        own: dict[int, tuple[World, list[tuple[Site, ...]]]] = {}
+        for s in sets:
+            world = self.world_of(s)
+            own.setdefault(id(world), (world, []))[1].append(s)
+        for world, chosen in own.values():
+            if not self._may(len(chosen)):
+                return None
+            outcomes = world.run([self._loosest(s) for s in chosen], because=True)
+            for s, outcome in zip(chosen, outcomes, strict=True):
+                if outcome is None:  # what is loosest is refused: all has to be tried
+                    out.append((s, self._every(s, None)))
+                    continue
+                opaque = frozenset(self.question.where) if self.dim else self.opaque
+                fitting = self.question.fitting(outcome.table(self.question.type), opaque)
+                if len(fitting):
+                    out.append((s, self._every(s, outcome, fitting)))
+        return out
+
+    def _loosest(self, sites: Sequence[Site]) -> Variant:
+        """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""
+        edits = {r.number: r.clauses.loosened or () for r in self.world.cone}
+        if self.dim:
+            for r in self.world.cone:
+                drops = [c.drop for c in r.clauses.clauses if c.drop is not None]
+                edits[r.number] = (*edits[r.number], *drops)
+        for s in sites:
+            if s.rule is not None:
+                edit = s.clause.loosest or s.clause.drop
+                edits[s.rule.number] += () if edit is None else (edit,)
+        values: dict[int, dict[str, str]] = {}
+        for i, s in enumerate(sites):
+            if s.rule is not None and s.clause.moved is not None and s.clause.value is not None:
+                values.setdefault(s.rule.number, {})[f"occurs_{i}"] = s.clause.value
+        probes = tuple(Probe(n, edits[n], v) for n, v in values.items())
+        where = self._domain_of(sites)
+        base = self.variant(sites, Proposal((None,) * len(sites)))
+        added = dict(base.added)
+        if where is not None:
+            added[where.type] = where.table
+        return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
+
+    def _every(
+        self, sites: tuple[Site, ...], outcome: Outcome | None, fitting: pa.Table | None = None
+    ) -> Iterator[Proposal]:
+        """All repairs of a set that may work, in their order."""
+        where = self._domain_of(sites)
+        is_plain = outcome is not None and self._plain(sites)
+        rows: Sequence[int | None] = (None,)
+        if where is not None:
+            rows = range(len(where.table))
+            if is_plain and outcome is not None and fitting is not None:
+                rows = self._partakers(where, outcome, fitting)
+        tables = self._probed(sites, outcome)
+        moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
+        numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
+        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top:
+            table = self.question.fitting(next(iter(tables.values())))
+            return self._by_binding(sites, moving, table)
+        options = [self._options(i, s, tables) for i, s in enumerate(sites)]
+        return (Proposal(edits, row) for edits in product(*options) for row in rows)
+
+    def _probed(self, sites: Sequence[Site], outcome: Outcome | None) -> dict[int, pa.Table]:
+        """The rows of the rules whose clauses move, with the values of these."""
+        rules = dict.fromkeys(
+            s.rule.number
+            for s in sites
+            if s.rule is not None and s.clause.moved is not None and s.clause.value is not None
+        )
+        return {} if outcome is None else {n: outcome.probe(i) for i, n in enumerate(rules)}
+
+    def _by_binding(self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table) -> Iterator[Proposal]:
+        """The shifts that one binding after the other needs."""
+        columns = [plain(table[f"occurs_{i}"]) for i in moving]
+        fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
+        found: dict[tuple[Any, ...], tuple[Edit, ...]] = {}
+        for values in dict.fromkeys(zip(*columns)):
+            edits = []
+            for i, value in zip(moving, values, strict=True):
+                edit = _moved(sites[i], value)
+                edits.append(edit if edit is not None or value is not None else sites[i].clause.drop)
+            if None not in edits:
+                known = tuple(e for e in edits if e is not None)
+                found.setdefault(tuple(e.shift for e in known), known)
+        for _, known in sorted(found.items(), key=lambda item: item[0]):
+            options = [list(f) for f in fixed]
+            for i, edit in zip(moving, known, strict=True):
+                options[i] = [edit]
+            for chosen in product(*options):
+                yield Proposal(chosen)
+
+    def _options(self, number: int, site: Site, tables: Mapping[int, pa.Table]) -> list[Edit | None]:
+        """The edits of a clause that are tried, the least shift first."""
+        c = site.clause
+        if site.rule is None or site.kind == "missing":
+            return [None]
+        out: dict[Any, Edit] = {}
+        if c.moved is not None:
+            table = tables.get(site.rule.number)
+            if table is not None and f"occurs_{number}" in table.column_names:
+                values = distinct(table[f"occurs_{number}"])
+            else:
+                values = self._guessed(site)
+            for value in values:
+                edit = _moved(site, value)
+                if edit is not None:
+                    out.setdefault(edit.shift, edit)
+        moved = [out[k] for k in sorted(out)]
+        return [*moved, *c.others, *([] if c.drop is None else [c.drop])]
+
+    def _guessed(self, site: Site) -> list[Any]:
+        """Values that a clause may meet, where no run shows them: those of the slice."""
+        tables = [self.world.history.tables[t] for t in sorted(self.world.inputs) if t in self.world.history.tables]
+        if site.kind == "window":
+            times = sorted(
+                {
+                    t
+                    for table in tables
+                    for n in ("time", "end")
+                    if n in table.column_names
+                    for t in table[n].drop_null().to_pylist()
+                }
+                | {self.question.first, self.question.last}
+            )
+            return sorted({b - a for a, b in combinations(times, 2)} | {0})
+        names = site.clause.detail.get("attributes")
+        out: set[Any] = set()
+        for table in tables:
+            for n in table.column_names:
+                if n not in ("time", "end", "sequence", "label") and (names is None or n in names):
+                    out |= {v for v in distinct(table[n]) if isinstance(v, int | float)}
+        if names is None and len(out) <= PAIRED:  # an expression: sums and differences of two values
+            out |= {a - b for a in out for b in out} | {a + b for a in out for b in out}
+        return sorted(out | set(site.clause.detail.get("values", ())))
+
+    def _candidates(self, where: Domain) -> tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]:
+        """The attributes that are read of a domain, whether its rows have ends, and its rows by their values."""
+        if where.type not in self.keyed:
+            table = where.table
+            read = self.world.columns.get(where.type, frozenset())
+            names = [n for n in sorted(read) if n in table.column_names]
+            times, columns = table["time"].to_pylist(), {n: table[n].to_pylist() for n in names}
+            ends = table["end"].to_pylist() if "end" in table.column_names else [None] * len(times)
+            known: dict[tuple[Any, ...], list[int]] = {}
+            for i, t in enumerate(times):
+                known.setdefault((t, ends[i], _text({n: columns[n][i] for n in names})), []).append(i)
+            self.keyed[where.type] = names, "end" in table.column_names, known
+        return self.keyed[where.type]
+
+    def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[int]:
+        """The candidates that take part in a fitting row of the loosest program."""
+        name = outcome.names.get(where.type, where.type)
+        columns, ends, known = self._candidates(where)
+        derived: dict[str, dict[str, list[Any]]] = {}
+        seen: set[str] = set()
+        out: set[int] = set()
+        waiting = list(fitting["because"].to_pylist())
+        defined = {outcome.names.get(t, t): t for t in self.world.defined}
+        while waiting:
+            for part in waiting.pop():
+                if part["type"] == name and part["label"] is not None:
+                    values = json.loads(part["attributes"])
+                    values = {n: values.get(n) for n in columns}
+                    end = None if not ends or part["end"] is None else _tick(part["end"])
+                    out.update(known.get((_tick(part["time"]), end, _text(values)), ()))
+                elif part["type"] in defined and part["label"] is not None and part["label"] not in seen:
+                    seen.add(part["label"])
+                    if part["type"] not in derived:
+                        table = outcome.found.arrow(part["type"])
+                        derived[part["type"]] = dict(
+                            zip(table["label"].to_pylist(), table["because"].to_pylist(), strict=True)
+                        )
+                    waiting.append(derived[part["type"]].get(part["label"], []))
+        return sorted(out)
+
+
+def _moved(site: Site, value: Any) -> Edit | None:
+    return None if site.clause.moved is None else site.clause.moved(value)
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    return json.dumps(
+        {n: v.isoformat() if hasattr(v, "isoformat") else v for n, v in sorted(values.items())}, default=str
+    )
+
+
+def _tick(value: Any) -> int:
+    """A time as ticks."""
+    if isinstance(value, int):
+        return value
+    return int(pa.scalar(value, pa.timestamp("us", tz="UTC")).cast(pa.int64()).as_py())
+
+
+def _parts(items: Sequence[Any], size: Any) -> Iterator[list[Any]]:
+    """Items in parts of which each is one run."""
+    part: list[Any] = []
+    rows = 0
+    for item in items:
+        rows += size(item)
+        if part and (len(part) >= BATCH or rows > COPIED):
+            yield part
+            part, rows = [], size(item)
+        part.append(item)
+    if part:
+        yield part

@@ -1,0 +1,287 @@
+"""The clauses of temporal triggers (FTL, PTL) and how each is relaxed (why.md, section 6)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from occurs.expr.text import Text
+from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
+from occurs.languages.kit.clauses import (
+    Clause,
+    Declaration,
+    Edit,
+    RuleClauses,
+    Splice,
+    Where,
+    comparison,
+    distinct,
+    duration_of,
+)
+from occurs.languages.logic import syntax
+from occurs.languages.logic.checks import ResolvedTrigger
+from occurs.languages.logic.define import Logic
+from occurs.languages.logic.render import render
+from occurs.model.time import Duration, TimeKind
+from occurs.model.types import Type
+
+#: what ends a statement
+ENDING = ";\n"
+_STRATEGY = re.compile(r"\b(reactivate|continue)\b", re.IGNORECASE)
+_GAP = re.compile(r"\bat\s+most\s+every\b", re.IGNORECASE)
+_QUOTED = re.compile(r"\"([^\"\n]|\"\")*\"|'([^'\n]|'')*'|(#|--)[^\n]*")
+
+
+def rules(part: Logic, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses]:
+    """The clauses of all triggers, in the order of the text."""
+    out = []
+    for resolved, (text, _), read in zip(part.triggers, part.at, part.nodes, strict=True):
+        out.append(_Trigger(part, resolved, text, Text(texts[text], None), kind, read.now).clauses())
+    return out
+
+
+def declared(part: Logic, texts: Sequence[str]) -> list[Declaration]:
+    """Where texts declare their input, views and constants."""
+    out = []
+    for number, file in enumerate(part.texts.files):
+        source = Text(texts[number], None)
+        for s in file.definitions:
+            if not isinstance(s, syntax.Trigger) and s.span is not None and s.name.span is not None:
+
+                def written(name: str, s: syntax.Definition = s) -> str:
+                    return render(replace(s, name=syntax.Name(name))).rstrip().removesuffix(";")
+
+                place = source.offsets(s.name.span)
+                out.append(Declaration(number, *source.offsets(s.span), s.name.text, place, written))
+    return out
+
+
+class _Trigger:
+    def __init__(
+        self, part: Logic, resolved: ResolvedTrigger, text: int, source: Text, kind: TimeKind, reads: frozenset[str]
+    ) -> None:
+        self.part, self.resolved, self.trigger = part, resolved, resolved.trigger
+        self.number, self.source, self.kind, self.reads = text, source, kind, reads
+        self.text = source.text
+        self.start, self.stop = source.offsets(_of(self.trigger.span))
+
+    def clauses(self) -> RuleClauses:
+        found = distinct(self._all())
+        positive = {c.type for c in found if c.kind == "missing" and c.type is not None} | set(self.reads)
+        return RuleClauses(
+            self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),
+            frozenset(positive), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
+            constants=tuple(self._constants()),
+        )  # fmt: skip
+
+    def _ticks(self, duration: Duration) -> int:
+        return math.floor(self.kind.convert(duration) or 0)
+
+    def _durations(self) -> Iterator[int]:
+        for node in _all(self.trigger.formula):
+            bound = getattr(node, "bound", None)
+            if isinstance(bound, syntax.Bound):
+                yield self._ticks(bound.first)
+                if bound.second is not None:
+                    yield self._ticks(bound.second)
+        if self.trigger.gap is not None:
+            yield self._ticks(self.trigger.gap)
+
+    def _constants(self) -> Iterator[Any]:
+        for node in self.trigger.formula.walk():
+            if isinstance(node, Literal) and node.type is not Type.NULL:
+                yield node.value
+            elif isinstance(node, Unary) and isinstance(node.arg, Literal) and isinstance(node.arg.value, int | float):
+                yield -node.arg.value
+
+    # -- clauses -----------------------------------------------------------------------------------------------------
+    def _all(self) -> Iterator[Clause]:
+        yield from self._walk(self.trigger.formula, True)
+        yield from self._strategy()
+
+    def _walk(self, node: syntax.Formula, good: bool) -> Iterator[Clause]:
+        if good:
+            yield from self._node(node)
+        if isinstance(node, syntax.Implies):
+            yield from self._walk(node.left, not good)
+            yield from self._walk(node.right, good)
+            return
+        for part in node.parts:
+            yield from self._walk(part, good != isinstance(node, syntax.Not))
+
+    def _node(self, node: syntax.Formula) -> Iterator[Clause]:
+        span: Any = getattr(node, "span", None)
+        if isinstance(node, syntax.Compare):
+            yield self._comparison(node)
+        elif isinstance(node, syntax.Not):
+            place = self.source.offsets(_of(span))
+            inner = node.operand.term if isinstance(node.operand, syntax.Atom) else None
+            name = getattr(inner, "name", None)
+            type = name if name in self.part.analysis.events else None
+            yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
+                         needed="none", type=type)  # fmt: skip
+        elif isinstance(node, syntax.Implies):
+            place = self.source.offsets(_of(node.left.span))
+            yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
+                         needed="false")  # fmt: skip
+        elif isinstance(node, syntax.Atom):
+            yield from self._atom(node)
+        bound = getattr(node, "bound", None)
+        raised = isinstance(node, syntax.Eventually | syntax.Previously | syntax.Until | syntax.Since)
+        if raised and isinstance(bound, syntax.Bound):
+            yield from self._bound(bound)
+        for apply in self._applied(node):
+            name, place = apply
+            yield Clause("missing", *place, name, type=name, role="state")
+
+    def _applied(self, node: syntax.Formula) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The declared tables with keys whose rows a formula looks up."""
+        for term in node.children:
+            if isinstance(term, syntax.Formula):
+                continue
+            for n in term.walk():
+                if isinstance(n, syntax.Apply) and n.name in self.part.analysis.tables and n.span is not None:
+                    start, _ = self.source.offsets(n.span)
+                    yield n.name, (start, start + len(n.name))
+
+    def _atom(self, node: syntax.Atom) -> Iterator[Clause]:
+        term: Any = node.term
+        name = str(getattr(term, "name", ""))
+        if name in self.part.analysis.events or (name in self.reads and name not in self.part.analysis.tables):
+            start, _ = self.source.offsets(_of(term.span))
+            tests = []
+            if isinstance(term, syntax.Apply):
+                tests = [
+                    (f"{n} = {self.source.piece(_of(a.span))}" if n else self.source.piece(_of(a.span)), None)  # type: ignore[attr-defined]
+                    for n, a in zip(term.names, term.args, strict=True)
+                ]
+            yield Clause("missing", start, start + len(name), name, type=name, role="state", detail={"tests": tests})
+
+    def _comparison(self, node: syntax.Compare) -> Clause:
+        span = _of(node.span)
+        part = Binary(node.op, node.left, node.right, span=span)
+        drop = Edit((Splice(*self.source.offsets(span), "true"),), "true")
+
+        def where(expr: Expr) -> Where | None:
+            if isinstance(expr, Ref):
+                return "state", expr.name if expr.scope is None else f"{expr.scope}.{expr.name}"
+            return None
+
+        made = comparison(
+            self.text, lambda s: self.source.offsets(_of(s)), part, drop, "state", self.kind, where=where,
+            shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
+            duration=lambda t: duration_of(t, self.kind),
+        )  # fmt: skip
+        if made.kind == "threshold" and "attributes" in made.detail:
+            names = tuple(n.rsplit(".", 1)[-1] for n in made.detail["attributes"])
+            return replace(made, detail={**made.detail, "attributes": names})
+        return made
+
+    def _bound(self, bound: syntax.Bound) -> Iterator[Clause]:
+        place = self.source.offsets(_of(bound.span))
+        written = self.text[slice(*place)]
+        upper = bound.second if bound.op == "in" else bound.first if bound.op in ("<=", "<") else None
+        if upper is None:
+            return
+        found = re.match(r"[-–—‐−]?\s*within\b[\s\-–—‐−]*", written, re.IGNORECASE)
+        if found is not None:
+            place = place[0] + found.end(), place[1]
+            written = self.text[slice(*place)]
+        limit, strict = self._ticks(upper), bound.op == "<"
+        numbers = list(re.finditer(r"\d+(\.\d+)?([eE][+-]?\d+)?(\s*[A-Za-z]+)?", written))
+        at = place[0] + numbers[-1].start(), place[0] + numbers[-1].end()
+
+        def moved(value: Any) -> Edit | None:
+            if value is None:
+                return None
+            ticks = int(value) + strict
+            if ticks <= limit:
+                return None
+            text = str(ticks) if upper.ticks else duration_of(ticks, self.kind)
+            splice = Splice(*at, text)
+            repair = written[: at[0] - place[0]] + text + written[at[1] - place[0] :]
+            return Edit((splice,), repair, ticks - limit)
+
+        yield Clause("window", *place, written, None, None, moved, role="state", reference="activation",
+                     needed=f"within {written}" if found is not None else written, detail={"span": True})  # fmt: skip
+
+    def _strategy(self) -> Iterator[Clause]:
+        trigger = self.trigger
+        behind = self.source.offsets(_of(trigger.formula.span))[1]
+        first = min((self.source.offsets(_of(a.span))[0] for a in trigger.actions), default=self.stop)
+        written = _STRATEGY.search(self.text, behind, first)
+        if not trigger.continues:
+            if written is not None:
+                drop = Edit((Splice(*written.span(), "continue"),), "continue")
+                yield Clause("choice", *written.span(), written[0], drop, needed="continue",
+                             detail={"message": "the trigger waited to be activated again"})  # fmt: skip
+            else:
+                place = self.source.offsets(_of(trigger.name.span))
+                end = behind + len(self.text[behind:first]) - len(self.text[behind:first].lstrip(" \t\n)"))
+                close = behind
+                for i in range(behind, end):
+                    if self.text[i] == ")":
+                        close = i + 1
+                drop = Edit((Splice(close, close, " continue"),), "continue")
+                yield Clause("choice", *place, trigger.name.text, drop, needed="continue",
+                             detail={"message": "the trigger waited to be activated again"})  # fmt: skip
+        if trigger.gap is not None:
+            found = _GAP.search(self.text, behind, first)
+            assert found is not None
+            tail = re.compile(r"\s*[-+]?[\d.]+([eE][+-]?\d+)?(\s*[A-Za-z]+(?=\W|\Z))?").match(
+                self.text, found.end(), first
+            )
+            stop = tail.end() if tail is not None else found.end()
+            if (
+                tail is not None
+                and tail[2] is not None
+                and trigger.gap.ticks
+                and not tail[2].strip().startswith("tick")
+            ):
+                stop = tail.start(2)
+            drop = Edit((Splice(found.start(), stop, ""),))
+            yield Clause(
+                "choice", found.start(), stop, self.text[found.start() : stop], drop, needed="removed",
+                detail={"gap": self._ticks(trigger.gap)},
+            )  # fmt: skip
+
+    # -- other texts of the trigger ----------------------------------------------------------------------------------
+    def _named(self, name: str) -> list[Splice]:
+        trigger = self.trigger
+        out = [Splice(*self.source.offsets(_of(trigger.name.span)), name)]
+        for action in trigger.actions:
+            if isinstance(action, syntax.Emit) and not action.never:
+                out.append(Splice(*self.source.offsets(_of(action.type.span)), name))
+                out[0] = Splice(out[0].start, out[0].stop, f"{name}__by_{trigger.name.text}")
+                break
+        return out
+
+    def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
+        """Types wherever they are named: in the formula, in queries and in actions."""
+        own = self.source.offsets(_of(self.trigger.name.span))
+        emitted = [self.source.offsets(_of(a.type.span)) for a in self.trigger.actions if isinstance(a, syntax.Emit)]
+        text = self.text[self.start : self.stop]
+        sql = [m.span() for m in re.finditer(r"(?is)\bselect\b.*?(?=\)|;|\Z)", text)]
+        hidden = [m.span() for m in _QUOTED.finditer(text) if not any(a <= m.start() < b for a, b in sql)]
+        out = []
+        for old, new in names.items():
+            for m in re.finditer(rf"(?<![\w.$:]){re.escape(old)}(?!\w)", text):
+                at = self.start + m.start(), self.start + m.end()
+                if at == own or at in emitted or any(a <= m.start() < b for a, b in hidden):
+                    continue
+                out.append(Splice(*at, new))
+        return out
+
+
+def _of(span: Any) -> Any:
+    assert span is not None
+    return span
+
+
+def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:
+    yield node
+    for part in node.parts:
+        yield from _all(part)

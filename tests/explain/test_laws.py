@@ -1,0 +1,155 @@
+"""The laws of why and why not on random programs (why.md, sections 5 and 10)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.generators.random_epl import random_epl
+from tests.generators.random_logic import random_logic
+from tests.generators.random_tesla import random_program
+
+import occurs
+from occurs.errors import OccursError
+from occurs.explain.search import Search
+from occurs.testing.cases import Case
+
+DECLARED = "".join(f"event {t}(K: string, V: int)\n" for t in "STR")
+
+
+def small(seed: int) -> tuple[str, pa.Table]:
+    """A TESLA program of one or two rules over few events, all of whose added rows can be tried."""
+    rng = random.Random(seed)
+    policy = rng.choice(["each", "last", "first", "2-last", "each"])
+    absent = rng.choice(["", "and not R(K = $k) between T and S", "and not R(V > 2) within 3 ms from S"])
+    condition = rng.choice(["", "and T.V != S.V", "and S.time - T.time <= 2"])
+    rules = [
+        f"define P(K, V) from S(K = $k{rng.choice(['', ', V < 3'])}) and {policy} T(K = $k, V > {rng.randint(1, 4)}) "
+        f"within {rng.choice([2, 4])} ms from S {absent} {condition} where K = $k, V = T.V "
+        f"{rng.choice(['', '', 'consuming T'])}"
+    ]
+    if rng.random() < 0.4:
+        chosen = rng.choice(["each", "last"])
+        rules.append(
+            f"define Q(K) from P(K = $k, V >= {rng.randint(0, 4)}) and {chosen} T(K = $k) within 3 ms from P "
+            f"where K = $k"
+        )
+    rows = [
+        {"type": rng.choice("SSTTTR"), "time": rng.randint(0, 8), "K": rng.choice("ab"), "V": rng.randint(0, 5)}
+        for _ in range(rng.randint(3, 6))
+    ]
+    return DECLARED + "\n".join(rules), pa.Table.from_pylist(rows)
+
+
+def asked(seed: int, **options: Any) -> Any:
+    """An answer about a random program at the time of one of its events."""
+    rules, events = small(seed)
+    program = occurs.parse(rules)
+    type = "Q" if "define Q" in rules and seed % 2 else "P"
+    at = random.Random(seed).choice(sorted(events["time"].to_pylist()))
+    return program.why_not(type, events, between=at, time_unit="ms", **options)
+
+
+def clauses(answer: Any) -> list[list[tuple[str, str, str]]]:
+    return [[(c.kind, c.place, c.repair) for c in r.clauses] for r in answer.reasons]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_fewer_variants_give_the_same_answer(seed, monkeypatch):
+    pruned = asked(seed, edits=1)
+    before = Search.__init__
+
+    def whole(self: Search, *args: Any, **options: Any) -> None:
+        before(self, *args, **options)
+        self.bounded = False
+
+    monkeypatch.setattr(Search, "__init__", whole)
+    every = asked(seed, edits=1)
+    assert pruned.complete
+    assert every.complete
+    assert clauses(pruned) == clauses(every)
+
+
+@pytest.mark.parametrize("seed", range(20, 32))
+def test_reasons_are_sound_and_minimal(seed):
+    answer = asked(seed)
+    kinds = [{(c.kind, c.place) for c in r.clauses} for r in answer.reasons]
+    for reason in answer.reasons:
+        found = reason.program.detect(reason.events, time_unit="ms")[answer.question.type]
+        assert len(answer.question.fitting(found)) > 0
+    assert not any(a < b for a in kinds for b in kinds)
+    one = asked(seed, edits=1)
+    assert clauses(one) == [c for c in clauses(answer) if len(c) == 1]
+    assert clauses(asked(seed, limit=1)) == clauses(answer)[:1]
+
+
+def options_of(case: Case) -> dict[str, Any]:
+    """The keywords of a case."""
+    out: dict[str, Any] = {}
+    if not case.kind.timestamp:
+        out["time_unit"] = case.kind.unit
+
+    def at(ticks: int) -> Any:
+        return pa.scalar(ticks).cast(pa.timestamp("us", tz="UTC")).as_py() if case.kind.timestamp else ticks
+
+    if case.start is not None:
+        out["start"] = at(case.start)
+    if case.until is not None:
+        out["until"] = at(case.until)
+    if getattr(case, "zone", "UTC") != "UTC":
+        out["zone"] = case.zone  # type: ignore[attr-defined]
+    return out
+
+
+def random_case(language: str, seed: int) -> tuple[Case, str]:
+    rng = random.Random(seed)
+    if language == "tesla":
+        return random_program(rng, most_events=9), "tesla"
+    if language == "epl":
+        return random_epl(rng), "epl"
+    case = random_logic(rng, depth=2, most_states=6)
+    return case, "ptl" if case.past else "ftl"
+
+
+def rows_of(case: Case, language: str) -> Iterator[tuple[occurs.Program, dict[str, pa.Table], str, dict[str, Any]]]:
+    """Some detected rows of a case, with the program and the events."""
+    try:
+        program = occurs.parse(case.rules, language)
+        found = program.detect(case.tables(), because=True, **options_of(case))
+    except OccursError:
+        return
+    for type in found:
+        if type in program.checked.defined:
+            for row in found[type].to_pylist()[:1]:
+                yield program, case.tables(), type, row
+
+
+@pytest.mark.parametrize("language", ["tesla", "epl", "logic"])
+@pytest.mark.parametrize("part", range(4))
+def test_the_leaves_give_the_row_again_and_the_root_has_its_label(language, part):
+    for seed in range(part * 6, part * 6 + 6):
+        case, name = random_case(language, seed)
+        for program, events, type, row in rows_of(case, name):
+            answer = program.why(row["label"], events, **options_of(case))
+            assert answer.nodes[0].label == row["label"]
+            children = [(n.role, n.type) for n in answer.nodes if n.parent == 1 and n.role is not None]
+            own = ("activation", "state", "timer")
+            because = [b for b in row["because"] if b["label"] is not None or b["role"] in own]
+            assert children == [(b["role"], b["type"]) for b in because]
+            leaves: dict[str, list[dict[str, Any]]] = {}
+            for leaf in answer.leaves:
+                leaves.setdefault(leaf["type"], []).append(leaf)
+            some = {
+                t: pa.Table.from_pylist(
+                    [{n: r.get(n) for n in table.column_names} for r in leaves.get(t, [])], table.schema
+                )
+                for t, table in events.items()
+            }
+            times = [t for table in events.values() for t in table["time"].to_pylist()]
+            clock = {"start": min(times), "until": max(times)} | options_of(case)
+            again = program.detect(some, **clock)[type].to_pylist()
+            wanted = {n: v for n, v in row.items() if n not in ("label", "because")}
+            assert any(str(found) == str(wanted) for found in again)

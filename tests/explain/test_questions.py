@@ -1,0 +1,230 @@
+"""Questions of why and why not: options, errors, kinds of tables, late rows, the clock, outputs (why.md)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import occurs
+from occurs.errors import LimitProblem, UsageProblem
+
+RULES = """define Fire(Area, Value)
+from   Smoke(Area = $a)
+   and last Temp(Area = $a, Value > 45) within 5 min from Smoke
+   and not Rain(Area = $a) between Temp and Smoke
+where  Area = $a, Value = Temp.Value
+"""
+TIMES = [datetime(2024, 1, 5, 9, m, tzinfo=UTC) for m in (1, 2, 3)]
+EVENTS = pa.table(
+    {"type": ["Temp", "Rain", "Smoke"], "time": TIMES, "Area": ["hall"] * 3, "Value": [50, None, None]},
+    schema=pa.schema(
+        [("type", pa.string()), ("time", pa.timestamp("us", "UTC")), ("Area", pa.string()), ("Value", pa.int64())]
+    ),
+)
+AT = "2024-01-05T09:03:00Z"
+HOT = "define Hot(v) from Temp(Value > 45) where v = Temp.Value"
+TEMPS = pa.table({"type": ["Temp", "Temp"], "time": [10, 60], "Value": [20, 50]})
+
+
+def ask(events=EVENTS, **options):
+    return occurs.parse(RULES, name="fire.tesla").why_not("Fire", events, between=AT, **options)
+
+
+def test_the_text_of_an_answer():
+    text = str(ask(where={"Area": "hall"}))
+    assert text.startswith(
+        f'why not Fire with Area = "hall" at {AT}?   2 reasons, the nearest first\n\n1  fire.tesla:4:8'
+    )
+    lines = text.split("\n")
+    assert lines[3].strip() == (
+        "Rain at 2024-01-05T09:02:00Z lies between Temp at 2024-01-05T09:01:00Z and Smoke at 2024-01-05T09:03:00Z"
+    )
+    assert [line.split()[:2] for line in lines[4:7]] == [["✓", "Smoke"], ["✓", "Temp"], ["✗", "Rain"]]
+    assert lines[7] == "   it is found if line 4 is left out"
+    assert "x Rain" in ask().text(ascii=True)
+
+
+def test_the_columns_of_the_table():
+    table = ask().table
+    assert table.column_names == [
+        "reason",
+        "cost",
+        "part",
+        "kind",
+        "type",
+        "time",
+        "end",
+        "label",
+        "clause",
+        "place",
+        "found",
+        "needed",
+        "repair",
+        "message",
+        "definition",
+        "file",
+        "line",
+        "column",
+        "verified",
+    ]
+    first = table.to_pylist()[0]
+    assert (first["time"], first["found"], first["needed"]) == (TIMES[1], "Rain at 2024-01-05T09:02:00Z", "none")
+    assert table.schema.field("reason").type == pa.int32()
+    nothing = occurs.parse(HOT).why_not("Hot", TEMPS, where={"v": 50}, between=60, time_unit="s")
+    assert nothing.found
+    assert nothing.table.num_rows == 0
+    assert nothing.table.column_names == table.column_names
+
+
+def test_json_has_the_clauses_the_witness_and_the_texts():
+    data = json.loads(ask().to_json())
+    assert data["question"] == {"type": "Fire", "where": {}, "between": [AT, AT]}
+    first, second = data["reasons"]
+    assert [(w["type"], w["ok"], w["parent"]) for w in first["witness"]] == [
+        ("Smoke", True, None), ("Temp", True, None), ("Rain", False, None),
+    ]  # fmt: skip
+    assert "Rain" not in first["texts"]["fire.tesla"]
+    assert first["added"] is None
+    assert second["added"]["type"] == "Temp"
+
+
+def test_outside_the_clauses_the_text_stays_as_it_is():
+    texts = ask().reasons[0].texts
+    assert texts == {"fire.tesla": RULES.replace("\n   and not Rain(Area = $a) between Temp and Smoke", "\n   ")}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "mapping", "shuffled"])
+def test_the_answer_does_not_depend_on_the_kind_of_table(kind):
+    events = {
+        "pandas": lambda: EVENTS.to_pandas(),
+        "polars": lambda: pl.DataFrame(EVENTS),
+        "arrow": lambda: EVENTS,
+        "mapping": lambda: {t: EVENTS.filter(pa.compute.equal(EVENTS["type"], t)).drop_columns("type")
+                            for t in ("Smoke", "Temp", "Rain")},
+        "shuffled": lambda: EVENTS.take([2, 0, 1]),
+    }[kind]()  # fmt: skip
+    program = occurs.parse(f"event Temp(Area: string, Value: int)\n{RULES}")
+    answer, expected = (program.why_not("Fire", given, between=AT) for given in (events, EVENTS))
+    assert [r.clauses for r in answer.reasons] == [r.clauses for r in expected.reasons]
+    assert isinstance(answer.table, {"pandas": pd.DataFrame, "polars": pl.DataFrame}.get(kind, pa.Table))
+    for reason in answer.reasons:
+        assert len(reason.program.detect(reason.events)["Fire"]) == 1
+
+
+def test_late_rows_are_let_in():
+    events, late = EVENTS.take([2]), EVENTS.take([0])
+    answer = ask(events, late=late)
+    assert [c.kind for c in answer.reasons[0].clauses] == ["late"]
+    assert answer.reasons[0].clauses[0].message == "Temp at 2024-01-05T09:01:00Z came late and was dropped"
+    assert answer.reasons[0].clauses[0].line == 0
+    assert len(answer.reasons[0].program.detect(answer.reasons[0].events)["Fire"]) == 1
+
+
+def test_rows_outside_the_clock_are_let_in():
+    answer = ask(EVENTS.take([0, 2]), start=TIMES[1])
+    assert [c.kind for c in answer.reasons[0].clauses] == ["outside"]
+    assert answer.reasons[0].clauses[0].message == "Temp at 2024-01-05T09:01:00Z lies before --start"
+
+
+def test_an_end_that_is_not_known_yet():
+    rules = "input event opens(K: string), closes(K: string).\nstate up(K) : opens(K) ~> closes(K)."
+    events = pa.table({"type": ["opens", "opens"], "time": [2, 9], "K": ["x", "y"]})
+    program = occurs.parse(rules, "phenesthe")
+    answer = program.why_not("up", events, where={"K": "x"}, ended=False, time_unit="s")
+    assert answer.reasons[0].clauses[0].kind == "pending"
+    assert answer.reasons[0].clauses[0].message == "up holds since 2, its end is not known yet"
+
+
+def test_a_constant_that_contradicts_the_question_is_noted():
+    rules = 'define Fire(Area)\nfrom Smoke()\nwhere Area = "x"'
+    answer = occurs.parse(rules).why_not("Fire", EVENTS, where={"Area": "hall"})
+    assert answer.reasons == ()
+    assert answer.notes == ('Area is always "x": 3:7',)
+
+
+def test_a_search_that_stops_says_so():
+    events = pa.table({"type": ["Temp"] * 30, "time": list(range(30)), "Value": list(range(30))})
+    rules = "define Two(v) from Temp(Value > 90) and first Temp(Value > 80) as B within 3 s from Temp where v = B.Value"
+    answer = occurs.parse(rules).why_not("Two", events, between=29, time_unit="s", max_variants=3)
+    assert not answer.complete
+    assert "relaxed copies" in answer.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("type", "options", "kind"),
+    [
+        ("Fir", {}, "unknown-name"),
+        ("Temp", {}, "unknown-name"),
+        ("Fire", {"where": {"Aera": 1}}, "unknown-attribute"),
+        ("Fire", {"where": {"Area": 1}}, "type-mismatch"),
+        ("Fire", {"between": ("2024-01-05T09:03Z", "2024-01-05T09:01Z")}, "bad-option"),
+        ("Fire", {"between": 7}, "bad-option"),
+        ("Fire", {"edits": 5}, "bad-option"),
+        ("Fire", {"edits": 0}, "bad-option"),
+        ("Fire", {"limit": 0}, "bad-option"),
+        ("Fire", {"colour": 1}, "bad-option"),
+    ],
+)
+def test_questions_that_cannot_be_asked(type, options, kind):
+    with pytest.raises(UsageProblem) as caught:
+        occurs.parse(RULES).why_not(type, EVENTS, **options)
+    assert caught.value.kind == kind
+
+
+def test_rows_that_cannot_be_explained():
+    program = occurs.parse(HOT)
+    with pytest.raises(UsageProblem, match="not a label") as caught:
+        program.why("f00", TEMPS, time_unit="s")
+    assert caught.value.kind == "bad-option"
+    with pytest.raises(UsageProblem) as caught:
+        program.why({"type": "Hot", "time": 60, "v": 49}, TEMPS, time_unit="s")
+    assert caught.value.kind == "unknown-row"
+    assert "why_not" in (caught.value.hint or "")
+
+
+def test_a_question_that_needs_too_many_rows():
+    rules = "select a.v as v from pattern [every a=A(v > 9) -> b=B];"
+    events = pa.table({"type": ["A"] * 9, "time": list(range(9)), "v": [1] * 9})
+    with pytest.raises(LimitProblem, match="max_rows") as caught:
+        occurs.parse(rules, "epl").why_not("stmt_1", events, time_unit="s", max_rows=5)
+    assert "start" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_a_row_of_any_kind_is_explained(kind):
+    events = {"pandas": TEMPS.to_pandas(), "polars": pl.DataFrame(TEMPS), "arrow": TEMPS}[kind]
+    program = occurs.parse(HOT)
+    found = program.detect(events, time_unit="s", with_label=True)["Hot"]
+    row = {"pandas": lambda: found.iloc[0], "polars": lambda: found.row(0, named=True), "arrow": lambda: found}[kind]()
+    answer = program.why(row, events, time_unit="s")
+    label = answer.nodes[0].label
+    assert [n.kind for n in answer.nodes] == ["detection", "event", "clause"]
+    assert answer.leaves == [{"type": "Temp", "time": 60, "Value": 50}]
+    assert program.why(label, events, time_unit="s").arrow == answer.arrow
+
+
+def test_timelines_are_drawn(tmp_path):
+    ask().timeline().save(tmp_path / "a.svg")
+    assert "✗ Rain" in (tmp_path / "a.svg").read_text()
+    row = {"type": "Hot", "time": 60, "v": 50}
+    occurs.parse(HOT).why(row, TEMPS, time_unit="s").timeline().save(tmp_path / "b.svg")
+    assert "<svg" in (tmp_path / "b.svg").read_text()
+    assert "<pre>" in ask()._repr_html_()
+
+
+def test_pipes_without_text_are_explained_by_rows():
+    from occurs import pipes
+
+    items = pipes.source("Pay").v
+    program = pipes.program(items.window(2, lambda p: p.cumulate(pipes.fn.maximum)).named("Out"))
+    events = pa.table({"type": ["Pay"] * 3, "time": [1, 2, 3], "v": [5, 1, 2]})
+    row = {"type": "Out", "time": 3, "value": 2}
+    assert [leaf["time"] for leaf in program.why(row, events, time_unit="s").leaves] == [2, 3]
+    answer = program.why_not("Out", events, where={"value": 9}, between=3, time_unit="s")
+    assert [(c.kind, c.place, c.line) for r in answer.reasons for c in r.clauses] == [("missing", "Out", 0)]
+    assert answer.reasons[0].texts == {}
