@@ -107,8 +107,7 @@ def _misspelled(stop: Stop) -> str | None:
         hint = meant(stop.text, sorted(expected), 0.7)
     before = stop.behind(r"(?:^|[\s(),])([a-z_]+)$")
     if hint is None and before and before[1].lower() not in (*RESERVED, *_KEYWORDS):
-        near = meant(before[1], _KEYWORDS, 0.75)
-        return near
+        return meant(before[1], _KEYWORDS, 0.75)
     return hint
 
 

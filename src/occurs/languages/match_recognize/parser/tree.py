@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from occurs.languages.match_recognize.syntax import Pattern, Word
 from occurs.languages.match_recognize.words import (
     AGGREGATES,
     NAVIGATIONS,
+    QUOTED,
     ROW_FUNCTIONS,
     TICKS,
     TYPES,
@@ -25,7 +27,6 @@ from occurs.languages.match_recognize.words import (
 )
 from occurs.model.time import Duration
 from occurs.model.types import Type
-
 
 
 class Builder(SqlBuilder):
@@ -49,6 +50,10 @@ class Builder(SqlBuilder):
     def word(self, token: Token) -> Word:
         """A name, without its quotes."""
         return Word(unquoted_name(token), token[0] in '"`', self.span(token))
+
+    def variable(self, token: Token) -> Word:
+        """A name of a variable in canonical form."""
+        return canonical(self.word(token))
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
@@ -111,10 +116,10 @@ class Builder(SqlBuilder):
     def key(self, tree: Node) -> syntax.Order:
         column, *rest = tree.children
         words = {str(part.data): str(part.children[-1]).lower() for part in rest}
-        nulls = words.get("nulls")
-        return syntax.Order(
-            self.word(column), words.get("direction") == "desc", None if nulls is None else nulls == "first"
-        )
+        descending, nulls = words.get("direction") == "desc", words.get("nulls")
+        # without NULLS null is least: first with ASC, last with DESC
+        default = nulls is None or (nulls == "last") is descending
+        return syntax.Order(self.word(column), descending, None if default else nulls == "first")
 
     def measure(self, tree: Node) -> syntax.Measure:
         value, name = tree.children
@@ -130,15 +135,15 @@ class Builder(SqlBuilder):
             hint = did_you_mean(word, ("first", "last"), "words")
             raise self.refuse("syntax", f"unexpected `{which[0]}`: expected `FIRST`, `LAST` or a variable",
                               which[0], hint)  # fmt: skip
-        return syntax.Skip(word, self.word(name), span=span)
+        return syntax.Skip(word, self.variable(name), span=span)
 
     def union(self, tree: Node) -> syntax.Subset:
         name, _, *variables = tree.children
-        return syntax.Subset(self.word(name), tuple(map(self.word, variables)))
+        return syntax.Subset(self.variable(name), tuple(map(self.variable, variables)))
 
     def defined(self, tree: Node) -> syntax.Define:
         variable, condition = tree.children
-        return syntax.Define(self.word(variable), self.expr(condition), span=self.span(tree))
+        return syntax.Define(self.variable(variable), self.expr(condition), span=self.span(tree))
 
     def bound(self, tree: Node) -> Duration:
         """The duration behind WITHIN."""
@@ -156,7 +161,7 @@ class Builder(SqlBuilder):
         return built
 
     def p_variable(self, tree: Node) -> Pattern:
-        return syntax.Variable(self.word(tree.children[0]).canonical, span=self.span(tree))
+        return syntax.Variable(self.variable(tree.children[0]).text, span=self.span(tree))
 
     def p_grouped(self, tree: Node) -> Pattern:
         return self.pattern(tree.children[0]) if tree.children else syntax.Empty(span=self.span(tree))
@@ -272,7 +277,7 @@ class Builder(SqlBuilder):
         distinct, star, of = False, False, None
         if arguments is not None:
             star = arguments.data in ("all_rows_of", "rows_of")
-            of = self.word(arguments.children[0]) if arguments.data == "rows_of" else None
+            of = self.variable(arguments.children[0]) if arguments.data == "rows_of" else None
             if not star:
                 distinct = any(isinstance(c, Token) for c in arguments.children)
                 args = tuple(self.expr(c) for c in arguments.children if not isinstance(c, Token))
@@ -307,7 +312,7 @@ class Builder(SqlBuilder):
             return syntax.Classifier(span=span)
         if not isinstance(args[0], syntax.Column) or args[0].qualifier is not None:
             raise self.refuse("sort", "the argument of CLASSIFIER is a variable", name, "write `CLASSIFIER(A)`")
-        return syntax.Classifier(args[0].name, span=span)
+        return syntax.Classifier(canonical(args[0].name), span=span)
 
     def _count(self, name: Token, args: tuple[Expr, ...], least: int, most: int) -> None:
         if not least <= len(args) <= most:
@@ -347,7 +352,14 @@ _PARTS = {
     **dict.fromkeys(("one_row", "all_rows", "omit_empty", "with_unmatched"), "rows"),
 }
 _ROWS = {"one_row": syntax.ONE, "all_rows": syntax.ALL, "omit_empty": syntax.OMIT, "with_unmatched": syntax.UNMATCHED}
+_UNQUOTED = re.compile(r"[A-Z_][A-Z0-9_]*\Z")
 _SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+def canonical(name: Word) -> Word:
+    """A name as that of a variable: in upper case unless quoted."""
+    text = name.canonical
+    return Word(text, _UNQUOTED.match(text) is None or text.lower() in QUOTED, name.span)
 
 
 def unquoted_name(token: str) -> str:
