@@ -74,11 +74,19 @@ def _taken_for_alias(stop: Stop) -> Said | None:
     return Said(_SPARK, message, "unsupported", (at, at + len(found[1])))
 
 
+def _distinct(stop: Stop) -> Said | None:
+    """`SELECT DISTINCT`: the word was read as a column."""
+    found = stop.behind(r"\bselect\s+(distinct)(\s*\*)?$")
+    if found is None:
+        return None
+    return Said(_SPARK, "`DISTINCT` is not supported outside MATCH_RECOGNIZE", "unsupported", found.span(1))
+
+
 _UNSUPPORTED: Sequence[Case] = (
     _outside,
     _taken_for_alias,
     _missing("a query inside a query", f"name it as a view of its own; {_SPARK}", "select", before=r"\($"),
-    _missing("`DISTINCT`", _SPARK, rest=r"distinct\b", before=r"\bselect$"),
+    _distinct,
     _missing("a list of common table expressions", f"create a view for each; {_SPARK}", "with", before=r"\A\Z"),
     _missing("a window function", "aggregates in MATCH_RECOGNIZE are over the rows of the match", "over",
              before=r"\)$"),
@@ -125,9 +133,11 @@ _ORDER = ("partition", "order", "measures", "one", "all", "after", "pattern", "w
 
 
 def _out_of_place(stop: Stop) -> str | None:
-    """A part of the clause that stands behind one that must follow it."""
-    if stop.word not in _ORDER or stop.unclosed is None:
+    """A part of the clause that stands behind one that must follow it, or behind the clause."""
+    if stop.word not in _ORDER:
         return None
+    if stop.unclosed is None:
+        return "a parenthesis before it closes MATCH_RECOGNIZE: remove it" if stop.behind(r"\)$") else None
     return ("the parts of the clause stand in this order: PARTITION BY, ORDER BY, MEASURES, ROWS PER MATCH, "
             "AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE")  # fmt: skip
 
