@@ -2,9 +2,9 @@
 
 Design choices:
 
-- Expressions use the nodes of :mod:`occurs.expr.tree` wherever those say the same; this module adds the nodes that only
-  SQL or only the clause has.  ``between``, ``case``, ``||``, ``is distinct from`` and ``cast`` keep nodes of their own so
-  that a text can be printed again; the checks replace them by plain nodes.
+- Expressions use the nodes of :mod:`occurs.expr.tree` wherever those say the same; this module adds the nodes that
+  only SQL or only the clause has.  ``between``, ``case``, ``||``, ``is distinct from`` and ``cast`` keep nodes of their
+  own so that a text can be printed again; the checks replace them by plain nodes.
 - A column is a :class:`Column`, not a ``Ref``: the parser cannot know whether ``X`` in ``X.price`` is a variable of the
   pattern or the alias of a table, and it must remember which names stood in quotes (those are exact, others are
   found ignoring case).
@@ -32,7 +32,9 @@ from occurs.model.types import Type
 
 @dataclass(frozen=True)
 class Word:
-    """A name as written, without its quotes; ``quoted``: it stood in quotes."""
+    """A name as written, without its quotes; ``quoted``: it stood in quotes, so that it is exact.
+
+    A variable of a pattern is canonical: in upper case, or quoted if its name is no unquoted one in upper case."""
 
     text: str
     quoted: bool = False
@@ -40,7 +42,7 @@ class Word:
 
     @property
     def canonical(self) -> str:
-        """The name as that of a variable of a pattern: in upper case unless quoted."""
+        """The name of the variable that it is: in upper case unless quoted."""
         return self.text if self.quoted else self.text.upper()
 
     def __str__(self) -> str:

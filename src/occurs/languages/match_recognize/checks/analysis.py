@@ -59,6 +59,7 @@ class Aggregate(Expr):
 
     ``function``: ``count sum avg min max stddev stddev_pop array_agg min_by max_by``.  ``args``: evaluated at each row,
     as in :class:`At`; none for ``COUNT(*)`` and ``COUNT(X.*)``, two for ``min_by`` and ``max_by``.
+    ``type``: of the result, NULL if it is not known, RECORD of a list, of values of ``element``.
     """
 
     function: str
@@ -67,6 +68,7 @@ class Aggregate(Expr):
     distinct: bool = False
     final: bool = False
     type: Type = field(default=Type.NULL, compare=False)
+    element: Type = field(default=Type.NULL, compare=False)
     span: Span | None = _span()
 
 
