@@ -1,0 +1,117 @@
+"""MATCH_RECOGNIZE as a language of the house: texts to definitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, derived_table
+from occurs.languages.match_recognize import syntax
+from occurs.languages.match_recognize.checks import Analysis, ResolvedQuery, analyse
+from occurs.languages.match_recognize.compile import choices, compile_query, costs, delay, kept, timeouts
+from occurs.languages.match_recognize.parser import parse
+from occurs.languages.match_recognize.semantics import evaluate
+from occurs.model.history import History
+from occurs.model.occurrence import occurrences
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.operators.definition import Definition, Node
+from occurs.operators.rowpattern.definition import RowPatternDefinition
+
+LANGUAGE = "match_recognize"
+
+
+def read(texts: Sequence[Given]) -> Texts[syntax.File]:
+    """Parse (text, file name, language) triples; all problems are kept."""
+    return Texts.read(texts, parse)
+
+
+def check(texts: Texts[syntax.File], known: Known) -> RowPatterns:
+    """Check parsed files against what is known."""
+    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
+    return RowPatterns(texts, analysis)
+
+
+@dataclass(frozen=True)
+class RowPatterns(Part):
+    """The part of a program that is in MATCH_RECOGNIZE."""
+
+    texts: Texts[syntax.File]
+    analysis: Analysis
+
+    @property
+    def queries(self) -> tuple[ResolvedQuery, ...]:
+        """In the order of the text."""
+        return self.analysis.queries
+
+    @cached_property
+    def at(self) -> list[tuple[int, int]]:
+        return self.texts.places(syntax.Query)
+
+    @cached_property
+    def defined(self) -> dict[str, Schema]:
+        out: dict[str, Schema] = {}
+        for q in self.queries:
+            out.setdefault(q.name, q.schema)
+        return out
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        return {**self.analysis.schemas, **self.defined}
+
+    @property
+    def owned(self) -> frozenset[str]:
+        return frozenset(self.defined)
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(q.source for q in self.queries)
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return [Node(q.name, frozenset({q.source}), frozenset()) for q in self.queries]
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """Compiled queries, in the order of the text."""
+        out: list[Definition] = []
+        seen: Counter[str] = Counter()
+        for q, slot in zip(self.queries, slots, strict=True):
+            identity = f"{LANGUAGE}/{q.name}/{q.text}"
+            again = seen[identity]
+            seen[identity] += 1
+            matching = compile_query(q, kind)
+            words, bound = kept(q, matching, kind)
+            found = RowPatternDefinition(
+                {q.source: 0},
+                frozenset({q.source}),
+                {q.source: matching.needs},
+                q.name,
+                slot.place,
+                # equal definitions are told apart by a number, not by file or place
+                f"{identity}/{again}" if again else identity,
+                matching,
+                delay(q, matching),
+                bound=bound,
+                splits=choices(matching),
+                kept=words,
+                costs=costs(q, matching, q.file),
+                file=q.file,
+                span=q.query.span,
+            )
+            if matching.within is not None:
+                found = replace(found, timed=timeouts(found, q, q.name))
+            out.append(found)
+        return out
+
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives."""
+        start, until = history.clock if history.clock is not None else (None, None)
+        queries = [self.queries[i] for i in chosen]
+        schemas = {**history.schemas, **self.schemas}
+        rows = occurrences(history.tables)
+        found = evaluate(queries, schemas, rows, kind=history.kind, start=start, until=until)
+        return {q.name: derived_table(self.defined[q.name], [e for e in found if e.type == q.name]) for q in queries}
