@@ -250,7 +250,11 @@ class Values:
             type = values.column.type if type is Type.NULL else type
         if node.function == "stddev_pop":
             return _population(values, low, high)
-        return Ranges(values, low, high, Reduced(node.function, None, type), overflow).reduced()
+        found = Ranges(values, low, high, Reduced(node.function, None, type), overflow).reduced()
+        if node.function == "sum":  # nothing has no sum
+            known = values.counts(low, high) > 0
+            return found if known.all() else Column(found.type, found.values, known)
+        return found
 
     def _ordered_of(
         self, variables: tuple[str, ...] | None, arg: Expr, overflow: Callable[[int], None]
@@ -338,7 +342,7 @@ def _by(values: Ordered, keys: Ordered, low: np.ndarray, high: np.ndarray, which
         return Column.nulls(values.column.type if type is Type.NULL else type, len(low))
     there = keys.counts(low, high) > 0
     at = np.where(there, keys.position(which, low, high), -1)
-    return values.pick(at)
+    return picked(values.column, at)
 
 
 def _population(values: Ordered, low: np.ndarray, high: np.ndarray) -> Column:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem, LimitProblem, Problem
-from occurs.expr.render import render
+from occurs.expr.tree import Expr
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.blocks import Block, Identity, Reasons
-from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome
-from occurs.operators.merging import INSTANT
 from occurs.operators.rows import Rows, attributes_of
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.state import Kept, restored
@@ -120,15 +118,17 @@ def _reasons(found: Found, chosen: np.ndarray) -> Reasons:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def fail(kind: str, text: str, matching: tree.Matching, time: int) -> NoReturn:
-    raise InputProblem(Problem(kind, text, definition=matching.name, value=time))
+def failure(kind: str, text: str, matching: tree.Matching, time: int) -> InputProblem:
+    """An error of the data at a time."""
+    return InputProblem(Problem(kind, text, definition=matching.name, value=time))
 
 
-def too_long(matching: tree.Matching, limit: int, where: str, variable: str, condition: Any) -> NoReturn:
-    said = "" if condition is None else f", whose condition depends on the rows that are mapped: `{condition}`"
-    raise LimitProblem.of(
+def too_long(matching: tree.Matching, limit: int, where: str, variable: str, condition: Expr | None) -> LimitProblem:
+    """The error of a search that takes too many steps; ``variable`` was looked for last."""
+    said = "" if condition is None else ", whose condition depends on the rows that are mapped"
+    return LimitProblem.of(
         "max-steps",
-        f"`{matching.name}`: the search for a match took more than {limit} steps {where}, the last one for "
+        f"`{matching.name}`: the search for a match took more than {limit} steps {where}; it looked for "
         f"`{variable}`{said}",
         hint="limit the quantifiers, or increase --max-steps",
         definition=matching.name,

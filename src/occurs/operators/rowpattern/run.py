@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from occurs.errors import OccursError
 from occurs.expr.dialect import MATCH_RECOGNIZE
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr, Ref
@@ -22,8 +23,8 @@ from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.conditions import Conditions, Lost
-from occurs.operators.rowpattern.mapping import Matches, Table, Values, picked, typed_column
-from occurs.operators.rowpattern.operator import RowMatcher, fail, too_long
+from occurs.operators.rowpattern.mapping import Matches, Table, Values, typed_column
+from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
 from occurs.operators.rowpattern.partitions import codes_of, ordered, partitions
 from occurs.operators.rowpattern.state import Kept
 from occurs.operators.rows import Rows
@@ -96,6 +97,9 @@ class Run:
         self.partitions = partitions(code, size, n, order)
         self.table = Table(n, self.partitions.order, self.rows.column, self.kind)
         self.parts = self._parts()
+        #: do measures wait for rows that are not known yet?
+        self._open = not call.closing and any(n.move > 0 for n in self._measured())
+        self._refused: list[tuple[int, OccursError]] = []
 
     # -- rows ----------------------------------------------------------------------------------------------------------
     def _joined(self, new: Rows) -> tuple[Rows, int]:
@@ -158,7 +162,7 @@ class Run:
         reg = work[0]
         ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
         matches = self._matches(table[: reg[T.R_MATCHES]], labels, active, numbered=True)
-        if not call.closing and any(n.move > 0 for n in self._measured()):
+        if self._open:
             matches = self._known(matches, fate)
         self._keep(fate, time)
         if self.operator.ended:
@@ -234,8 +238,12 @@ class Run:
                 return work  # type: ignore[no-any-return]
             if status == T.ASKING:
                 self._answer(parts, work)
+            elif status != T.TOO_LONG and self._open:
+                # the measures of this match, or of one before, may have to wait: so nobody skips yet
+                self._refused.append((int(work[0][T.R_MATCHES]) - 1, self._problem(status, parts, work, time)))
+                _leave(parts, work)
             else:
-                self._refuse(status, parts, work, time)
+                raise self._problem(status, parts, work, time)
 
     def _mask(self, low: np.ndarray, high: np.ndarray, closed: np.ndarray) -> tuple[np.ndarray, bool]:
         try:
@@ -267,14 +275,15 @@ class Run:
         def overflow(at: int) -> None:
             order = self.partitions.order
             time = int(self.rows.time[row if order is None else order[row]])
-            fail("overflow", f"overflow of int64 in the condition of `{name}` at time {time}", self.matching, time)
+            text = f"overflow of int64 in the condition of `{name}` at time {time}"
+            raise failure("overflow", text, self.matching, time)
 
         passed, undecided = self._sought(parts, work, size).true(condition.whole, overflow)
         if undecided is not None:
             overflow(0)
         reg[T.R_ANSWER] = int(passed[0])
 
-    def _refuse(self, status: int, parts: np.ndarray, work: tuple[Any, ...], time: np.ndarray) -> None:
+    def _problem(self, status: int, parts: np.ndarray, work: tuple[Any, ...], time: np.ndarray) -> OccursError:
         m, reg = self.matching, work[0]
         first = int(reg[T.R_FIRST])
         place = [f"{n} {self.table.column(n).output()[first].as_py()}" for n in m.partition]
@@ -282,10 +291,10 @@ class Run:
         if status == T.TOO_LONG:
             name = m.variables[reg[T.R_ASKED]]
             condition = dict(m.conditions).get(name)
-            too_long(m, self.operator.limit, where, name, condition)
+            return too_long(m, self.operator.limit, where, name, condition)
         what = "no row is mapped to it" if status == T.NO_ROW else "that is the first row of the match"
         text = f"`{m.name}`: AFTER MATCH SKIP TO `{m.skip.name}`, but in the match {where} {what}"
-        fail("bad-skip", text, m, int(time[first]))
+        return failure("bad-skip", text, m, int(time[first]))
 
     def _matches(self, table: np.ndarray, labels: np.ndarray, active: np.ndarray, *, numbered: bool) -> Matches:
         part, size = active[table[:, T.PART]], table[:, T.SIZE].copy()
@@ -302,14 +311,15 @@ class Run:
 
     def _known(self, matches: Matches, fate: np.ndarray) -> Matches:
         """The matches before the first one of each partition whose measures read rows that are not known yet."""
-        match, at = self._shown(matches)
+        if self.matching.all_rows:
+            match, at = matches.match, np.arange(len(matches.label))
+        else:
+            match, at = self._shown(matches)
         values = Values(matches, match, at)
         open = np.zeros(len(matches), np.bool_)
         for node in self._measured():
             if node.move > 0:
                 open[match[values.beyond(node)]] = True
-        if not open.any():
-            return matches
         part = np.searchsorted(self.parts[:, T.LOW], matches.low)
         at_first = np.full(len(self.parts), len(matches))
         np.minimum.at(at_first, part[open], np.flatnonzero(open))
@@ -318,6 +328,9 @@ class Run:
         self.parts[waits, T.WAITS] = matches.first[first]
         self.parts[waits, T.NUMBER] = matches.number[first] - 1
         kept = np.arange(len(matches)) < at_first[part]
+        for number, problem in self._refused:
+            if kept[number]:
+                raise problem
         size = matches.size[kept]
         label = matches.label[np.repeat(kept, matches.size)]
         out = Matches(
@@ -403,6 +416,7 @@ class Run:
         ended, m = self.operator.ended, self.matching
         if ended:
             match, at = np.arange(len(matches)), matches.begin + matches.size - 1
+            matches = replace(matches, high=self._due(matches))
         else:
             match, at = self._shown(matches)
         values = Values(matches, match, at)
@@ -418,8 +432,7 @@ class Run:
         key = time if ended else own
         if len(key) > 1 and (key[1:] < key[:-1]).any():
             by = np.argsort(key, kind="stable")
-        first = values.first if not m.all_rows or ended else row
-        clause = _Clause(self, values, time, row, first, len(unmatched))
+        clause = _Clause(self, values, time, row, len(unmatched))
         chosen = by
         if m.where is not None and len(time):
             passed, undecided = select(m.where, clause.leaf, len(time), kind=self.kind, dialect=MATCH_RECOGNIZE)
@@ -437,22 +450,34 @@ class Run:
         where = None if places is None or ended else places[own]
         return Found(self.rows, matches, time, where, columns, match, own, position if m.all_rows else None)
 
+    def _due(self, matches: Matches) -> np.ndarray:
+        """Behind the last row of the partition that is not later than the time at which WITHIN ends an attempt."""
+        order, time = self.partitions.order, self.rows.time
+        time = time if order is None else time[order]
+        bound = time[matches.first] + (self.matching.within or 0)
+        low, high = matches.first.copy(), matches.high.copy()
+        while (low < high).any():
+            middle = (low + high) // 2
+            early = (time[np.minimum(middle, len(time) - 1)] <= bound) & (low < high)
+            low, high = np.where(early, middle + 1, low), np.where(early | (low >= high), high, middle)
+        return low
+
     def overflow(self, name: str, time: int) -> None:
         """Raise the error of an overflow in a value of the output."""
         text = f"overflow of int64 in `{name}` at time {time}"
-        fail("overflow", text, self.matching, time)
+        raise failure("overflow", text, self.matching, time)
 
 
 class _Clause:
     """What the clause puts out, column by column, when it is asked for.
 
     ``values``: of the derived rows that have a match; behind these stand ``alone`` ones without.  ``row``: of the table,
-    that each stands behind; ``first``: of which it has the columns of the partition."""
+    that each stands behind."""
 
     def __init__(
-        self, run: Run, values: Values, time: np.ndarray, row: np.ndarray, first: np.ndarray, alone: int
+        self, run: Run, values: Values, time: np.ndarray, row: np.ndarray, alone: int
     ) -> None:
-        self.run, self.values, self.time, self.row, self.first, self.alone = run, values, time, row, first, alone
+        self.run, self.values, self.time, self.row, self.alone = run, values, time, row, alone
         self.measures = {v.name: v for v in run.matching.measures}
         self._made: dict[str, Column] = {}
 
@@ -470,7 +495,7 @@ class _Clause:
             return found if not self.alone else Column.widened([found, _nulls_like(found, self.alone)])
         if name == "time":
             return Column(Type.TIMESTAMP if run.kind.timestamp else Type.INT, self.time, None)
-        return run.table.column(name).take(self.first if name in run.matching.partition else self.row)
+        return run.table.column(name).take(self.row)
 
     def _overflow(self, name: str, at: int) -> None:
         self.run.overflow(name, int(self.time[min(at, len(self.time) - 1)]))
@@ -498,5 +523,10 @@ def _nulls_like(column: Column, n: int) -> Column:
     return Column.nulls(column.type, n)
 
 
-Overflow = Callable[[int], None]
-__all__ = ["Found", "Run", "picked"]
+def _leave(parts: np.ndarray, work: tuple[Any, ...]) -> None:
+    """Let the search go on in the next partition, behind a match that it has found."""
+    reg, matches = work[0], work[4]
+    parts[reg[T.R_PART], T.WAITS] = reg[T.R_FIRST]
+    reg[T.R_USED] += matches[reg[T.R_MATCHES] - 1, T.SIZE]
+    reg[T.R_PART] += 1
+    reg[T.R_BEGUN] = 0
