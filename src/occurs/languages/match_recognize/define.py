@@ -13,6 +13,7 @@ import pyarrow as pa
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks import Analysis, ResolvedQuery, analyse
+from occurs.languages.match_recognize.compile import choices, compile_query, costs, delay, kept, timeouts
 from occurs.languages.match_recognize.editing import begun as begun
 from occurs.languages.match_recognize.editing import bound as bound
 from occurs.languages.match_recognize.editing import layout as layout
@@ -26,6 +27,7 @@ from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.definition import Definition, Node
+from occurs.operators.rowpattern.definition import RowPatternDefinition
 
 LANGUAGE = "match_recognize"
 
@@ -35,14 +37,14 @@ def read(texts: Sequence[Given]) -> Texts[syntax.File]:
     return Texts.read(texts, parse)
 
 
-def check(texts: Texts[syntax.File], known: Known) -> MatchRecognize:
+def check(texts: Texts[syntax.File], known: Known) -> RowPatterns:
     """Check parsed files against what is known."""
     analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
-    return MatchRecognize(texts, analysis)
+    return RowPatterns(texts, analysis)
 
 
 @dataclass(frozen=True)
-class MatchRecognize(Part):
+class RowPatterns(Part):
     """The row patterns of a program."""
 
     texts: Texts[syntax.File]
@@ -59,19 +61,22 @@ class MatchRecognize(Part):
 
     @cached_property
     def defined(self) -> dict[str, Schema]:
-        return {q.name: q.schema for q in reversed(self.queries)}
+        out: dict[str, Schema] = {}
+        for q in self.queries:
+            out.setdefault(q.name, q.schema)
+        return out
 
     @cached_property
     def schemas(self) -> dict[str, Schema]:
-        return {**{t: s for t, s in self.analysis.schemas.items() if t in self.reads}, **self.defined}
-
-    @cached_property
-    def reads(self) -> frozenset[str]:
-        return frozenset(q.source for q in self.queries)
+        return {**self.analysis.schemas, **self.defined}
 
     @property
     def owned(self) -> frozenset[str]:
         return frozenset(self.defined)
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(q.source for q in self.queries)
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -79,15 +84,34 @@ class MatchRecognize(Part):
 
     def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
         """Compiled queries, in the order of the text."""
-        from occurs.languages.match_recognize.compile import compile_query
-
         out: list[Definition] = []
         seen: Counter[str] = Counter()
         for q, slot in zip(self.queries, slots, strict=True):
             identity = f"{LANGUAGE}/{q.name}/{q.name if q.query.name is not None else q.text}"
             again = seen[identity]
             seen[identity] += 1
-            out.append(compile_query(q, kind, slot.place, f"{identity}/{again}" if again else identity))
+            matching = compile_query(q, kind)
+            words, bound = kept(q, matching, kind)
+            found = RowPatternDefinition(
+                {q.source: 0},
+                frozenset({q.source}),
+                {q.source: matching.needs},
+                q.name,
+                slot.place,
+                # equal definitions are told apart by a number, not by file or place
+                f"{identity}/{again}" if again else identity,
+                matching,
+                delay(q, matching),
+                bound=bound,
+                splits=choices(matching),
+                kept=words,
+                costs=costs(q, matching, q.file),
+                file=q.file,
+                span=q.query.span,
+            )
+            if matching.within is not None:
+                found = replace(found, timed=timeouts(found, q, q.name))
+            out.append(found)
         return out
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
