@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE as a language of the house: texts to definitions."""
+"""Row patterns as a language of the house: texts to definitions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
-from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, derived_table
+from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks import Analysis, ResolvedQuery, analyse
 from occurs.languages.match_recognize.compile import choices, compile_query, costs, delay, kept, timeouts
+from occurs.languages.match_recognize.editing import begun as begun
+from occurs.languages.match_recognize.editing import bound as bound
+from occurs.languages.match_recognize.editing import layout as layout
+from occurs.languages.match_recognize.editing import outline as outline
+from occurs.languages.match_recognize.editing import pieces as pieces
+from occurs.languages.match_recognize.editing import words as words
 from occurs.languages.match_recognize.parser import parse
 from occurs.languages.match_recognize.semantics import evaluate
 from occurs.model.history import History
-from occurs.model.occurrence import occurrences
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.definition import Definition, Node
@@ -38,7 +45,7 @@ def check(texts: Texts[syntax.File], known: Known) -> RowPatterns:
 
 @dataclass(frozen=True)
 class RowPatterns(Part):
-    """The part of a program that is in MATCH_RECOGNIZE."""
+    """The row patterns of a program."""
 
     texts: Texts[syntax.File]
     analysis: Analysis
@@ -80,7 +87,7 @@ class RowPatterns(Part):
         out: list[Definition] = []
         seen: Counter[str] = Counter()
         for q, slot in zip(self.queries, slots, strict=True):
-            identity = f"{LANGUAGE}/{q.name}/{q.text}"
+            identity = f"{LANGUAGE}/{q.name}/{q.name if q.query.name is not None else q.text}"
             again = seen[identity]
             seen[identity] += 1
             matching = compile_query(q, kind)
@@ -109,9 +116,27 @@ class RowPatterns(Part):
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives."""
+        mine = [self.queries[i] for i in chosen]
         start, until = history.clock if history.clock is not None else (None, None)
-        queries = [self.queries[i] for i in chosen]
         schemas = {**history.schemas, **self.schemas}
-        rows = occurrences(history.tables)
-        found = evaluate(queries, schemas, rows, kind=history.kind, start=start, until=until)
-        return {q.name: derived_table(self.defined[q.name], [e for e in found if e.type == q.name]) for q in queries}
+        found = evaluate(mine, schemas, _given(history), kind=history.kind, start=start, until=until)
+        return {q.name: _table(self.defined[q.name], [e for e in found if e.type == q.name]) for q in mine}
+
+
+def _given(history: History) -> list[Occurrence]:
+    """The rows that the reference semantics takes: those of the input, and behind them in every instant what other
+    definitions have derived, in its order."""
+    out = occurrences(input_tables(history))
+    last = max((e.sequence for e in out if e.sequence is not None), default=0)
+    made = sorted(history.made, key=lambda m: m.place)
+    for e in (e for m in made for e in occurrences({m.type: m.table})):
+        last += 1
+        out.append(replace(e, sequence=last))
+    return out
+
+
+def _table(schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
+    """Results of the reference as rows; ``sequence`` is their order."""
+    rows: list[dict[str, Any]] = [{"time": e.time, "sequence": n, **e.attributes} for n, e in enumerate(found)]
+    fields = [pa.field("time", pa.int64()), pa.field("sequence", pa.int64()), *schema.arrow()]
+    return pa.Table.from_pylist(rows, pa.schema(fields))

@@ -128,10 +128,10 @@ class Names:
         self._durations(node)
         found = typing.check(node)
         element = made.element if isinstance(made, Aggregate) else Type.NULL
-        if element is Type.NULL and any(isinstance(n, Aggregate) and n.type is Type.RECORD for n in made.walk()):
-            if not isinstance(made, Aggregate):
-                message = "a list can only be the whole value of a measure"
-                self.source.report("type-mismatch", message, getattr(node, "span", None), None)
+        listed = any(isinstance(n, Aggregate) and n.type is Type.RECORD for n in made.walk())
+        if listed and not isinstance(made, Aggregate):
+            message = "a list can only be the whole value of a measure"
+            self.source.report("type-mismatch", message, getattr(node, "span", None), None)
         return made, found or Type.NULL, element
 
     def _typing(self) -> Typing:

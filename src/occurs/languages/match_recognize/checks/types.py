@@ -26,7 +26,8 @@ _HINTS = {
         "write a duration with a unit: `INTERVAL '5' SECOND`",
     "write a duration with a unit: `5 s`": "write a duration with a unit: `INTERVAL '5' SECOND`",
     'write a time as `timestamp "2024-01-05T09:00:00Z"`': "write a time as `TIMESTAMP '2024-01-05 09:00:00'`",
-    "bools have no order: use `=`, `!=` or the value itself": "booleans have no order: use `=`, `<>` or the value itself",
+    "bools have no order: use `=`, `!=` or the value itself":
+        "booleans have no order: use `=`, `<>` or the value itself",
 }  # fmt: skip
 
 

@@ -58,6 +58,10 @@ class Builder(SqlBuilder):
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def query(self, tree: Node) -> syntax.Query:
+        if isinstance(tree.children[0], Token) and tree.children[0].type == "DISTINCT":
+            hint = "on Spark, `occurs.sql(spark, text)` reads the clause inside any Spark SQL query"
+            message = "`DISTINCT` is not supported outside MATCH_RECOGNIZE"
+            raise self.refuse("unsupported", message, tree.children[0], hint)
         items, table, *rest = tree.children
         clause = next(i for i, part in enumerate(rest) if part.data == "clause")
         before, behind = rest[:clause], rest[clause + 1 :]

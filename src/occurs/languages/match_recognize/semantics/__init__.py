@@ -129,7 +129,7 @@ def ordered(numbers: Sequence[int], rows: Sequence[Row], order: Sequence[Key]) -
     for key in reversed(order):
         known = [n for n in out if _value(rows[n], key.column) is not None]
         null = [n for n in out if _value(rows[n], key.column) is None]
-        known.sort(key=lambda n: _value(rows[n], key.column), reverse=key.descending)  # noqa: B023 - used at once
+        known.sort(key=lambda n: _value(rows[n], key.column), reverse=key.descending)
         out = null + known if key.nulls_first else known + null
     return out
 
