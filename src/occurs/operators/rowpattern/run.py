@@ -21,6 +21,7 @@ from occurs.operators.contract import Call
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
+from occurs.operators.merging import INSTANT
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.conditions import Conditions, Lost
 from occurs.operators.rowpattern.mapping import Matches, Table, Values, typed_column
@@ -118,10 +119,9 @@ class Run:
         if old is not None:
             if labels is not None and old.labels is not None:
                 labels = Labels.concat([old.labels, labels])
-            if at is not None and old.at is not None:
-                at = np.concatenate([old.at, at])
-            if derived is not None and old.derived is not None:
-                derived = np.concatenate([old.derived, derived])
+            # what has no place of its own was derived when its instant was complete
+            at = _both(old.at, len(old), at, len(new), INSTANT)
+            derived = _both(old.derived, len(old), derived, len(new), -1)
         return Rows(new.type, time, columns, 0, None, labels, derived, at), 0 if old is None else len(old)
 
     def _of_table(self, flags: np.ndarray) -> np.ndarray:
@@ -521,6 +521,15 @@ def _nulls_like(column: Column, n: int) -> Column:
     if column.type is Type.RECORD:
         return Column(column.type, None, None, pa.nulls(n, column.arrow.type))
     return Column.nulls(column.type, n)
+
+
+def _both(a: np.ndarray | None, n: int, b: np.ndarray | None, m: int, missing: int) -> np.ndarray | None:
+    """One array behind the other; ``missing`` stands for values that are not there."""
+    known = a if a is not None else b
+    if known is None:
+        return None
+    parts = [np.full(size, missing, known.dtype) if x is None else x for x, size in ((a, n), (b, m))]
+    return np.concatenate(parts)
 
 
 def _leave(parts: np.ndarray, work: tuple[Any, ...]) -> None:
