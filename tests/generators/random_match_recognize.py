@@ -171,8 +171,7 @@ class _Query:
             if kind == "anchor":
                 return rng.choice(("^", "$"))
             if kind == "permute":
-                inner = f"PERMUTE({', '.join(self.part(depth - 1, unbounded) for _ in range(rng.choice((2, 2, 3))))})"
-                return inner
+                return f"PERMUTE({', '.join(self.part(depth - 1, unbounded) for _ in range(rng.choice((2, 2, 3))))})"
             self.program.ways += 1
             if kind == "or":
                 choices = [self.repeated(depth - 1, unbounded) for _ in range(rng.choice((2, 2, 3)))]

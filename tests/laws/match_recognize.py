@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from tests.laws import contract
-from tests.laws.contract import Answer, Subject, agree, cut, random_frontiers
+from tests.laws.contract import Answer, Subject, agree, cut
 
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
