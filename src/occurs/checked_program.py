@@ -282,8 +282,13 @@ class CheckedProgram:
         files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
         return line_sources(files, self._folders, options)
 
+    def refuse_open(self) -> None:
+        """Raise DefinitionProblem if a definition needs a history that is closed."""
+        raise_problems(self._unbound.closed_only)
+
     def refuse_files(self, where: str) -> None:
-        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot."""
+        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot; and as :meth:`refuse_open`."""
+        self.refuse_open()
         for file in self._unbound.text_files.values():
             text = f"`{file.definition}` reads FILE {file.path!r}, which can only be read as a history, not as {where}"
             hint = "use `occurs run` or Program.detect on tables, or pass the lines as events"

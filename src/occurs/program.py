@@ -206,6 +206,8 @@ class Program:
         program = program.reasoning() if because else program
         options = InputOptions(**among(given, "input"))
         events = named(events, program.assigned)
+        if not ended:
+            program.refuse_open()
         sample = sample_of(events)
         on_spark = sample is not None and kind_of(sample) == "spark"
         streaming = on_spark and sample.isStreaming

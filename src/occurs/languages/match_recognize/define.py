@@ -10,9 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.errors import Problem
+from occurs.expr.text import Text
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks import Analysis, ResolvedQuery, analyse
+from occurs.languages.match_recognize.checks import Analysis, Key, ResolvedQuery, analyse
 from occurs.languages.match_recognize.compile import choices, compile_query, costs, delay, kept, timeouts
 from occurs.languages.match_recognize.editing import begun as begun
 from occurs.languages.match_recognize.editing import bound as bound
@@ -74,6 +76,12 @@ class RowPatterns(Part):
     def owned(self) -> frozenset[str]:
         return frozenset(self.defined)
 
+    @property
+    def closed_only(self) -> list[Problem]:
+        files = [self.texts.files[i] for i, _ in self.at]
+        found = [(f, q) for f, q in zip(files, self.queries, strict=True) if q.order[0] != Key("time")]
+        return [_needs_end(Text(f.text, f.file), q) for f, q in found]
+
     @cached_property
     def reads(self) -> frozenset[str]:
         return frozenset(q.source for q in self.queries)
@@ -121,6 +129,13 @@ class RowPatterns(Part):
         schemas = {**history.schemas, **self.schemas}
         found = evaluate(mine, schemas, _given(history), kind=history.kind, start=start, until=until)
         return {q.name: _table(self.defined[q.name], [e for e in found if e.type == q.name]) for q in mine}
+
+
+def _needs_end(source: Text, q: ResolvedQuery) -> Problem:
+    """The problem of a query whose order only the end of the history decides."""
+    message = f"`{q.name}` needs a history that is closed: its ORDER BY does not begin with `time`"
+    hint = "begin ORDER BY with `time`, or run it over a closed history"
+    return source.problem("unsupported", message, q.query.clause.order[0].column.span, hint)
 
 
 def _given(history: History) -> list[Occurrence]:

@@ -67,10 +67,14 @@ def timeouts(
 
 @dataclass
 class Found:
-    """What one query derives: its rows, and the attempts that WITHIN has ended."""
+    """What one query derives: its rows, and the attempts that WITHIN has ended.
 
-    rows: list[Occurrence] = field(default_factory=list)
-    timeouts: list[Occurrence] = field(default_factory=list)
+    ``complete``: no further row has this time or an earlier one.
+    """
+
+    rows: list[Occurrence]
+    timeouts: list[Occurrence]
+    complete: int
 
 
 class _Run:
@@ -98,8 +102,12 @@ class _Run:
         """What a query derives, computed once."""
         if query.name not in self.done:
             maker = self.makers.get(query.source)
-            rows = [e for e in self.rows if e.type == query.source] if maker is None else self.of(maker).rows
-            self.done[query.name] = found_by(query, rows, self.kind, self.until, self.ended)
+            if maker is None:
+                rows, until = [e for e in self.rows if e.type == query.source], self.until
+            else:
+                rows, until = self.of(maker).rows, self.of(maker).complete
+            known = rows if self.ended else [e for e in rows if e.time <= until]
+            self.done[query.name] = found_by(query, known, self.kind, self.until if self.ended else until, self.ended)
         return self.done[query.name]
 
 
@@ -111,16 +119,18 @@ def found_by(query: ResolvedQuery, rows: Sequence[Row], kind: TimeKind, until: i
     partitions: dict[tuple[Any, ...], list[int]] = {}
     for number, row in enumerate(rows):
         partitions.setdefault(tuple(_value(row, c) for c in query.partition), []).append(number)
-    out, late = [], []
+    out, late, complete = [], [], until
     for numbers in partitions.values():
         scan = _Scan(query, [rows[n] for n in ordered(numbers, rows, query.order)], kind, until, ended)
         scan.run()
         out += scan.out
         late += scan.late
+        # an attempt that waits may still derive a row at the time of its first row
+        complete = min(complete, until if scan.waits is None else scan.waits - 1)
     places = {id(row): number for number, row in enumerate(rows)}
     out.sort(key=lambda o: (places[id(o.behind)], o.number or 0, o.position or 0))
     late.sort(key=lambda o: (o.time, places[id(o.behind)]))
-    return Found([o.row for o in out], [o.row for o in late])
+    return Found([o.row for o in out], [o.row for o in late], complete)
 
 
 def ordered(numbers: Sequence[int], rows: Sequence[Row], order: Sequence[Key]) -> list[int]:
@@ -166,6 +176,8 @@ class _Scan:
     ended: bool
     out: list[Out] = field(default_factory=list)
     late: list[Out] = field(default_factory=list)
+    #: the time of the first row of the attempt that waits
+    waits: int | None = None
 
     def run(self) -> None:
         """Every attempt, in turn, up to the first that waits."""
@@ -196,6 +208,7 @@ class _Scan:
                     matched |= set(range(at, at + len(attempt.match)))
                     at = self._next(at, attempt.match)
             except Waiting:
+                self.waits = self.rows[at].time
                 return
 
     def _next(self, at: int, match: Mapped) -> int:
