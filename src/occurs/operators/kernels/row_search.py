@@ -14,7 +14,7 @@ import numpy as np
 
 from occurs.kernel import kernel
 from occurs.operators.kernels import row_tables as T
-from occurs.operators.kernels.stackcode import DONE, Arrays, evaluate
+from occurs.operators.kernels.stackcode import DONE, Arrays, compute
 
 _SEARCHING, _FAILED, _FOUND, _WAITS, _STOPS = range(5)
 _ONE = np.uint64(1)
@@ -46,9 +46,12 @@ def search(
     """
     reg, labels, stack, trail, matches, ended, ended_labels, ints, reals = work
     values, real, known, time = pool
+    steps_of, whole, fractions = program
+    x, y, ok = calc
     within, frontier, most_steps, skip, keep_ended = limits[0], limits[1], limits[2], limits[3], limits[4] != 0
     n_slots = len(slots)
-    remembers = n_slots + len(running) > 0
+    n_running = len(running)
+    remembers = n_slots + n_running > 0
     peeks = not keep_ended
     p, s, row, pc = reg[T.R_PART], reg[T.R_FIRST], reg[T.R_ROW], reg[T.R_AT]
     top, trailing, used, steps = reg[T.R_TOP], reg[T.R_TRAIL], reg[T.R_USED], reg[T.R_STEPS]
@@ -158,10 +161,30 @@ def search(
                                 true = answer
                                 answer = -1
                             else:
-                                true = _true(
-                                    variables, uses, n_slots, running, program, pool, mask, ints, reals, after, row, v,
-                                    hi, closed, parts[p, T.NUMBER] + 1, calc, roles,
-                                )  # fmt: skip
+                                true = np.int64(T.TRUE)
+                                if variables[v, T.MASK] >= 0:
+                                    true = np.int64(mask[variables[v, T.MASK], row])
+                                begin, stop = variables[v, T.ROLE_BEGIN], variables[v, T.ROLE_STOP]
+                                for u in range(begin, stop):
+                                    reached = _reached(ints, after, uses, u)
+                                    roles[uses[u, T.ROLE]] = reached
+                                    if not closed and uses[u, T.AHEAD] > 0 and reached + uses[u, T.AHEAD] >= hi:
+                                        true = np.int64(T.OPEN) if reached >= 0 else true
+                                if true == T.TRUE and variables[v, T.ASKS] != 0:
+                                    true = np.int64(T.LOST)
+                                elif true == T.TRUE and variables[v, T.CODE_STOP] > variables[v, T.CODE_BEGIN]:
+                                    if n_running > 0 and _values(
+                                        ints, reals, after, n_slots, running, values, real, known,
+                                        parts[p, T.NUMBER] + 1,
+                                    ):  # fmt: skip
+                                        true = np.int64(T.LOST)
+                                    elif compute(
+                                        steps_of, whole, fractions, variables[v, T.CODE_BEGIN],
+                                        variables[v, T.CODE_STOP], values, real, known, time, roles, row, x, y, ok,
+                                    ) != DONE:  # fmt: skip
+                                        true = np.int64(T.LOST)
+                                    elif not (ok[0] and x[0] != 0):
+                                        true = np.int64(T.FALSE)
                             if true == T.LOST:
                                 status, doing = T.ASKING, _STOPS
                                 reg[T.R_ASKED] = v
@@ -271,41 +294,6 @@ def search(
     reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN] = cut, answer, now
     reg[T.R_BEGUN] = np.int64(going)
     return status
-
-
-@kernel
-def _true(
-    variables: np.ndarray, uses: np.ndarray, n_slots: int, running: np.ndarray, program: Arrays, pool: Arrays,
-    mask: np.ndarray, ints: np.ndarray, reals: np.ndarray, now: int, row: int, v: int, hi: int, closed: bool,
-    number: Any, calc: Arrays, roles: np.ndarray,
-) -> int:  # fmt: skip
-    """Is the condition of a variable true (T.FALSE .., T.LOST: somebody else has to say)?  ``now``: what is known of the
-    mapping with ``row`` in it."""
-    values, real, known, _ = pool
-    true = np.int64(T.TRUE)
-    if variables[v, T.MASK] >= 0:
-        true = np.int64(mask[variables[v, T.MASK], row])
-    begin, stop = variables[v, T.ROLE_BEGIN], variables[v, T.ROLE_STOP]
-    if not closed and true != T.OPEN:
-        for u in range(begin, stop):
-            if uses[u, T.AHEAD] > 0:
-                reached = _reached(ints, now, uses, u)
-                if reached >= 0 and reached + uses[u, T.AHEAD] >= hi:
-                    true = np.int64(T.OPEN)
-    if true != T.TRUE:
-        return true
-    if variables[v, T.ASKS] != 0:
-        return T.LOST
-    if variables[v, T.CODE_STOP] > variables[v, T.CODE_BEGIN]:
-        for u in range(begin, stop):
-            roles[uses[u, T.ROLE]] = _reached(ints, now, uses, u)
-        if len(running) and _values(ints, reals, now, n_slots, running, values, real, known, number):
-            return T.LOST
-        if evaluate(program, variables[v, T.CODE_BEGIN], variables[v, T.CODE_STOP], pool, roles, row, calc) != DONE:
-            return T.LOST
-        if not (calc[2][0] and calc[0][0] != 0):
-            return T.FALSE
-    return T.TRUE
 
 
 @kernel
