@@ -100,8 +100,8 @@ OPTIONS = (
         "On a stream, also report open intervals before they end, with the column ``final``.",
         "Also report open intervals (final = false) before they end."),
     Option("timeouts", False, "run",
-        "Also collect the partial matches that EPL's ``timer:within`` or WITHIN of row patterns ended, in ``timeouts`` of the "
-        "result."),
+        "Also collect the partial matches that EPL's ``timer:within`` or WITHIN of row patterns ended, in "
+        "``timeouts`` of the result."),
     Option("max_instances", None, "run",
         "The maximum number of partial matches per definition, on Spark per partition. Default: 10 million.",
         "Maximum number of partial matches per definition (EPL; on Spark, per partition).  [default: 10,000,000]"),

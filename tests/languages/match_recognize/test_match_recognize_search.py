@@ -20,7 +20,8 @@ ROWS = {"time": [1, 2, 3, 4, 5, 6], "p": [3.0, 2.0, 4.0, 1.0, 5.0, 9.0]}
 
 
 def program(pattern: str, define: str, more: str = "", measures: str = "COUNT(*) AS k") -> occurs.Program:
-    text = f"SELECT * FROM Q MATCH_RECOGNIZE (ORDER BY time MEASURES {measures} {more} PATTERN ({pattern}) DEFINE {define})"
+    clause = f"ORDER BY time MEASURES {measures} {more} PATTERN ({pattern}) DEFINE {define}"
+    text = f"SELECT * FROM Q MATCH_RECOGNIZE ({clause})"
     return occurs.parse(text, language="match_recognize")
 
 

@@ -40,9 +40,9 @@ def search(
     and one more for values that are not of a row.  ``bits``: int64 per row, the variables whose condition may be true.
     ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt, T.PAST
     .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or empty.
-    ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc:
-    the stack; ``roles``: rows of roles.  work: (registers, variables of the mapped rows, stack, notes to take back, matches,
-    attempts that WITHIN ends, their variables, what is known of the mapping as ints, and as floats).
+    ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc: the
+    stack; ``roles``: rows of roles.  work: (registers, variables of the mapped rows, other ways, notes to take back,
+    matches, attempts that WITHIN ends, their variables, what is known of the mapping as ints, and as floats).
     """
     reg, labels, stack, trail, matches, ended, ended_labels, ints, reals = work
     values, real, known, time = pool
