@@ -21,9 +21,12 @@ LOW, HIGH, START, CLOSED, WHOLE, NUMBER, WAITS = range(7)
 PART_FIELDS = 7
 
 #: fields of a variable: its mask (-1: none), its code from where to before where, the roles that its code reads from
-#: where to before where, whether somebody else evaluates the rest of its condition
-MASK, CODE_BEGIN, CODE_STOP, ROLE_BEGIN, ROLE_STOP, ASKS = range(6)
-VARIABLE_FIELDS = 6
+#: where to before where, whether somebody else evaluates the rest of its condition, whether its bit says all, whether
+#: what is known of the mapping changes with it
+MASK, CODE_BEGIN, CODE_STOP, ROLE_BEGIN, ROLE_STOP, ASKS, PLAIN, CHANGES = range(8)
+VARIABLE_FIELDS = 8
+#: variables with smaller numbers have a bit per row
+BITS = 62
 #: fields of a use of a role: the role, its kind, its slot, how many rows before the last or after the first, how many
 #: rows beyond it are read
 ROLE, KIND, SLOT, OFFSET, AHEAD = range(5)
@@ -48,10 +51,16 @@ FREE, COVERED, UNMATCHED = range(3)
 
 #: registers of the search
 (
-    R_PART, R_ROW, R_FIRST, R_AT, R_TOP, R_TRAIL, R_USED, R_MATCHES, R_STEPS, R_BEGUN, R_ASKED, R_ANSWER, R_ENDED,
-    R_ENDED_USED, R_CUT, R_EPOCH, R_TOTAL,
-) = range(17)  # fmt: skip
-REGISTERS = 17
-#: how a run of the search ends: all is done; a condition is asked for; an overflow leaves a condition undecided; SKIP TO
-#: a row that is not there, to the first row; too many steps
-FINISHED, ASKING, UNDECIDED, NO_ROW, SAME_ROW, TOO_LONG = range(6)
+    R_PART, R_FIRST, R_ROW, R_AT, R_TOP, R_TRAIL, R_USED, R_MATCHES, R_STEPS, R_BEGUN, R_ASKED, R_ANSWER, R_ENDED,
+    R_ENDED_USED, R_CUT, R_EPOCH, R_TOTAL, R_KNOWN,
+) = range(18)  # fmt: skip
+REGISTERS = 18
+#: how a run of the search ends: all is done; an array is full; a condition is asked for; SKIP TO a row that is not
+#: there, to the first row; too many steps
+FINISHED, FULL, ASKING, NO_ROW, SAME_ROW, TOO_LONG = range(6)
+#: what is known of the rows of a slot: the last one, the first one, how many, and what was known before the last one
+SLOT_LAST, SLOT_FIRST, SLOT_COUNT, SLOT_BEFORE = range(4)
+SLOT_FIELDS = 4
+#: of a running value: how many values, their sum, least or greatest as an int, whether that is not exact
+RUN_COUNT, RUN_VALUE, RUN_LOST = range(3)
+RUN_FIELDS = 3

@@ -7,9 +7,10 @@ does not know, the search asks for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +19,8 @@ import pyarrow.compute as pc
 from occurs.expr.dialect import MATCH_RECOGNIZE
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import (
-    COMPARISONS,
     Annotated,
     Binary,
-    Call,
     DurationLiteral,
     Expr,
     Literal,
@@ -39,6 +38,8 @@ from occurs.operators.rowpattern.mapping import Table
 from occurs.operators.rowpattern.program import Program, Read, memories, program_of
 from occurs.operators.rule_bytecode import Coder, Unsupported
 
+#: `!=` is left out: a NaN that is computed is null
+_COMPARE = {"=": np.equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 #: what the values that a condition reads depend on
 OF_ROW, SETTLED, OF_MAPPING = 1, 2, 3
 _RUNNING = {"count": T.COUNT, "sum": T.SUM, "avg": T.AVERAGE, "min": T.LEAST, "max": T.GREATEST}
@@ -56,7 +57,7 @@ class Condition:
     """
 
     whole: Expr
-    local: Expr | None
+    local: list[Expr]
     rest: Expr | None
     ahead: int
     begin: int = 0
@@ -110,7 +111,7 @@ class Conditions:
         for part in conjuncts(whole):
             (local if self._is_local(variable, part) else rest).append(part)
         ahead = [n.move for n in whole.walk() if isinstance(n, tree.At) and self._own(variable, n)]
-        found = Condition(whole, conjunction(local), conjunction(rest), max([0, *ahead]))
+        found = Condition(whole, local, conjunction(rest), max([0, *ahead]))
         if found.rest is not None:
             self._code(variable, found)
         return found
@@ -278,6 +279,25 @@ class Conditions:
         return code
 
     @cached_property
+    def first(self) -> np.ndarray:
+        """int64 per place of the program: the variables that the next row may be mapped to, as bits; -1: any."""
+        code = self.code
+        out = np.zeros(len(code), np.int64)
+        changed = True
+        while changed:
+            before = out.copy()
+            for at in range(len(code) - 1, -1, -1):
+                op, one, two = (int(x) for x in code[at, [T.OP, T.ONE, T.TWO]])
+                if op == T.SPLIT:
+                    out[at] = out[one] | out[two]
+                elif op == T.ROW and one < T.BITS:
+                    out[at] = 1 << one
+                else:
+                    out[at] = -1
+            changed = bool((before != out).any())
+        return out
+
+    @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The tables of variables, of uses of roles and of running values."""
         variables = np.zeros((len(self.by_variable), T.VARIABLE_FIELDS), np.int64)
@@ -287,12 +307,13 @@ class Conditions:
             variables[k, T.MASK] = -1
             if c is None:
                 continue
-            if c.local is not None or c.ahead:
+            if c.local or c.ahead:
                 variables[k, T.MASK] = mask
                 mask += 1
             variables[k, [T.CODE_BEGIN, T.CODE_STOP, T.ASKS]] = c.begin, c.stop, int(c.asks)
             variables[k, [T.ROLE_BEGIN, T.ROLE_STOP]] = len(uses), len(uses) + len(c.uses)
             uses += c.uses
+        variables[:, T.CHANGES] = self.members.any(axis=0)
         return (
             variables,
             np.array(uses, np.int64).reshape(-1, T.ROLE_FIELDS),
@@ -300,26 +321,55 @@ class Conditions:
         )
 
     # -- one call ------------------------------------------------------------------------------------------------------
-    def mask(self, table: Table, low: np.ndarray, high: np.ndarray, closed: np.ndarray) -> np.ndarray:
-        """uint8 (masks, rows): T.FALSE .. of what conditions say of their own row.
+    def masks(self, table: Table, low: np.ndarray, high: np.ndarray, closed: np.ndarray) -> Masks:
+        """What conditions say of their own row.
 
-        ``low``, ``high``: the rows of the partitions; ``closed``: which of these are closed."""
-        with_mask = [c for c in self.by_variable if c is not None and (c.local is not None or c.ahead)]
-        out = np.ones((len(with_mask), table.size), np.uint8)
+        ``low``, ``high``: the rows of the partitions; ``closed``: which of these are closed.  Raises Lost."""
+        variables = self.tables[0].copy()
+        out = np.ones((int((variables[:, T.MASK] >= 0).sum()), table.size), np.uint8)
         shifted = Shifted(table, low, high)
         open_high, open_low = high[~closed], low[~closed]
-        for true, c in zip(out, with_mask, strict=True):
-            if c.local is not None:
-                passed, undecided = select(
-                    c.local, shifted.at, table.size, kind=self.kind, dialect=MATCH_RECOGNIZE
-                )
-                true[:] = passed
-                if undecided is not None:
-                    true[undecided] = T.LOST
+        for variable, c in zip(variables, self.by_variable, strict=True):
+            variable[T.PLAIN] = 1
+            if c is None or variable[T.MASK] < 0:
+                variable[T.PLAIN] = int(c is None or c.rest is None)
+                continue
+            true = out[variable[T.MASK]]
+            undecided = shifted.true(c.local, true) if c.local else None
+            variable[T.PLAIN] = int(c.rest is None and undecided is None and not (c.ahead and len(open_high)))
+            if undecided is not None:
+                true[undecided] = T.LOST
             for k in range(1, c.ahead + 1):
                 last = open_high - k
                 true[last[last >= open_low]] = T.OPEN
-        return out
+        # where a condition reads rows behind other mapped rows, whether these are known comes before all else
+        waits = [c is not None and bool(len(open_high)) and any(u[T.AHEAD] for u in c.uses) for c in self.by_variable]
+        return Masks(variables, out, self._bits(variables, out, waits))
+
+    def all_lost(self, n: int) -> Masks:
+        """The same where nothing can be said of any row: somebody evaluates every condition."""
+        variables = self.tables[0].copy()
+        variables[:, T.PLAIN] = [int(c is None) for c in self.by_variable]
+        variables[:, T.ASKS] = 1 - variables[:, T.PLAIN]
+        out = np.full((int((variables[:, T.MASK] >= 0).sum()), n), T.LOST, np.uint8)
+        return Masks(variables, out, self._bits(variables, out, [False] * len(variables)))
+
+    def _bits(self, variables: np.ndarray, masks: np.ndarray, waits: Sequence[bool]) -> np.ndarray:
+        """int64 per row: the variables whose mask is not false; all that may have to wait."""
+        out = np.full(masks.shape[1], -1, np.int64)
+        with_mask = [(k, int(m)) for k, m in enumerate(variables[:, T.MASK]) if m >= 0 and k < T.BITS and not waits[k]]
+        if not with_mask:
+            return out
+        small = len(self.by_variable) <= 8
+        found = np.full(masks.shape[1], 0 if small else -1, np.uint8 if small else np.int64)
+        if small:
+            for k, m in with_mask:
+                found |= (masks[m] == T.FALSE).view(np.uint8) << np.uint8(k)
+            return ~found.astype(np.int64)
+        for k, m in with_mask:
+            found &= ~((masks[m] == T.FALSE).astype(np.int64) << k)
+        variables[T.BITS :, T.PLAIN] &= variables[T.BITS :, T.MASK] < 0
+        return found
 
     def pool(self, table: Table, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The columns that stack code reads: int64 (rows + 1, columns) and which of them are not null."""
@@ -346,12 +396,70 @@ class Conditions:
         return values, known
 
 
+@dataclass(frozen=True)
+class Masks:
+    """``variables``: the table of variables.  ``masks``: uint8 (masks, rows), T.FALSE ..  ``bits``: int64 per row, the
+    variables whose mask is not false."""
+
+    variables: np.ndarray
+    masks: np.ndarray
+    bits: np.ndarray
+
+
 class Shifted:
     """Columns of a table moved within its partitions."""
 
     def __init__(self, table: Table, low: np.ndarray, high: np.ndarray) -> None:
         self.table, self.low, self.high = table, low, high
         self._made: dict[tuple[Expr, int], Column] = {}
+
+    def true(self, parts: Sequence[Expr], out: np.ndarray) -> np.ndarray | None:
+        """Write where all conditions are true; the rows where an overflow hides that, None if there are none."""
+        rest = []
+        for k, part in enumerate(parts):
+            found = self._compared(part)
+            if found is None:
+                rest.append(part)
+            elif k == len(rest):
+                out[:] = found
+            else:
+                out &= found
+        left = conjunction(rest)
+        if left is None:
+            return None
+        table = self.table
+        passed, undecided = select(left, self.at, table.size, kind=table.kind, dialect=MATCH_RECOGNIZE)
+        if undecided is not None:
+            undecided = undecided[out[undecided] != 0]
+        if len(rest) < len(parts):
+            out &= passed
+        else:
+            out[:] = passed
+        return undecided if undecided is not None and len(undecided) else None
+
+    def _compared(self, part: Expr) -> np.ndarray | None:
+        """Booleans: a comparison of numbers of one type, as NumPy has it; None for other conditions."""
+        if not isinstance(part, Binary) or part.op not in _COMPARE:
+            return None
+        sides: list[tuple[Any, np.ndarray | None, Type]] = []
+        for side in (part.left, part.right):
+            if isinstance(side, tree.At) and isinstance(side.arg, Ref):
+                column = self.column(side.arg, side.move)
+                if not column.numeric:
+                    return None
+                sides.append((column.values, column.valid, column.type))
+            elif isinstance(side, Literal) and side.type in (Type.INT, Type.FLOAT) and _fits(side.value):
+                sides.append((side.value, None, side.type))
+            else:
+                return None
+        (a, _, one), (b, _, two) = sides
+        if one is not two or not one.numeric or (np.ndim(a) == 0 and np.ndim(b) == 0):
+            return None
+        out: np.ndarray = _COMPARE[part.op](a, b)
+        for _, valid, _ in sides:
+            if valid is not None:
+                out &= valid
+        return out
 
     def at(self, leaf: Expr) -> pa.Array:
         """The column of a navigation from the row at hand."""
@@ -398,6 +506,11 @@ class Shifted:
 
 class Lost(Exception):
     """An overflow inside a navigation: conditions that read it are asked for."""
+
+
+def _fits(value: object) -> bool:
+    """Is a constant a number of a column?"""
+    return isinstance(value, float) or (isinstance(value, int) and -(2**63) <= value < 2**63)
 
 
 def _leaf(table: Table, leaf: Expr) -> pa.Array:

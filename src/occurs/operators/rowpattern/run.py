@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.merging import INSTANT
 from occurs.operators.rowpattern import tree
-from occurs.operators.rowpattern.conditions import Conditions, Lost
+from occurs.operators.rowpattern.conditions import Conditions, Lost, Masks
 from occurs.operators.rowpattern.mapping import Matches, Table, Values, typed_column
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
 from occurs.operators.rowpattern.partitions import codes_of, ordered, partitions
@@ -184,23 +183,20 @@ class Run:
             active |= True
         return active
 
-    def _search(self, active: np.ndarray, time: np.ndarray, fate: np.ndarray) -> tuple[Any, ...]:
+    def _search(self, active: np.ndarray, time: np.ndarray, fate: np.ndarray) -> list[np.ndarray]:
+        """Run the search over some partitions; what it has filled."""
         m, conditions, call = self.matching, self.conditions, self.call
         parts = self.parts[active]
         low, high, closed = parts[:, T.LOW], parts[:, T.HIGH], parts[:, T.CLOSED] != 0
         n = len(self.rows)
-        variables, uses, running = conditions.tables
-        mask, lost = self._mask(low, high, closed)
-        coded = variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        masks = self._mask(low, high, closed)
+        variables, uses, running = masks.variables, conditions.tables[1], conditions.tables[2]
         values, known = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_)
-        if coded.any():
+        if (variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]).any():
             try:
                 values, known = conditions.pool(self.table, low, high)
             except Lost:
-                lost = True
-        if lost:
-            variables = variables.copy()
-            variables[:, T.ASKS] |= coded
+                variables[:, T.ASKS] |= variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
         code = conditions.code
         splits = code[code[:, T.OP] == T.SPLIT]
         words = [-(-int((splits[:, T.THREE] == kind).sum()) // 64) for kind in (T.ALWAYS, T.ATTEMPT)]
@@ -218,25 +214,28 @@ class Run:
         roles = np.zeros(len(conditions.roles) + 1, np.int64)
         roles[0] = len(values) - 1
         slots = conditions.members
-        width = 3 * (len(slots) + len(running))
+        width = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * len(running)
         reg = np.zeros(T.REGISTERS, np.int64)
         reg[T.R_CUT] = reg[T.R_ANSWER] = -1
-        work: Any = (
-            reg, np.zeros(max(16, n), np.int16), np.zeros((64, 3), np.int64), np.zeros((64, 2), np.int64),
+        work = [
+            reg, np.zeros(max(16, n), np.int16), np.zeros((64, 4), np.int64), np.zeros((64, 2), np.int64),
             np.zeros((64, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
-            np.zeros((64 if width else 1, width), np.int64), np.zeros((64 if width else 1, 2 * len(running)), np.float64),
-        )  # fmt: skip
+            np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
+        ]  # fmt: skip
         calc = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
         pool = (values, values.view(np.float64), known, time)
+        program = conditions.coder.program()
         while True:
-            status, work = search(
-                code, variables, uses, slots, running, conditions.coder.program(), pool, mask, parts, limits, skip_to,
-                fate, always, attempt, epoch, calc, roles, work,
+            status = search(
+                code, conditions.first, variables, uses, slots, running, program, pool, masks.bits, masks.masks, parts,
+                limits, skip_to, fate, always, attempt, epoch, calc, roles, tuple(work),
             )  # fmt: skip
             if status == T.FINISHED:
                 self.parts[active] = parts
-                return work  # type: ignore[no-any-return]
-            if status == T.ASKING:
+                return work
+            if status == T.FULL:
+                _enlarge(work, parts)
+            elif status == T.ASKING:
                 self._answer(parts, work)
             elif status != T.TOO_LONG and self._open:
                 # the measures of this match, or of one before, may have to wait: so nobody skips yet
@@ -245,15 +244,13 @@ class Run:
             else:
                 raise self._problem(status, parts, work, time)
 
-    def _mask(self, low: np.ndarray, high: np.ndarray, closed: np.ndarray) -> tuple[np.ndarray, bool]:
+    def _mask(self, low: np.ndarray, high: np.ndarray, closed: np.ndarray) -> Masks:
         try:
-            return self.conditions.mask(self.table, low, high, closed), False
+            return self.conditions.masks(self.table, low, high, closed)
         except Lost:
-            # somebody asks at every row
-            variables = self.conditions.tables[0]
-            return np.full((int((variables[:, T.MASK] >= 0).sum()), len(self.rows)), T.LOST, np.uint8), True
+            return self.conditions.all_lost(len(self.rows))  # somebody asks at every row
 
-    def _sought(self, parts: np.ndarray, work: tuple[Any, ...], size: int) -> Values:
+    def _sought(self, parts: np.ndarray, work: list[np.ndarray], size: int) -> Values:
         """The match that is sought, with ``size`` rows."""
         reg, labels = work[0], work[1]
         part = parts[reg[T.R_PART]]
@@ -264,7 +261,7 @@ class Run:
         )  # fmt: skip
         return Values(found, np.zeros(1, np.int64), np.array([size - 1]))
 
-    def _answer(self, parts: np.ndarray, work: tuple[Any, ...]) -> None:
+    def _answer(self, parts: np.ndarray, work: list[np.ndarray]) -> None:
         """Evaluate the condition that is asked for."""
         reg = work[0]
         condition = self.conditions.by_variable[reg[T.R_ASKED]]
@@ -283,7 +280,7 @@ class Run:
             overflow(0)
         reg[T.R_ANSWER] = int(passed[0])
 
-    def _problem(self, status: int, parts: np.ndarray, work: tuple[Any, ...], time: np.ndarray) -> OccursError:
+    def _problem(self, status: int, parts: np.ndarray, work: list[np.ndarray], time: np.ndarray) -> OccursError:
         m, reg = self.matching, work[0]
         first = int(reg[T.R_FIRST])
         place = [f"{n} {self.table.column(n).output()[first].as_py()}" for n in m.partition]
@@ -532,7 +529,25 @@ def _both(a: np.ndarray | None, n: int, b: np.ndarray | None, m: int, missing: i
     return np.concatenate(parts)
 
 
-def _leave(parts: np.ndarray, work: tuple[Any, ...]) -> None:
+def _enlarge(work: list[np.ndarray], parts: np.ndarray) -> None:
+    """Give every array that may be full more room."""
+    reg, labels, stack, trail, matches, ended, ended_labels, ints, reals = work
+    part = parts[reg[T.R_PART]]
+    most = int(reg[T.R_USED] + part[T.HIGH] - part[T.START])
+    if most > len(labels):
+        work[1] = np.resize(labels, max(most, 2 * len(labels)))
+    for k, array, used in (
+        (2, stack, reg[T.R_TOP]), (3, trail, reg[T.R_TRAIL]), (4, matches, reg[T.R_MATCHES]),
+        (5, ended, reg[T.R_ENDED]), (7, ints, reg[T.R_KNOWN] + 1), (8, reals, reg[T.R_KNOWN] + 1),
+    ):  # fmt: skip
+        if used == len(array):
+            work[k] = np.concatenate([array, np.zeros_like(array)])
+    more = int(reg[T.R_ENDED_USED] + reg[T.R_ROW] - reg[T.R_FIRST])
+    if more > len(ended_labels):
+        work[6] = np.concatenate([ended_labels, np.zeros(max(more, len(ended_labels)), np.int16)])
+
+
+def _leave(parts: np.ndarray, work: list[np.ndarray]) -> None:
     """Let the search go on in the next partition, behind a match that it has found."""
     reg, matches = work[0], work[4]
     parts[reg[T.R_PART], T.WAITS] = reg[T.R_FIRST]
