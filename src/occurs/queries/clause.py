@@ -82,7 +82,7 @@ def prepared(
     # in the order of the names, which breaks ties
     inputs = {name: f"c{i:04}" for i, name in enumerate(sorted(types))} | {clock: "time"}
     inside, columns = _inside(exact, resolved, inputs)
-    read = Read({"match_recognize": Texts((syntax.File((inside,)),), ())}, {"match_recognize": (0,)})
+    read = Read({"match_recognize": Texts((syntax.File((inside,), None, source.text),), ())}, {"match_recognize": (0,)})
     read_columns = resolved.needs | {clock}
     used = {name: inner for name, inner in inputs.items() if name in read_columns or resolved.rows != syntax.ONE}
     return Prepared(
