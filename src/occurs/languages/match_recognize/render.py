@@ -19,6 +19,7 @@ from occurs.expr.tree import (
     IsNull,
     Like,
     Literal,
+    Param,
     Unary,
 )
 from occurs.languages.match_recognize import syntax
@@ -240,6 +241,8 @@ def _expr(node: Expr) -> tuple[str, int]:
             return "MATCH_NUMBER()", ATOM
         case Call():
             return f"{node.name.upper()}({', '.join(map(expr_text, node.args))})", ATOM
+        case Param():
+            return f":{node.name}", ATOM
         case DurationLiteral():
             return duration_text(node.value), ATOM
         case Literal():

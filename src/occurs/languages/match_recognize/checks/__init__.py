@@ -65,6 +65,19 @@ def analyse(
     return Analysis(queries, {**schemas, **{q.name: q.schema for q in reversed(queries)}}, problems)
 
 
+def analyse_table(
+    query: syntax.Query, source: Text, schema: Schema, clock: str, kind: TimeKind
+) -> tuple[ResolvedQuery, syntax.Query]:
+    """A query over a table that is no type of a program: its columns are those of ``schema``, ``clock`` among them is
+    its time, no column is added and no name is reserved.  Problems go to ``source``.
+
+    The second is the query with all columns by their exact names.
+    """
+    program = _Program({query.table.text: schema}, {}, kind, {query.output: (source, query)}, frozenset())
+    made = _Query(program, source, query, clock, free=True)
+    return made.resolved(), made.exact
+
+
 def _stated(
     source: Text, query: syntax.Query, first: dict[str, tuple[Text, syntax.Query]], foreign: Mapping[str, Schema]
 ) -> None:
@@ -147,11 +160,16 @@ class _Program:
 
 @dataclass
 class _Query:
-    """The checks of one query."""
+    """The checks of one query; ``exact``: the query with all columns by their exact names."""
 
     program: _Program
     source: Text
     query: syntax.Query
+    #: the column that is the time
+    clock: str = "time"
+    #: it is a query over a table: its output has no time of its own, and any names
+    free: bool = False
+    exact: syntax.Query = field(init=False)
 
     @property
     def clause(self) -> syntax.Clause:
@@ -171,7 +189,7 @@ class _Query:
         unions = self.unions(variables)
         tables = [w.text for w in (query.table, query.table_alias, query.alias) if w is not None]
         kind = self.program.kind
-        input = Columns.of_type(query.table.text, schema, self.time)
+        input = Columns.of_type(query.table.text, schema, self.clock, self.time)
         names = Names(source, input, variables, unions, tables, kind)
         partition = tuple(dict.fromkeys(filter(None, map(names.column, clause.partition))))
         order = self.order(names)
@@ -183,14 +201,15 @@ class _Query:
             self.no_exclusion()
         measures = self.measures(names, partition, input)
         columns, others = self.columns(partition, order, measures, input)
-        outside = Outside(
-            source, Columns("MATCH_RECOGNIZE", {**columns, "time": self.time}, input.open), query.alias, kind
-        )
+        own_time = {} if self.free else {"time": self.time}
+        made = Columns("MATCH_RECOGNIZE", {**columns, **own_time}, input.open)
+        outside = Outside(source, made, query.alias, kind)
         outputs = self.outputs(outside, columns, {m.name: m.element for m in measures})
         where = None if query.where is None else outside.condition(query.where)
         self.no_lists(outside, outputs, where)
         if not any(p.severity == "error" for p in source.problems[before:]):
             warn(clause.pattern, skip, query, conditions, unions, source)
+        self.exact = exactly(query, names, outside)
         needs = names.used | {k.column for k in order} | (set(others) & outside.used)
         needs |= {n for n in outside.used if n in input.types and n in columns and n not in {m.name for m in measures}}
         return ResolvedQuery(
@@ -209,10 +228,10 @@ class _Query:
             columns=tuple(columns.items()),
             outputs=outputs,
             where=where,
-            needs=frozenset(needs - {"time"}),
+            needs=frozenset(needs - {self.clock}),
             schema=_schema(outputs),
             file=source.file,
-            text=render(exactly(query, names, outside)),
+            text=render(self.exact),
         )
 
     # --- the parts of the clause -------------------------------------------------------------------------------------
@@ -244,7 +263,7 @@ class _Query:
             if column is not None:
                 first = not key.descending if key.nulls_first is None else key.nulls_first
                 out.append(Key(column, key.descending, first))
-        return tuple(out) or (Key("time"),)
+        return tuple(out) or (Key(self.clock),)
 
     def conditions(self, names: Names) -> dict[str, Expr]:
         """The conditions by variable, resolved."""
@@ -297,7 +316,7 @@ class _Query:
             ticks = ticks_of(within, span, self.source, kind, "write a unit: `WITHIN INTERVAL '5' MINUTE`")
             if ticks is not None:
                 refuse_inexact(ticks, span, self.source, kind)
-        if order[0] != Key("time"):
+        if order[0] != Key(self.clock):
             message = "WITHIN needs rows in the order of time"
             self.source.report("bad-bound", message, span, "write `ORDER BY time`, or begin ORDER BY with it")
 
@@ -316,7 +335,7 @@ class _Query:
         for measure in self.clause.measures:
             expr, kind, element = names.value(measure.expr)
             name = measure.name.text
-            if name in RESERVED_OUTPUT:
+            if name in RESERVED_OUTPUT and not self.free:
                 self._reserved(measure.name)
             elif name in out:
                 place = Place("the first is here", self.source.file, out[name].span)
@@ -343,11 +362,12 @@ class _Query:
         every = self.clause.rows != syntax.ONE
         if every:
             out |= {k.column: input.types.get(k.column, Type.NULL) for k in order}
-        before = {*out, "time"}
+        before = set(out) if self.free else {*out, "time"}
         out |= {m.name: m.type for m in measures}
         others = tuple(n for n, t in input.types.items() if every and n not in before and t is not Type.RECORD)
         out |= {name: input.types[name] for name in others}
-        out.pop("time", None)
+        if not self.free:
+            out.pop("time", None)  # every row has its time in front
         return out, others
 
     def outputs(self, outside: Outside, columns: Mapping[str, Type], elements: Mapping[str, Type]) -> tuple[Value, ...]:
@@ -378,13 +398,11 @@ class _Query:
             return []
         made, kind = outside.value(item.expr)
         column = made.name if isinstance(made, Ref) else ""
-        if item.name is None and column == "time":
-            return []  # every row has its time in front
         name = column if item.name is None else item.name.text
-        if item.name is not None and name in RESERVED_OUTPUT and not (name == column == "time"):
+        if not self.free and name == column == "time":
+            return []  # every row has its time in front
+        if item.name is not None and name in RESERVED_OUTPUT and not self.free:
             self._reserved(item.name)
-        if name == "time":
-            return []
         return [Value(name, made, kind, elements.get(column, Type.NULL) if bare else Type.NULL, span=span)]
 
     def no_lists(self, outside: Outside, outputs: Sequence[Value], where: Expr | None) -> None:

@@ -42,10 +42,10 @@ class Columns:
     open: bool = False
 
     @classmethod
-    def of_type(cls, name: str, schema: Schema | None, time: Type) -> Columns:
-        """The columns of a type of events; ``time`` is the type of its time."""
+    def of_type(cls, name: str, schema: Schema | None, clock: str, time: Type) -> Columns:
+        """The columns of a type of events; ``clock``: the one that is its time, of the type ``time``."""
         own = {} if schema is None else dict(schema.attributes)
-        return cls(name, {**own, "time": time}, schema is None or schema.rest)
+        return cls(name, {**own, clock: time}, schema is None or schema.rest)
 
     def find(self, word: Word) -> str | None:
         """The column that a name means."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from occurs.errors import Span, did_you_mean
 from occurs.expr.signature import ORDERED
-from occurs.expr.tree import Binary, Call, Expr, IsNull, Literal, Unary, rewrite
+from occurs.expr.tree import Binary, Call, Expr, IsNull, Literal, Param, Unary, rewrite
 from occurs.expr.typing import Report, comparable, infer, span_of
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.functions import FUNCTIONS
@@ -80,7 +80,12 @@ class Typing:
         self.outer(kind, message, span, None if hint is None else _HINTS.get(hint, hint))
 
     def _known(self, node: Expr) -> Expr | None:
-        """Null in the place of functions that there are not; they are reported.  ``MOD(x, y)`` is ``x % y``."""
+        """Null in the place of functions that there are not, and of parameters; they are reported.  ``MOD(x, y)`` is
+        ``x % y``."""
+        if isinstance(node, Param):
+            hint = "only `occurs.sql` takes parameters, with `args=`"
+            self.outer("unsupported", f"there is no value for the parameter `:{node.name}`", node.span, hint)
+            return Literal(None, Type.NULL, span=node.span)
         if not isinstance(node, Call):
             return None
         if node.name == "mod":

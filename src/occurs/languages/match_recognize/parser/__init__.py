@@ -38,6 +38,24 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     return syntax.File(statements, file, text, unread), sorted(source.problems, key=Problem.sort_key)
 
 
+#: what stands before a clause that is read alone
+_BEFORE = "select*from T "
+
+
+def parse_clause(source: Text, start: int, end: int) -> syntax.Query | None:
+    """The clause ``MATCH_RECOGNIZE ( .. )`` at these offsets of a text, as a query of all its columns; None, and the
+    problems in ``source``, if it cannot be read."""
+    clause = without_comments(source.text, source)[start:end]
+    found, _ = parse_statements(
+        "occurs.languages.match_recognize",
+        [Piece(start - len(_BEFORE), _BEFORE + clause)],
+        source,
+        lambda p, tree: [Builder(source, p.start).statement(tree)],
+        explain,
+    )
+    return found[0] if found else None
+
+
 _MADE = re.compile(r'(?i)\bview\s+("(?:[^"]|"")+"|`(?:[^`]|``)+`|[A-Za-z_]\w*)')
 
 

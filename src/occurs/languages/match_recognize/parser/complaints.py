@@ -22,7 +22,7 @@ _WORDS = {
     "_DOT": "`.`", "_BAR": "`|`",
 }  # fmt: skip
 _VALUE = {"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "NULL", "_LPAR", "MINUS", "_CASE", "_CAST", "_INTERVAL",
-          "_TIMESTAMP", "RUNNING", "FINAL"}  # fmt: skip
+          "_TIMESTAMP", "PARAMETER", "RUNNING", "FINAL"}  # fmt: skip
 _PATTERN = {"NAME", "_LPAR", "_LEXC", "PERMUTE", "CARET", "DOLLAR"}
 _QUANTIFIED = {"STAR", "PLUS", "RELUCTANT", "_LBRACE"}
 _COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE", "IN", "IS", "LIKE", "BETWEEN"}
@@ -95,8 +95,8 @@ _UNSUPPORTED: Sequence[Case] = (
     _missing("`INITIAL`", None, "initial"),
     _missing("`%s NULLS`", "write `COALESCE`, or a condition in DEFINE", "ignore|respect", before=r"\)$"),
     _missing("a second table", _SPARK, ",", before=r"\bfrom\s+\S+(\s+as)?(\s+\w+)?$"),
-    _missing("a parameter", "occurs.sql takes named parameters: `:name` with `args=`", rest=r":\w+|\?\s*[,)]",
-             wants="-RELUCTANT"),
+    _missing("a parameter without a name", "occurs.sql takes named parameters: `:name` with `args=`",
+             rest=r"\?\s*[,)]", wants="-RELUCTANT NUMBER"),
 )  # fmt: skip
 
 
