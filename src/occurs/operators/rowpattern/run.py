@@ -150,20 +150,24 @@ class Run:
         return parts
 
     # -- the search ----------------------------------------------------------------------------------------------------
-    def found(self) -> Found:
-        """Run the search; the rows that it derives."""
-        m = self.matching
-        if self._early:
-            return self._later()
-        fate = np.zeros(len(self.rows), np.uint8) if m.rows == tree.UNMATCHED else np.zeros(0, np.uint8)
-        if len(fate) and self.old:
+    def search(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Evaluate the conditions of rows and run the search: the partitions that were searched, the times of the rows,
+        what became of each row, and what the search has filled."""
+        rows = len(self.rows) if self.matching.rows == tree.UNMATCHED else 0
+        fate = np.zeros(rows, np.uint8)
+        if rows and self.old:
             fate[self._of_table(self.before.covered)] = T.COVERED
         active = np.flatnonzero(self._active())
         # a copy, as kernels are compiled for arrays that can be written to
         time = self.rows.time.copy() if self.partitions.order is None else self.rows.time[self.partitions.order]
-        work = self._search(active, time, fate)
-        _, labels, _, _, table, ended, ended_labels, _, _ = work
-        reg = work[0]
+        return active, time, fate, self._search(active, time, fate)
+
+    def found(self) -> Found:
+        """Run the search; the rows that it derives."""
+        if self._early:
+            return self._later()
+        active, time, fate, work = self.search()
+        reg, labels, _, _, table, ended, ended_labels, _, _ = work
         ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
         matches = self._matches(table[: reg[T.R_MATCHES]], labels, active, numbered=True)
         if self._open:
