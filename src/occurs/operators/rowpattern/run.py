@@ -158,8 +158,7 @@ class Run:
         if rows and self.old:
             fate[self._of_table(self.before.covered)] = T.COVERED
         active = np.flatnonzero(self._active())
-        # a copy, as kernels are compiled for arrays that can be written to
-        time = self.rows.time.copy() if self.partitions.order is None else self.rows.time[self.partitions.order]
+        time = self.rows.time if self.partitions.order is None else self.rows.time[self.partitions.order]
         return active, time, fate, self._search(active, time, fate)
 
     def found(self) -> Found:
@@ -240,11 +239,13 @@ class Run:
         reg[T.R_CUT] = reg[T.R_ANSWER] = -1
         work = [
             reg, np.zeros(max(16, n), np.int16), np.zeros((64, 4), np.int64), np.zeros((64, 2), np.int64),
-            np.zeros((64, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
+            np.zeros((64 + n // 4, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
             np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
         ]  # fmt: skip
         calc = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
-        pool = (values, values.view(np.float64), known, time)
+        # a copy, as kernels are compiled for arrays that can be written to
+        times = np.zeros(1, np.int64) if m.within is None else time.copy()
+        pool = (values, values.view(np.float64), known, times)
         program = conditions.coder.program()
         while True:
             status = search(
