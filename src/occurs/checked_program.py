@@ -69,7 +69,7 @@ class CheckedProgram:
     def adjusted(
         self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
         require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
-        timeouts: bool = False, max_instances: int | None = None,
+        timeouts: bool = False, max_instances: int | None = None, max_steps: int | None = None,
     ) -> CheckedProgram:  # fmt: skip
         """Return this program with other options of its plan, which are those of :meth:`occurs.Program.detect`.
 
@@ -79,7 +79,7 @@ class CheckedProgram:
         others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
         out = self._with(
             zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
-            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
+            provisional=provisional, timeouts=timeouts, max_instances=max_instances, max_steps=max_steps,
         )  # fmt: skip
         out._facts = tables
         out._options.judge(self.problems)
@@ -364,6 +364,7 @@ class PlanOptions:
     provisional: bool = False
     timeouts: bool = False
     max_instances: int | None = None
+    max_steps: int | None = None
     never: bool = False
     because: bool = False
 
@@ -379,9 +380,10 @@ class PlanOptions:
             ends = [z for z in sorted(available_timezones()) if z.lower().endswith(f"/{options.zone.lower()}")]
             hint = f"did you mean `{ends[0]}`?" if ends else hint
             raise UsageProblem.of("bad-option", f"`{options.zone}` is not a time zone", hint=hint) from None
-        most = options.max_instances
-        if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):
-            text = f"invalid max_instances: {short(most)}"
+        for name, most in (("max_instances", options.max_instances), ("max_steps", options.max_steps)):
+            if most is None or (isinstance(most, int) and 1 <= most < 2**63):
+                continue
+            text = f"invalid {name}: {short(most)}"
             raise UsageProblem.of("bad-option", text, hint="use a whole number of at least 1")
         return options
 
@@ -400,5 +402,5 @@ class PlanOptions:
                 ended = d.timeouts(first + len(out) - len(definitions))
                 out += [] if ended is None else [ended]
         reasons = {**schemas, **bound.schemas} if self.because else None
-        asked = Options(reasons, self.provisional, self.never, self.max_instances)
+        asked = Options(reasons, self.provisional, self.never, self.max_instances, steps=self.max_steps)
         return [d.adapted(asked) for d in out]

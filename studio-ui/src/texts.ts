@@ -875,6 +875,7 @@ export const texts = {
         only: "Only types",
         strict: "Warnings are errors",
         max_instances: "Most partial matches",
+        max_steps: "Most steps of a search",
       } as Record<string, string>,
       choices: {
         "time_unit:": "timestamps",
@@ -891,6 +892,7 @@ export const texts = {
         window: "2 h",
         step: "1 h",
         max_instances: "10 million",
+        max_steps: "100 million",
       } as Record<string, string>,
       any: "default",
       none: "none",

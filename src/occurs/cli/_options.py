@@ -65,6 +65,7 @@ def overwrite(command: Decorated) -> Decorated:
 
 
 def instances(command: Decorated) -> Decorated:
+    command = option("max_steps", type=click.IntRange(1), metavar="N")(command)
     return option("max_instances", type=click.IntRange(1), metavar="N")(command)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.expr.tree import Annotated, Expr, Ref, rewrite
@@ -16,8 +18,6 @@ from occurs.operators.definition import Choice
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.definition import RowPatternDefinition
 from occurs.operators.rowpattern.program import least, longest
-
-_LISTS = "array_agg"
 
 
 def compile_query(query: ResolvedQuery, kind: TimeKind) -> tree.Matching:
@@ -160,22 +160,11 @@ def timeouts(found: RowPatternDefinition, query: ResolvedQuery, name: str) -> Ro
     types = dict(query.columns)
     outputs = [tree.Value(n, Ref(None, n), types.get(n, Type.NULL)) for n in m.partition]
     outputs += [tree.Value(v.name, Ref(None, v.name), v.type) for v in m.measures]
-    lists = tuple((v.name, _list_of(v.element)) for v in query.measures if v.type is Type.RECORD)
+    lists = tuple((v.name, pa.list_(arrow_type(v.element))) for v in query.measures if v.type is Type.RECORD)
     schema = Schema(tuple((v.name, v.type) for v in outputs), records=lists)
     side = f"timeouts of {name}"
-    from dataclasses import replace
-
     matching = replace(m, name=side, rows=tree.ONE, where=None, outputs=tuple(outputs))
     return replace(
         found, name=side, definition=f"{found.definition}/timeouts", matching=matching, splits=choices(matching),
         kept=(), costs=(), ended=name, schema=schema, delays=None,
     )  # fmt: skip
-
-
-def _list_of(element: Type) -> object:
-    import pyarrow as pa
-
-    return pa.list_(arrow_type(element))
-
-
-__all__ = ["choices", "compile_query", "costs", "delay", "kept", "pattern", "timeouts", "unbounded", "value", "Mapping"]

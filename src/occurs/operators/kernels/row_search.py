@@ -40,9 +40,9 @@ def search(
     and one more for values that are not of a row.  ``bits``: int64 per row, the variables whose condition may be true.
     ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt, T.PAST
     .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or empty.
-    ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc: stack;
-    ``roles``: rows of roles.  work: (registers, variables of the mapped rows, stack, notes to take back, matches,
-    attempts that WITHIN ends, their variables, what is known of the mapping as ints, and as floats).
+    ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc: the
+    stack; ``roles``: rows of roles.  work: (registers, variables of the mapped rows, other ways, notes to take back,
+    matches, attempts that WITHIN ends, their variables, what is known of the mapping as ints, and as floats).
     """
     reg, labels, stack, trail, matches, ended, ended_labels, ints, reals = work
     values, real, known, time = pool
@@ -173,12 +173,11 @@ def search(
                                 if true == T.TRUE and variables[v, T.ASKS] != 0:
                                     true = np.int64(T.LOST)
                                 elif true == T.TRUE and variables[v, T.CODE_STOP] > variables[v, T.CODE_BEGIN]:
-                                    if n_running > 0 and _values(
+                                    exact = n_running == 0 or _values(
                                         ints, reals, after, n_slots, running, values, real, known,
                                         parts[p, T.NUMBER] + 1,
-                                    ):  # fmt: skip
-                                        true = np.int64(T.LOST)
-                                    elif compute(
+                                    )  # fmt: skip
+                                    if not exact or compute(
                                         steps_of, whole, fractions, variables[v, T.CODE_BEGIN],
                                         variables[v, T.CODE_STOP], values, real, known, time, roles, row, x, y, ok,
                                     ) != DONE:  # fmt: skip
@@ -375,9 +374,9 @@ def _values(
     ints: np.ndarray, reals: np.ndarray, now: int, n_slots: int, running: np.ndarray, values: np.ndarray,
     real: np.ndarray, known: np.ndarray, number: Any,
 ) -> bool:  # fmt: skip
-    """Put the running values where the stack code reads them.  Is one of them not exact?"""
+    """Put the running values where the stack code reads them.  Are they exact?"""
     last = len(values) - 1
-    lost = False
+    exact = True
     for k in range(len(running)):
         kind, to = running[k, T.AGGREGATE], running[k, T.TO_COLUMN]
         at = T.SLOT_FIELDS * n_slots + T.RUN_FIELDS * k
@@ -392,16 +391,16 @@ def _values(
             if kind == T.SUM or kind == T.AVERAGE:
                 x = x + reals[now, 2 * k + 1]
                 if not np.isfinite(x):
-                    lost = True
+                    exact = False
             real[last, to] = x / max(count, 1) if kind == T.AVERAGE else x
         else:
             if ints[now, at + T.RUN_LOST] != 0:
-                lost = True
+                exact = False
             total = ints[now, at + T.RUN_VALUE]
             if kind == T.AVERAGE:
                 if total > _EXACT or total < -_EXACT:
-                    lost = True
+                    exact = False
                 real[last, to] = total / max(count, 1)
             else:
                 values[last, to] = total
-    return lost
+    return exact

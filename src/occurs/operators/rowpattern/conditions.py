@@ -30,7 +30,7 @@ from occurs.expr.tree import (
     rewrite,
 )
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
+from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.rowpattern import tree
@@ -259,7 +259,8 @@ class Conditions:
     def members(self) -> np.ndarray:
         """Booleans (slots, variables)."""
         variables = self.matching.variables
-        return np.array([[v in slot for v in variables] for slot in self.slots], np.bool_).reshape(-1, len(variables))
+        belongs = [[v in slot for v in variables] for slot in self.slots]
+        return np.array(belongs, np.bool_).reshape(len(self.slots), len(variables))
 
     def _with_memories(self) -> np.ndarray:
         """The code of the program, with the memory of each split."""

@@ -82,6 +82,8 @@ class RowPatternDefinition(Named):
 
     def adapted(self, options: Options) -> RowPatternDefinition:
         out = super().adapted(options)
+        if options.steps is not None:
+            out = replace(out, limit=options.steps)
         if options.reasons is not None and not self.ended:
             known = options.reasons.get(self.matching.source, Schema())
             every = frozenset(n for n, t in known if t is not Type.RECORD)

@@ -55,8 +55,8 @@ class Matches:
 
     ``first``, ``size``: int64 (n), the first row and the number of rows; ``low``, ``high``: the rows of the partition;
     ``number``: of the match (0: it has none); ``begin``: where in ``label`` its rows begin.  ``label``: of all mapped
-    rows, match by match, twice the number of the variable, plus one if the row is left out of the output.  ``names``: of
-    the variables.
+    rows, match by match: twice the number of the variable, plus one if the row is left out of the output.
+    ``names``: of the variables.
     """
 
     table: Table
@@ -83,7 +83,7 @@ class Matches:
         return {}
 
     def of(self, variables: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The places in ``label`` of rows that are mapped to ``variables``, and how many there are before each place."""
+        """The places in ``label`` of rows mapped to ``variables``, and how many there are before each place."""
         found = self.members.get(variables)
         if found is None:
             belongs = np.array([n in variables for n in self.names], np.bool_)[self.variable]
@@ -224,7 +224,9 @@ class Values:
         if done.overflow is not None and (done.overflow & (row >= 0)).any():
             overflow(int(np.flatnonzero(done.overflow & (row >= 0))[0]))
         missing = row < 0
-        return pc.if_else(pa.array(missing), pa.scalar(None, done.values.type), done.values) if missing.any() else done.values
+        if not missing.any():
+            return done.values
+        return pc.if_else(pa.array(missing), pa.scalar(None, done.values.type), done.values)
 
     def _labels(self, node: tree.At, row: np.ndarray) -> pa.Array:
         """The variables of the rows that are reached, null where these are not mapped."""

@@ -17,9 +17,9 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.blocks import Block, Identity, Reasons
 from occurs.operators.contract import Call, Operator, Outcome
-from occurs.operators.rows import Rows, attributes_of
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.state import Kept, restored
+from occurs.operators.rows import attributes_of
 from occurs.operators.states import Own
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RowMatcher(Operator):
         """The program of the search, and the conditions in the forms that it takes."""
         from occurs.operators.rowpattern.conditions import Conditions
 
-        types = {n: t for n, t in self.schema} | {"time": Type.TIMESTAMP if self.kind.timestamp else Type.INT}
+        types = dict(self.schema) | {"time": Type.TIMESTAMP if self.kind.timestamp else Type.INT}
         return Conditions(self.matching, types, self.kind)
 
     def fresh(self) -> Own:

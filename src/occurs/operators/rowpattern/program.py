@@ -55,7 +55,8 @@ class _Compiler:
     def __init__(self, variables: Sequence[str]) -> None:
         self.number = {name: k for k, name in enumerate(variables)}
         self.code: list[list[int]] = []
-        self._made: dict[tuple[int, int, int, bool], int] = {}
+        self._made: dict[tuple[int, int, int, bool, bool], int] = {}
+        self._apart = False
 
     def put(self, op: int, *fields: int) -> int:
         if len(self.code) > 8 * MOST_STATES:
@@ -69,7 +70,7 @@ class _Compiler:
         ``out``: its rows are left out of the output."""
         if not nullable(node):
             none = some
-        key = (id(node), none, some, out)
+        key = (id(node), none, some, out, self._apart)
         if key not in self._made:
             self._made[key] = self._part(node, none, some, out)
         return self._made[key]
@@ -124,8 +125,13 @@ class _Compiler:
                 left = self._round(node, self.put(T.SPLIT), self.part(part, some, left, out), some)
             if node.high > node.low:
                 none, some = (first if none != some else left), left
-        for _ in range(node.low):
+        for k in range(node.low):
+            # the round before a loop is no part of the loop, so that it is known what is mapped there; parts of parts
+            # would become too many
+            mine = k == 0 and node.high is None and not self._apart
+            self._apart |= mine
             none, some = self.part(part, none, some, out), self.part(part, some, some, out)
+            self._apart &= not mine
         return none
 
     def _permute(self, node: tree.Permute, none: int, some: int, out: bool) -> int:

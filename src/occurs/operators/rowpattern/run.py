@@ -97,6 +97,8 @@ class Run:
         self.partitions = partitions(code, size, n, order)
         self.table = Table(n, self.partitions.order, self.rows.column, self.kind)
         self.parts = self._parts()
+        #: is it too early to search, as rows that stand before those that are known may follow?
+        self._early = not call.closing and (m.order[0].column != "time" or m.order[0].descending)
         #: do measures wait for rows that are not known yet?
         self._open = not call.closing and any(n.move > 0 for n in self._measured())
         self._refused: list[tuple[int, OccursError]] = []
@@ -150,12 +152,15 @@ class Run:
     # -- the search ----------------------------------------------------------------------------------------------------
     def found(self) -> Found:
         """Run the search; the rows that it derives."""
-        m, parts, call = self.matching, self.parts, self.call
+        m = self.matching
+        if self._early:
+            return self._later()
         fate = np.zeros(len(self.rows), np.uint8) if m.rows == tree.UNMATCHED else np.zeros(0, np.uint8)
         if len(fate) and self.old:
             fate[self._of_table(self.before.covered)] = T.COVERED
         active = np.flatnonzero(self._active())
-        time = self.rows.time if self.partitions.order is None else self.rows.time[self.partitions.order]
+        # a copy, as kernels are compiled for arrays that can be written to
+        time = self.rows.time.copy() if self.partitions.order is None else self.rows.time[self.partitions.order]
         work = self._search(active, time, fate)
         _, labels, _, _, table, ended, ended_labels, _, _ = work
         reg = work[0]
@@ -168,6 +173,18 @@ class Run:
             return self._derived(ends, np.zeros(0, np.int64))
         unmatched = np.flatnonzero(fate == T.UNMATCHED) if len(fate) else np.zeros(0, np.int64)
         return self._derived(matches, unmatched)
+
+    def _later(self) -> Found:
+        """Keep all rows; nothing is derived."""
+        begun = {} if not len(self.before.number) else self.before.begun
+        nothing = np.zeros(len(self.rows), np.bool_)
+        rows = self.rows if len(self.rows) else None
+        self.kept = Kept(rows, nothing, nothing, begun, self.before.number)
+        if rows is not None:
+            self.complete = int(rows.time[0]) - 1
+        none = np.zeros((0, T.MATCH_FIELDS), np.int64)
+        active = np.arange(len(self.parts))
+        return self._derived(self._matches(none, np.zeros(0, np.int16), active, numbered=True), active[:0])
 
     def _active(self) -> np.ndarray:
         """Booleans: the partitions in which something may have been decided."""
@@ -350,7 +367,7 @@ class Run:
 
     # -- the state -----------------------------------------------------------------------------------------------------
     def _keep(self, fate: np.ndarray, time: np.ndarray) -> None:
-        call, m, parts = self.call, self.matching, self.parts
+        call, parts = self.call, self.parts
         if call.closing:
             self.kept = Kept()
             return
@@ -468,8 +485,8 @@ class Run:
 class _Clause:
     """What the clause puts out, column by column, when it is asked for.
 
-    ``values``: of the derived rows that have a match; behind these stand ``alone`` ones without.  ``row``: of the table,
-    that each stands behind."""
+    ``values``: of the derived rows that have a match; behind these stand ``alone`` ones without.  ``row``: the row of
+    the table that each stands behind."""
 
     def __init__(
         self, run: Run, values: Values, time: np.ndarray, row: np.ndarray, alone: int
