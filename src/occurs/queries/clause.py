@@ -122,7 +122,7 @@ def _refuse_others(resolved: ResolvedQuery, source: Text, fields: pa.Schema, typ
     """Report a table with columns that are part of the output and cannot be read."""
     left = [f for f in fields if f.name not in types]
     if left and resolved.rows != syntax.ONE:
-        message = f"ALL ROWS PER MATCH has all columns, but `{left[0].name}` is {left[0].type}, which cannot be read"
+        message = f"ALL ROWS PER MATCH has all columns, but row patterns cannot read the type of `{left[0].name}`"
         hint = "write ONE ROW PER MATCH, or select the columns that you need from the table first"
         source.report("unsupported", message, resolved.query.clause.rows_span, hint)
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from occurs.errors import raise_problems
 from occurs.expr.text import Text
 from occurs.languages.match_recognize.parser import parse_clause
@@ -93,11 +95,26 @@ def _doubled(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _fields(frame: DataFrame) -> Any:
-    """The columns of a frame, as Arrow names their types."""
-    from pyspark.sql.pandas.types import to_arrow_schema
+_ARROW = {
+    "boolean": pa.bool_(), "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64(),
+    "float": pa.float32(), "double": pa.float64(), "string": pa.string(), "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"), "timestamp_ntz": pa.timestamp("us"),
+}  # fmt: skip
 
-    return to_arrow_schema(frame.schema)
+
+def _fields(frame: DataFrame) -> pa.Schema:
+    """The columns of a frame with the types of Arrow; what row patterns do not read is binary."""
+    from pyspark.sql import types as S
+
+    found = []
+    for column in frame.schema.fields:
+        kind = column.dataType
+        if isinstance(kind, S.DecimalType):
+            found.append((column.name, pa.decimal128(kind.precision, kind.scale)))
+        else:
+            word = "string" if isinstance(kind, S.StringType) else kind.simpleString().partition("(")[0]
+            found.append((column.name, _ARROW.get(word, pa.binary())))
+    return pa.schema(found)
 
 
 def _detected(made: Prepared, frame: DataFrame, options: Mapping[str, Any]) -> DataFrame:

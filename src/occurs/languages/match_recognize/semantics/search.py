@@ -2,7 +2,7 @@
 
 What is left to do is a linked list of patterns; a place of the search is that list with the rows mapped so far.  Every
 pattern says where the search may go on, the preferred place first, and the first place without anything left to do is
-the match.  So the table of section 4 is :func:`ways`.
+the match.  So :func:`ways` is the table of match-recognize.md, section 4.
 """
 
 from __future__ import annotations
