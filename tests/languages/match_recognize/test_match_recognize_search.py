@@ -94,3 +94,27 @@ def test_one_match_over_many_rows() -> None:
     assert row["f"] == 2 / 7
     assert row["l"] == (n - 4) / 7
     assert row["s"] == pytest.approx(sum(range(n)) / 7)
+
+
+def test_a_program_of_many_states_remembers_what_it_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = program("A{1,200} (B | A)* C", "A AS p > 0, B AS p > 1, C AS p < 0")
+    table = pa.table({"time": np.arange(60), "p": [1.0] * 58 + [2.0, -1.0]})
+    wanted = given.detect({"Q": table})["matches"].to_pylist()
+    assert [row["k"] for row in wanted] == [60]
+    monkeypatch.setattr(run, "MOST_WORDS", 1)
+    assert given.detect({"Q": table})["matches"].to_pylist() == wanted
+    _, operator = definition(given)
+    code = operator.conditions.within_memory(1)
+    remembered = code[:, T.THREE][code[:, T.OP] == T.SPLIT] != T.NEVER
+    assert remembered.sum() == 64
+
+
+def test_loops_of_a_program() -> None:
+    from occurs.operators.rowpattern import tree
+    from occurs.operators.rowpattern.program import program_loops, program_of
+
+    a, b = tree.Variable("A"), tree.Variable("B")
+    straight = program_of(tree.Sequence((a, tree.Repeat(b, 0, 3))), ("A", "B"))
+    assert not program_loops(straight.code).any()
+    again = program_of(tree.Sequence((a, tree.Repeat(tree.Sequence((a, b)), 0, None))), ("A", "B"))
+    assert program_loops(again.code).sum() == 3

@@ -138,6 +138,10 @@ def search(
                         pc = way
                 elif op == T.ROW:
                     v = code[pc, T.ONE]
+                    if steps > most_steps:
+                        status, doing = T.TOO_LONG, _STOPS
+                        reg[T.R_ASKED] = v
+                        break
                     if row < hi and (within < 0 or time[row] - time[s] <= within):
                         if variables[v, T.CHANGES] != 0 and now + 1 == len(ints):
                             status, doing = T.FULL, _STOPS
@@ -149,10 +153,6 @@ def search(
                                 _note(ints, reals, now, row, v, slots, running, values, real, known)
                                 now += 1
                         else:
-                            if steps > most_steps:
-                                status, doing = T.TOO_LONG, _STOPS
-                                reg[T.R_ASKED] = v
-                                break
                             after = now
                             if variables[v, T.CHANGES] != 0:
                                 _note(ints, reals, now, row, v, slots, running, values, real, known)

@@ -30,7 +30,8 @@ from occurs.operators.rowpattern.state import Kept
 from occurs.operators.rows import Rows
 
 _SKIPS = {"past": T.PAST, "next": T.NEXT, "first": T.TO_FIRST, "last": T.TO_LAST}
-_NO_LIMIT = 2**62
+#: words of 64 bits that the search may take to remember failures
+MOST_WORDS = 1 << 26
 
 
 @dataclass(eq=False)
@@ -217,10 +218,10 @@ class Run:
                 values, known = conditions.pool(self.table, low, high)
             except Lost:
                 variables[:, T.ASKS] |= variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
-        code = conditions.code
+        size = n + len(parts)
+        code = conditions.within_memory(MOST_WORDS // max(1, size))
         splits = code[code[:, T.OP] == T.SPLIT]
         words = [-(-int((splits[:, T.THREE] == kind).sum()) // 64) for kind in (T.ALWAYS, T.ATTEMPT)]
-        size = n + len(parts)
         always, attempt = (np.zeros((size if w else 0, w), np.uint64) for w in words)
         epoch = np.zeros(size if words[1] else 0, np.int64)
         limits = np.array(
