@@ -117,6 +117,16 @@ GUIDES: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         ("Temporal logic", "until unary", "temporal-logic"),
         ("Machine", "machine state", "machines"),
     ]),
+    "match_recognize": ("row-patterns", [
+        ("View and query", "view query", "the-simplest-program"),
+        ("Parts of the clause", "clause partition order subset", "the-parts-of-the-clause"),
+        ("Pattern", "pattern primary", "patterns"),
+        ("Quantifier", "quantified quantifier", "quantifiers"),
+        ("Condition", "define defined call", "conditions"),
+        ("Measures and rows", "measures measure rows", "measures-and-which-rows-are-output"),
+        ("`AFTER MATCH SKIP`", "after skip", "where-the-search-goes-on"),
+        ("`WITHIN`", "within duration", "time-limits-and-timeouts"),
+    ]),
 }  # fmt: skip
 
 
