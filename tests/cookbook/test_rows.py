@@ -27,8 +27,8 @@ def test_v_shape_in_sql(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_funnel_in_sql(seed):
-    kinds = {"Step": {"user": [f"u{n}" for n in range(12)], "step": ["view", "view", "help", "cart", "pay"]}}
-    rows = history(seed, 1200, 5 * MINUTE, kinds)
+    kinds = {"Step": {"user": [f"u{n}" for n in range(5)], "step": ["view", "view", "help", "cart", "pay"]}}
+    rows = history(seed, 2500, 5 * MINUTE, kinds)
     end = rows[-1]["time"]
     bought, left = [], []
     for user, group in pd.DataFrame(rows).groupby("user"):
