@@ -37,7 +37,8 @@ def search(
     code, variables, uses (of roles), running (values), parts: tables, see :mod:`.row_tables`.  ``first``: per place of
     the program the variables that the next row may be mapped to, as bits (-1: any, or no row is needed).  ``slots``:
     booleans (slots, variables).  program: stack code; pool: (values, the same as floats, known, time): a row per row,
-    and one more for values that are not of a row.  ``bits``: int64 per row, the variables whose condition may be true.
+    and one more for values that are not of a row.  ``bits``: uint16 per row, the variables whose condition may be
+    true.
     ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt, T.PAST
     .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or empty.
     ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc: the
@@ -91,7 +92,7 @@ def search(
                     way, other = code[pc, T.ONE], code[pc, T.TWO]
                     choice = True
                     if peeks and row < hi:
-                        here = bits[row]
+                        here = np.int64(bits[row])
                         if first[way] & here == 0:
                             choice = False
                             way = other
@@ -143,7 +144,7 @@ def search(
                             break
                         labels[used + row - s] = 2 * v + code[pc, T.THREE]
                         if variables[v, T.PLAIN] != 0:
-                            fails = (bits[row] >> v) & 1 == 0
+                            fails = (np.int64(bits[row]) >> v) & 1 == 0
                             if not fails and variables[v, T.CHANGES] != 0:
                                 _note(ints, reals, now, row, v, slots, running, values, real, known)
                                 now += 1
@@ -293,6 +294,23 @@ def search(
     reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN] = cut, answer, now
     reg[T.R_BEGUN] = np.int64(going)
     return status
+
+
+@kernel
+def places_of(label: np.ndarray, belongs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The places of mapped rows whose variable ``belongs`` (booleans), and how many there are before each place.
+
+    ``label``: int16, twice the number of the variable, and one more if the row is left out."""
+    before = np.empty(len(label) + 1, np.int64)
+    places = np.empty(len(label), np.int64)
+    n = 0
+    for i in range(len(label)):
+        before[i] = n
+        places[n] = i
+        if belongs[label[i] >> 1]:
+            n += 1
+    before[len(label)] = n
+    return places[:n], before
 
 
 @kernel

@@ -26,7 +26,7 @@ PART_FIELDS = 7
 MASK, CODE_BEGIN, CODE_STOP, ROLE_BEGIN, ROLE_STOP, ASKS, PLAIN, CHANGES = range(8)
 VARIABLE_FIELDS = 8
 #: variables with smaller numbers have a bit per row
-BITS = 62
+BITS = 16
 #: fields of a use of a role: the role, its kind, its slot, how many rows before the last or after the first, how many
 #: rows beyond it are read
 ROLE, KIND, SLOT, OFFSET, AHEAD = range(5)

@@ -227,8 +227,8 @@ class Conditions:
     def type_of(self, arg: Expr) -> Type:
         """The type of an expression over one row."""
         if isinstance(arg, Ref):
-            return self.types[arg.name]
-        table = Table(0, None, lambda name: Column.nulls(self.types[name], 0), self.kind)
+            return self.types.get(arg.name, Type.NULL)
+        table = Table(0, None, lambda name: Column.nulls(self.types.get(name, Type.NULL), 0), self.kind)
         return evaluate(arg, lambda leaf: _leaf(table, leaf), 0, kind=self.kind, dialect=MATCH_RECOGNIZE).type
 
     def _running_column(self, node: tree.Aggregate | tree.Number, plain: bool) -> int:
@@ -356,21 +356,13 @@ class Conditions:
         return Masks(variables, out, self._bits(variables, out, [False] * len(variables)))
 
     def _bits(self, variables: np.ndarray, masks: np.ndarray, waits: Sequence[bool]) -> np.ndarray:
-        """int64 per row: the variables whose mask is not false; all that may have to wait."""
-        out = np.full(masks.shape[1], -1, np.int64)
-        with_mask = [(k, int(m)) for k, m in enumerate(variables[:, T.MASK]) if m >= 0 and k < T.BITS and not waits[k]]
-        if not with_mask:
-            return out
-        small = len(self.by_variable) <= 8
-        found = np.full(masks.shape[1], 0 if small else -1, np.uint8 if small else np.int64)
-        if small:
-            for k, m in with_mask:
-                found |= (masks[m] == T.FALSE).view(np.uint8) << np.uint8(k)
-            return ~found.astype(np.int64)
-        for k, m in with_mask:
-            found &= ~((masks[m] == T.FALSE).astype(np.int64) << k)
+        """uint16 per row: the variables whose mask is not false, and all that may have to wait."""
+        found = np.zeros(masks.shape[1], np.uint16)
+        for k, m in enumerate(variables[: T.BITS, T.MASK].tolist()):
+            if m >= 0 and not waits[k]:
+                found |= (masks[m] == T.FALSE).astype(np.uint16) << np.uint16(k)
         variables[T.BITS :, T.PLAIN] &= variables[T.BITS :, T.MASK] < 0
-        return found
+        return np.invert(found, out=found)
 
     def pool(self, table: Table, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The columns that stack code reads: int64 (rows + 1, columns) and which of them are not null."""
@@ -399,7 +391,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Masks:
-    """``variables``: the table of variables.  ``masks``: uint8 (masks, rows), T.FALSE ..  ``bits``: int64 per row, the
+    """``variables``: the table of variables.  ``masks``: uint8 (masks, rows), T.FALSE ..  ``bits``: uint16 per row, the
     variables whose mask is not false."""
 
     variables: np.ndarray

@@ -19,6 +19,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.aggregates import Ordered, Ranges, Reduced
 from occurs.operators.columns import Column
+from occurs.operators.kernels.row_search import places_of
 from occurs.operators.rowpattern import tree
 
 #: raises the error of an overflow in the measure whose name it is given, at one of the rows that are computed
@@ -86,10 +87,8 @@ class Matches:
         """The places in ``label`` of rows mapped to ``variables``, and how many there are before each place."""
         found = self.members.get(variables)
         if found is None:
-            belongs = np.array([n in variables for n in self.names], np.bool_)[self.variable]
-            before = np.zeros(len(belongs) + 1, np.int64)
-            np.cumsum(belongs, out=before[1:])
-            found = self.members[variables] = np.flatnonzero(belongs), before
+            belongs = np.array([n in variables for n in self.names], np.bool_)
+            found = self.members[variables] = places_of(self.label, belongs)
         return found
 
     @cached_property

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 #: steps of one attempt, if nobody says how many
 MOST_STEPS = 100_000_000
+#: what the conditions of a definition read, by its class
+_CLASSES = {
+    1: "conditions of the row (class 1): failures are remembered",
+    2: "conditions of settled rows (class 2): failures are remembered within an attempt",
+    3: "conditions of the mapping (class 3): not all failures can be remembered, `--max-steps` limits the search",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +58,10 @@ class RowMatcher(Operator):
 
         types = dict(self.schema) | {"time": Type.TIMESTAMP if self.kind.timestamp else Type.INT}
         return Conditions(self.matching, types, self.kind)
+
+    @property
+    def line(self) -> str:
+        return f"{super().line}; {_CLASSES[self.conditions.highest]}"
 
     def fresh(self) -> Own:
         return Own(self.identity, Kept())

@@ -150,20 +150,23 @@ class Run:
         return parts
 
     # -- the search ----------------------------------------------------------------------------------------------------
-    def found(self) -> Found:
-        """Run the search; the rows that it derives."""
-        m = self.matching
-        if self._early:
-            return self._later()
-        fate = np.zeros(len(self.rows), np.uint8) if m.rows == tree.UNMATCHED else np.zeros(0, np.uint8)
-        if len(fate) and self.old:
+    def search(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Evaluate the conditions of rows and run the search: the partitions that were searched, the times of the rows,
+        what became of each row, and what the search has filled."""
+        rows = len(self.rows) if self.matching.rows == tree.UNMATCHED else 0
+        fate = np.zeros(rows, np.uint8)
+        if rows and self.old:
             fate[self._of_table(self.before.covered)] = T.COVERED
         active = np.flatnonzero(self._active())
-        # a copy, as kernels are compiled for arrays that can be written to
-        time = self.rows.time.copy() if self.partitions.order is None else self.rows.time[self.partitions.order]
-        work = self._search(active, time, fate)
-        _, labels, _, _, table, ended, ended_labels, _, _ = work
-        reg = work[0]
+        time = self.rows.time if self.partitions.order is None else self.rows.time[self.partitions.order]
+        return active, time, fate, self._search(active, time, fate)
+
+    def found(self) -> Found:
+        """Run the search; the rows that it derives."""
+        if self._early:
+            return self._later()
+        active, time, fate, work = self.search()
+        reg, labels, _, _, table, ended, ended_labels, _, _ = work
         ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
         matches = self._matches(table[: reg[T.R_MATCHES]], labels, active, numbered=True)
         if self._open:
@@ -236,11 +239,13 @@ class Run:
         reg[T.R_CUT] = reg[T.R_ANSWER] = -1
         work = [
             reg, np.zeros(max(16, n), np.int16), np.zeros((64, 4), np.int64), np.zeros((64, 2), np.int64),
-            np.zeros((64, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
+            np.zeros((64 + n // 4, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
             np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
         ]  # fmt: skip
         calc = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
-        pool = (values, values.view(np.float64), known, time)
+        # a copy, as kernels are compiled for arrays that can be written to
+        times = np.zeros(1, np.int64) if m.within is None else time.copy()
+        pool = (values, values.view(np.float64), known, times)
         program = conditions.coder.program()
         while True:
             status = search(
