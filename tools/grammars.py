@@ -45,11 +45,15 @@ _SPELLED = {
     "_DIFFERENCE": ("minus", "complement", "\\"),
     "_NOT": ("not", "¬"),
     "_NOT_NULL": ("not null",),
+    "_CAST": ("cast",),
+    "_LENGTH": ("interval",),
     "_SUB_LBRACE": ("_{",),
+    "_TIMESTAMP": ("timestamp",),
     "_TIMER_AT": ("timer:at",),
     "_WITHIN": ("timer:within",),
     "_WITHINMAX": ("timer:withinmax",),
 }
+KINDS |= {"PARAMETER": "`:` and a name; in `occurs.sql` only"}
 KINDS |= {"KTH": "a number and `-first` or `-last`, as in `2-first`", "SQL": "a query in SQL",
           "COEFFICIENT": "a number that multiplies what follows it, as in `2x`"}  # fmt: skip
 
