@@ -46,6 +46,7 @@ export const texts = {
     epl: "EPL",
     esql: "eSQL",
     ftl: "FTL",
+    match_recognize: "MATCH_RECOGNIZE",
     ptl: "PTL",
     phen: "Phenesthe",
     phenesthe: "Phenesthe",

@@ -1,10 +1,10 @@
 """Text cases of row patterns: statements, rows and the expected rows in one Markdown file, and what the reference says.
 
 As in :mod:`occurs.testing.cases`, with a block ``sql`` for the statements; ticks have no unit unless an option
-``unit`` says so.  A block ``timeouts`` has the attempts that WITHIN has ended, a block ``warnings`` the kinds of the warnings and
-notices.  Options: ``rows: NAME`` takes the rows of another case of the file; ``ended: false`` expects what a stream has
-emitted at the frontier ``until``, or at the last row.  The rows of ``out`` are in the total order; a list is
-``[1|2]``.
+``unit`` says so.  A block ``timeouts`` has the attempts that WITHIN has ended, a block ``warnings`` the kinds of the
+warnings and notices.  Options: ``rows: NAME`` takes the rows of another case of the file; ``ended: false`` expects what
+a stream has emitted at the frontier ``until``, or at the last row.  The rows of ``out`` are in the total order; a list
+is ``[1|2]``.
 """
 
 from __future__ import annotations

@@ -141,9 +141,6 @@ def costs(query: ResolvedQuery, matching: tree.Matching, file: str | None) -> tu
     """What its execution costs."""
     out = []
     node = unbounded(query)
-    if node is not None and matching.within is None:
-        text = f"unbounded state: `{query.name}` keeps the rows of a match until it is decided, however many they are"
-        out.append(_cost("unbounded-state", text, "add `WITHIN`, or bound the quantifier: `{n,m}`", file, node))
     if delay(query, matching) is None:
         text = f"the rows of `{query.name}` may be known any time after their own time"
         out.append(_cost("unbounded-delay", text, "add `WITHIN`", file, node or query.pattern))

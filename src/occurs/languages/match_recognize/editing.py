@@ -44,7 +44,7 @@ def words(language: str) -> Words:
         units=tuple(UNITS),
         functions=tuple(sorted(calls)),
         calls=calls,
-        operators=found.signs,
+        operators=(*found.signs, "{-", "-}"),
         statement_end=";",
         snippets=SNIPPETS,
         forms=FORMS,

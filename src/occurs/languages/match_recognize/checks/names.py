@@ -11,7 +11,7 @@ from occurs.expr.tree import DurationLiteral, Expr, Literal, Ref
 from occurs.languages.kit.complaints import SET_UNIT, warn_inexact
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks.analysis import Aggregate, At, Label, Number
-from occurs.languages.match_recognize.checks.types import Typing
+from occurs.languages.match_recognize.checks.types import ColumnType, Typing
 from occurs.languages.match_recognize.render import expr_text
 from occurs.languages.match_recognize.syntax import Word
 from occurs.model.time import TimeKind
@@ -146,12 +146,14 @@ class Names:
         durations(self.source, self.kind, node)
 
 
-def typing_of(source: Text, kind: TimeKind | None, column: object) -> Typing:
+def typing_of(source: Text, kind: TimeKind | None, column: ColumnType) -> Typing:
     """The typing of expressions over some columns; problems go to ``source``."""
     integer = None if kind is None else not kind.timestamp
-    made = Typing(column, source.report, integer)  # type: ignore[arg-type]
-    made.notice = lambda kind, message, span, hint: source.report(kind, message, span, hint, "notice")
-    return made
+
+    def notice(message: str, span: Span | None, hint: str | None) -> None:
+        source.report("real-division", message, span, hint, "notice")
+
+    return Typing(column, source.report, notice, integer)
 
 
 def durations(source: Text, kind: TimeKind | None, node: Expr) -> None:

@@ -16,6 +16,8 @@ from occurs.model.types import Type, widen
 
 #: the type of a column; None: unknown
 ColumnType = Callable[[syntax.Column], Type | None]
+#: message, place, hint
+Notice = Callable[[str, Span | None, str | None], None]
 
 #: the hints of the shared typing -> those of SQL
 _HINTS = {
@@ -36,11 +38,12 @@ def silent(kind: str, message: str, span: Span | None, hint: str | None = None) 
 
 
 class Typing:
-    """Types of expressions as they are written.  ``column`` gives that of a column; ``integer_time``: do times count
-    ticks?  None: not known."""
+    """Types of expressions as they are written.  ``column`` gives that of a column; ``notice`` is called for divisions
+    of whole numbers; ``integer_time``: do times count ticks?  None: not known."""
 
-    def __init__(self, column: ColumnType, report: Report, integer_time: bool | None):
+    def __init__(self, column: ColumnType, report: Report, notice: Notice, integer_time: bool | None):
         self.column = column
+        self.notice = notice
         self.outer = report
         self.integer_time = integer_time
 
@@ -56,7 +59,7 @@ class Typing:
                 ends = [self.type(e) for e in (part.left, part.right)]
                 if ends == [Type.INT, Type.INT]:
                     message = f"`{expr_text(part)}` is real division: 7 / 2 is 3.5"
-                    self._notice("real-division", message, part.span, "write `TRUNC(a / b)` for the whole part")
+                    self.notice(message, part.span, "write `TRUNC(a / b)` for the whole part")
         return found
 
     def condition(self, node: Expr) -> None:
@@ -69,12 +72,6 @@ class Typing:
     def type(self, node: Expr, report: Report = silent) -> Type | None:
         """The type of an expression."""
         return infer(node, lambda n: self._own(n, report), report, integer_time=self.integer_time, shown=expr_text)
-
-    notice: Report | None = None
-
-    def _notice(self, kind: str, message: str, span: Span | None, hint: str | None) -> None:
-        if self.notice is not None:
-            self.notice(kind, message, span, hint)
 
     def _report(self, kind: str, message: str, span: Span | None, hint: str | None) -> None:
         self.outer(kind, message, span, None if hint is None else _HINTS.get(hint, hint))

@@ -18,10 +18,10 @@ _WORDS = {
     "WITHIN": "`WITHIN`", "SUBSET": "`SUBSET`", "DEFINE": "`DEFINE`", "AS": "`AS`", "BY": "`BY`", "_NOT": "`NOT`",
     "NULL": "`NULL`", "WHEN": "`WHEN`", "THEN": "`THEN`", "ELSE": "`ELSE`", "END": "`END`", "EQ": "`=`", "ROW": "`ROW`",
     "ROWS": "`ROWS`", "PER": "`PER`", "MATCH": "`MATCH`", "SKIP": "`SKIP`", "PAST": "`PAST LAST ROW`", "TO": "`TO`",
-    "_INTERVAL": "`INTERVAL`", "_RBRACE": "`}`", "_REXC": "`-}`", "_LPAR": "`(`", "_RPAR": "`)`", "_COMMA": "`,`",
+    "_LENGTH": "`INTERVAL`", "_RBRACE": "`}`", "_REXC": "`-}`", "_LPAR": "`(`", "_RPAR": "`)`", "_COMMA": "`,`",
     "_DOT": "`.`", "_BAR": "`|`",
 }  # fmt: skip
-_VALUE = {"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "NULL", "_LPAR", "MINUS", "_CASE", "_CAST", "_INTERVAL",
+_VALUE = {"NAME", "NUMBER", "STRING", "TRUE", "FALSE", "NULL", "_LPAR", "MINUS", "_CASE", "_CAST", "_LENGTH",
           "_TIMESTAMP", "PARAMETER", "RUNNING", "FINAL"}  # fmt: skip
 _PATTERN = {"NAME", "_LPAR", "_LEXC", "PERMUTE", "CARET", "DOLLAR"}
 _QUANTIFIED = {"STAR", "PLUS", "RELUCTANT", "_LBRACE"}
