@@ -38,17 +38,15 @@ def search(
     the program the variables that the next row may be mapped to, as bits (-1: any, or no row is needed).  ``slots``:
     booleans (slots, variables).  program: stack code; pool: (values, the same as floats, known, time): a row per row,
     and one more for values that are not of a row.  ``bits``: uint16 per row, the variables whose condition may be
-    true.
-    ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt, T.PAST
-    .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or empty.
-    ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc: the
-    stack; ``roles``: rows of roles.  work: (registers, variables of the mapped rows, other ways, notes to take back,
-    matches, attempts that WITHIN ends, their variables, what is known of the mapping as ints, and as floats, mapped rows
-    that matches share).
+    true.  ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt,
+    T.PAST .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or
+    empty.  ``always``, ``attempt``: uint64 (rows + partitions, words), the failures that are noted; ``epoch``: in which
+    attempt.  ``ends``: int32 (rows + partitions, splits), or empty: where the match from a split and row goes on that is
+    known, as the number of a shared row plus one, -1: it ends there.  Then every match is a chain of shared rows, and
+    its T.LABELS the first of these.  calc: the stack; ``roles``: rows of roles.
 
-    ``ends``: int32 (rows + partitions, splits), or empty: where the match from a split and row goes on that is known, as
-    the number of a shared row plus one, -1: it ends there.  Then every match is a chain of shared rows, and its T.LABELS
-    the first of these.
+    work: (registers, variables of the mapped rows, other ways, notes to take back, matches, attempts that WITHIN ends,
+    their variables, what is known of the mapping as ints, and as floats, shared rows).
     """
     reg, labels, stack, trail, matches, ended, ended_labels, ints, reals, nodes = work
     values, real, known, time = pool
@@ -168,7 +166,7 @@ def search(
                             if variables[v, T.CHANGES] != 0:
                                 _note(ints, reals, now, row, v, slots, running, values, real, known)
                                 after += 1
-                            true = T.TRUE
+                            true: Any = T.TRUE
                             if answer >= 0:
                                 true = answer
                                 answer = -1
@@ -241,10 +239,10 @@ def search(
                         top -= 1
                         pc, row, trailing, now = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
             # -- what became of it
-            if doing == _FOUND:
-                if reg[T.R_MATCHES] == len(matches) or (shares and reg[T.R_NODES] + row - s > len(nodes)):
-                    status, doing = T.FULL, _STOPS
-                    steps -= 1
+            full = reg[T.R_MATCHES] == len(matches) or (shares and reg[T.R_NODES] + row - s > len(nodes))
+            if doing == _FOUND and full:
+                status, doing = T.FULL, _STOPS
+                steps -= 1
             if doing == _STOPS:
                 going = True
                 break

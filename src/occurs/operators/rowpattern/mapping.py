@@ -392,7 +392,8 @@ class SharedValues(Values):
             if not node.args:
                 return Column(Type.INT, m.size, None)
             values = Ordered(self._argument(node.args[0], overflow))
-            type = values.column.type if node.type is Type.NULL and node.function in ("min", "max", "sum") else node.type
+            open_type = node.type is Type.NULL and node.function in ("min", "max", "sum")
+            type = values.column.type if open_type else node.type
             reduced = Reduced(node.function, None, type)
             found = Ranges(values, m.first, m.first + m.size, reduced, overflow).reduced()
             if node.function != "sum":

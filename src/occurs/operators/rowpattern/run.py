@@ -245,9 +245,10 @@ class Run:
         width = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * len(running)
         reg = np.zeros(T.REGISTERS, np.int64)
         reg[T.R_CUT] = reg[T.R_ANSWER] = -1
-        work = [
+        work: list[np.ndarray] = [
             reg, np.zeros(max(16, n), np.int16), np.zeros((64, 4), np.int64), np.zeros((64, 2), np.int64),
-            np.zeros((64 + n // 4, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
+            np.zeros((64 + n // 4, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64),
+            np.zeros(16, np.int16),
             np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
             np.zeros((64 + n if self._shares else 0, T.NODE_FIELDS), np.int64),
         ]  # fmt: skip
