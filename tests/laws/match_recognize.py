@@ -17,6 +17,11 @@ from occurs.languages.match_recognize.semantics import evaluate
 from occurs.languages.match_recognize.semantics import timeouts as expected_timeouts
 from occurs.loading import parse
 from occurs.model.occurrence import Occurrence, occurrences
+from occurs.operators.rowpattern import tree
+from occurs.operators.rowpattern.operator import RowMatcher
+from occurs.operators.rowpattern.program import longest
+from occurs.operators.rowpattern.state import Kept
+from occurs.operators.states import Own
 from occurs.plan.stage import make_stage
 from occurs.testing.cases import Case
 from occurs.verify.compare import occurrences_of
@@ -118,8 +123,47 @@ def all_laws(case: Case, rng: random.Random) -> None:
         contract.restart(subject, rng)
         splitting(subject)
     contract.forgetting(subject, rng)
+    bounded(subject, rng)
     contract.pushing(subject, rng)
     late(case)
+
+
+def bounded(subject: RowSubject, rng: random.Random) -> None:
+    """Law 4: after every call each partition keeps rows of WITHIN's bound, or as many as a match has at most, and what
+    PREV and NEXT read beside them."""
+    engine = Engine(subject.stage, labelled=True)
+    for frontier, part in cut(subject.rows(), contract.random_frontiers(subject, rng)):
+        try:
+            engine.advance(part, frontier, subject.clock[0] if subject.clock else None)
+        except OccursError:
+            return
+        for operator in subject.stage.operators:
+            kept = engine.state.kept.get(operator.identity)
+            if isinstance(operator, RowMatcher) and isinstance(kept, Own):
+                _bounded(operator, kept.kept)
+
+
+def _bounded(operator: RowMatcher, kept: Kept) -> None:
+    m = operator.matching
+    if kept.rows is None or (m.order[0].column, m.order[0].descending) != ("time", False):
+        return
+    moves = [n.move for e in m.values for n in e.walk() if isinstance(n, tree.At)]
+    columns = [kept.rows.column(c).arrow.to_pylist() for c in m.partition]
+    partitions: dict[object, list[int]] = {}
+    for row in range(len(kept.rows)):
+        partitions.setdefault(tuple(column[row] for column in columns), []).append(row)
+    for rows in partitions.values():
+        before = [r for r in rows if kept.before[r]]
+        own = [r for r in rows if not kept.before[r]]
+        assert len(before) <= max([0, *(-move for move in moves)]), "more rows before a match than PREV reads"
+        ahead = max([0, *moves])
+        if m.within is not None and own:
+            first = int(kept.rows.time[own[0]])
+            late = [r for r in own if int(kept.rows.time[r]) > first + m.within]
+            assert len(late) <= ahead, "rows beyond the bound are kept"
+        most = longest(m.pattern)
+        if most is not None:
+            assert len(own) <= most + ahead, f"{len(own)} rows are kept of a match of at most {most}"
 
 
 def late(case: Case) -> None:
