@@ -41,9 +41,9 @@ def search(
     true.  ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt,
     T.PAST .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or
     empty.  ``always``, ``attempt``: uint64 (rows + partitions, words), the failures that are noted; ``epoch``: in which
-    attempt.  ``ends``: int32 (rows + partitions, splits), or empty: where the match from a split and row goes on, as far
-    as that is known: the number of a shared row plus one, -1: it ends there.  Then every match is a chain of shared rows,
-    and its T.LABELS the first of these.  calc: the stack; ``roles``: rows of roles.
+    attempt.  ``ends``: int32 (rows + partitions, splits), or empty: where the match from a split and row goes on, as
+    far as that is known: the number of a shared row plus one, -1: it ends there.  Then every match is a chain of shared
+    rows, and its T.LABELS the first of these.  calc: the stack; ``roles``: rows of roles.
 
     work: (registers, variables of the mapped rows, other ways, notes to take back, matches, attempts that WITHIN ends,
     their variables, what is known of the mapping as ints, and as floats, shared rows).
