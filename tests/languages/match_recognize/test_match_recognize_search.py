@@ -94,3 +94,49 @@ def test_one_match_over_many_rows() -> None:
     assert row["f"] == 2 / 7
     assert row["l"] == (n - 4) / 7
     assert row["s"] == pytest.approx(sum(range(n)) / 7)
+
+
+def test_a_program_of_many_states_remembers_what_it_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = program("A{1,200} (B | A)* C", "A AS p > 0, B AS p > 1, C AS p < 0")
+    table = pa.table({"time": np.arange(60), "p": [1.0] * 58 + [2.0, -1.0]})
+    wanted = given.detect({"Q": table})["matches"].to_pylist()
+    assert [row["k"] for row in wanted] == [60]
+    monkeypatch.setattr(run, "MOST_WORDS", 1)
+    assert given.detect({"Q": table})["matches"].to_pylist() == wanted
+    _, operator = definition(given)
+    code = operator.conditions.within_memory(1)
+    remembered = code[:, T.THREE][code[:, T.OP] == T.SPLIT] != T.NEVER
+    assert remembered.sum() == 64
+
+
+def test_loops_of_a_program() -> None:
+    from occurs.operators.rowpattern import tree
+    from occurs.operators.rowpattern.program import program_loops, program_of
+
+    a, b = tree.Variable("A"), tree.Variable("B")
+    straight = program_of(tree.Sequence((a, tree.Repeat(b, 0, 3))), ("A", "B"))
+    assert not program_loops(straight.code).any()
+    again = program_of(tree.Sequence((a, tree.Repeat(tree.Sequence((a, b)), 0, None))), ("A", "B"))
+    assert program_loops(again.code).sum() == 3
+
+
+def test_overlapping_matches_share_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 4_000
+    table = pa.table({"time": np.arange(n), "p": np.arange(n) / 8})
+    measures = "COUNT(*) AS k, SUM(A.p) AS s, LAST(B.p) AS b, FIRST(A.p) AS f, MAX(A.p) AS m, COUNT(B.*) AS bs"
+    given = program("A+ B", "A AS p >= 0, B AS p >= 1", "AFTER MATCH SKIP TO NEXT ROW", measures)
+    found = given.detect({"Q": table}, because=True, until=50)["matches"].to_pylist()
+    assert [len(row["because"]) for row in found] == list(range(51, 1, -1))
+    assert [c["role"] for c in found[0]["because"]][-2:] == ["A", "B"]
+    rows = given.detect({"Q": table})["matches"].to_pylist()
+    assert len(rows) == n - 1
+    for start, row in enumerate(rows):
+        size = n - start
+        assert row["k"] == size
+        assert row["b"] == (n - 1) / 8
+        assert row["f"] == start / 8
+        assert row["m"] == (n - 2) / 8
+        assert row["bs"] == 1
+        assert row["s"] == sum(range(start, n - 1)) / 8
+    few, many = (steps(monkeypatch, given, m) / m for m in (500, 4_000))
+    assert many < few * 1.2 + 1

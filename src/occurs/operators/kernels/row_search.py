@@ -30,7 +30,7 @@ def search(
     code: np.ndarray, first: np.ndarray, variables: np.ndarray, uses: np.ndarray, slots: np.ndarray,
     running: np.ndarray, program: Arrays, pool: Arrays, bits: np.ndarray, mask: np.ndarray, parts: np.ndarray,
     limits: np.ndarray, skip_to: np.ndarray, fate: np.ndarray, always: np.ndarray, attempt: np.ndarray,
-    epoch: np.ndarray, calc: Arrays, roles: np.ndarray, work: Arrays,
+    epoch: np.ndarray, ends: np.ndarray, calc: Arrays, roles: np.ndarray, work: Arrays,
 ) -> int:  # fmt: skip
     """Search all partitions, or go on; returns how the run ends (T.FINISHED ..).
 
@@ -38,14 +38,17 @@ def search(
     the program the variables that the next row may be mapped to, as bits (-1: any, or no row is needed).  ``slots``:
     booleans (slots, variables).  program: stack code; pool: (values, the same as floats, known, time): a row per row,
     and one more for values that are not of a row.  ``bits``: uint16 per row, the variables whose condition may be
-    true.
-    ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt, T.PAST
-    .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or empty.
-    ``always``, ``attempt``: uint64 (rows + partitions, words), what is noted; ``epoch``: in which attempt.  calc: the
-    stack; ``roles``: rows of roles.  work: (registers, variables of the mapped rows, other ways, notes to take back,
-    matches, attempts that WITHIN ends, their variables, what is known of the mapping as ints, and as floats).
+    true.  ``mask``: uint8 (masks, rows).  ``limits``: [ticks that a match may take or -1, frontier, steps per attempt,
+    T.PAST .., are attempts kept that WITHIN ends].  ``skip_to``: booleans, by variable.  ``fate``: uint8 per row, or
+    empty.  ``always``, ``attempt``: uint64 (rows + partitions, words), the failures that are noted; ``epoch``: in which
+    attempt.  ``ends``: int32 (rows + partitions, splits), or empty: where the match from a split and row goes on that is
+    known, as the number of a shared row plus one, -1: it ends there.  Then every match is a chain of shared rows, and
+    its T.LABELS the first of these.  calc: the stack; ``roles``: rows of roles.
+
+    work: (registers, variables of the mapped rows, other ways, notes to take back, matches, attempts that WITHIN ends,
+    their variables, what is known of the mapping as ints, and as floats, shared rows).
     """
-    reg, labels, stack, trail, matches, ended, ended_labels, ints, reals = work
+    reg, labels, stack, trail, matches, ended, ended_labels, ints, reals, nodes = work
     values, real, known, time = pool
     steps_of, whole, fractions = program
     x, y, ok = calc
@@ -54,6 +57,7 @@ def search(
     n_running = len(running)
     remembers = n_slots + n_running > 0
     peeks = not keep_ended
+    shares = len(ends) > 0
     p, s, row, pc = reg[T.R_PART], reg[T.R_FIRST], reg[T.R_ROW], reg[T.R_AT]
     top, trailing, used, steps = reg[T.R_TOP], reg[T.R_TRAIL], reg[T.R_USED], reg[T.R_STEPS]
     cut, answer, now = reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN]
@@ -83,6 +87,7 @@ def search(
                         reals[0, k] = 0.0
             going = False
             over = within >= 0 and time[s] + within <= frontier
+            link = -1
             doing = _SEARCHING
             while doing == _SEARCHING:
                 steps += 1
@@ -90,6 +95,10 @@ def search(
                 fails = False
                 if op == T.SPLIT:
                     way, other = code[pc, T.ONE], code[pc, T.TWO]
+                    if shares and code[pc, T.THREE] == T.ALWAYS and ends[row + p, code[pc, T.FOUR]] != 0:
+                        link = max(ends[row + p, code[pc, T.FOUR]] - 1, -1)
+                        doing = _FOUND
+                        break
                     choice = True
                     if peeks and row < hi:
                         here = np.int64(bits[row])
@@ -138,6 +147,10 @@ def search(
                         pc = way
                 elif op == T.ROW:
                     v = code[pc, T.ONE]
+                    if steps > most_steps:
+                        status, doing = T.TOO_LONG, _STOPS
+                        reg[T.R_ASKED] = v
+                        break
                     if row < hi and (within < 0 or time[row] - time[s] <= within):
                         if variables[v, T.CHANGES] != 0 and now + 1 == len(ints):
                             status, doing = T.FULL, _STOPS
@@ -149,15 +162,11 @@ def search(
                                 _note(ints, reals, now, row, v, slots, running, values, real, known)
                                 now += 1
                         else:
-                            if steps > most_steps:
-                                status, doing = T.TOO_LONG, _STOPS
-                                reg[T.R_ASKED] = v
-                                break
                             after = now
                             if variables[v, T.CHANGES] != 0:
                                 _note(ints, reals, now, row, v, slots, running, values, real, known)
                                 after += 1
-                            true = T.TRUE
+                            true: Any = T.TRUE
                             if answer >= 0:
                                 true = answer
                                 answer = -1
@@ -230,11 +239,10 @@ def search(
                         top -= 1
                         pc, row, trailing, now = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
             # -- what became of it
-            if doing == _FOUND:
-                n = reg[T.R_MATCHES]
-                if n == len(matches):
-                    status, doing = T.FULL, _STOPS
-                    steps -= 1
+            full = reg[T.R_MATCHES] == len(matches) or (shares and reg[T.R_NODES] + row - s > len(nodes))
+            if doing == _FOUND and full:
+                status, doing = T.FULL, _STOPS
+                steps -= 1
             if doing == _STOPS:
                 going = True
                 break
@@ -261,6 +269,24 @@ def search(
                 matches[n, T.LABELS] = used
                 matches[n, T.NR] = parts[p, T.NUMBER]
                 reg[T.R_MATCHES] += 1
+                if shares:
+                    size = row - s
+                    begin = reg[T.R_NODES]
+                    for k in range(size):
+                        at = begin + k
+                        nodes[at, T.N_ROW] = row - 1 - k
+                        nodes[at, T.N_LABEL] = labels[used + size - 1 - k]
+                        nodes[at, T.N_NEXT] = link if k == 0 else at - 1
+                        follow = nodes[at, T.N_NEXT]
+                        nodes[at, T.N_SIZE] = 1 if follow < 0 else 1 + nodes[follow, T.N_SIZE]
+                    reg[T.R_NODES] += size
+                    for k in range(trailing):
+                        behind = row - (trail[k, 0] - p)
+                        node = begin + behind - 1 if behind > 0 else link
+                        ends[trail[k, 0], trail[k, 1]] = node + 1 if node >= 0 else -1
+                    head = begin + size - 1 if size > 0 else link
+                    matches[n, T.LABELS] = head
+                    matches[n, T.SIZE] = 0 if head < 0 else nodes[head, T.N_SIZE]
                 for k in range(trailing):
                     bit = _ONE << np.uint64(trail[k, 1] & 63)
                     always[trail[k, 0], trail[k, 1] >> 6] &= ~bit
@@ -281,7 +307,8 @@ def search(
                     if to <= s:
                         status = T.NO_ROW if to < 0 else T.SAME_ROW
                         break
-                used += size
+                if not shares:
+                    used += size
                 s = to
             else:
                 waits = True
@@ -294,6 +321,58 @@ def search(
     reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN] = cut, answer, now
     reg[T.R_BEGUN] = np.int64(going)
     return status
+
+
+@kernel
+def chained_rows(nodes: np.ndarray, belongs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Per shared row, among it and those that follow, the first and the last row whose variable ``belongs`` (-1: none),
+    and how many there are."""
+    first, last = np.full(len(nodes), -1, np.int64), np.full(len(nodes), -1, np.int64)
+    count = np.zeros(len(nodes), np.int64)
+    for i in range(len(nodes)):
+        follow = nodes[i, T.N_NEXT]
+        if follow >= 0:
+            first[i], last[i], count[i] = first[follow], last[follow], count[follow]
+        if belongs[nodes[i, T.N_LABEL] >> 1]:
+            first[i] = nodes[i, T.N_ROW]
+            if last[i] < 0:
+                last[i] = nodes[i, T.N_ROW]
+            count[i] += 1
+    return first, last, count
+
+
+@kernel
+def chained_values(
+    nodes: np.ndarray, belongs: np.ndarray, kind: int, ints: np.ndarray, reals: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Per shared row, over it and those that follow whose variable ``belongs``: how many values are ``known``, their
+    sum, least or greatest (``kind``: T.SUM ..) as an int and as a float, and what rounding has taken from the sum.
+
+    ``ints`` or ``reals``: a value per row, the other one is empty."""
+    n = len(nodes)
+    count, whole = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    real, rest = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    for i in range(n):
+        follow, row = nodes[i, T.N_NEXT], nodes[i, T.N_ROW]
+        if follow >= 0:
+            count[i], whole[i], real[i], rest[i] = count[follow], whole[follow], real[follow], rest[follow]
+        if not belongs[nodes[i, T.N_LABEL] >> 1] or not known[row]:
+            continue
+        count[i] += 1
+        x = reals[row] if len(reals) else float(ints[row])
+        if kind == T.SUM:
+            new = x + real[i]
+            part = new - x
+            rest[i] += (x - (new - part)) + (real[i] - part)
+            real[i] = new
+            if len(ints):
+                whole[i] += ints[row]
+        elif len(reals):
+            if count[i] == 1 or (x < real[i] if kind == T.LEAST else x > real[i]):
+                real[i] = x
+        elif count[i] == 1 or (ints[row] < whole[i] if kind == T.LEAST else ints[row] > whole[i]):
+            whole[i] = ints[row]
+    return count, whole, real, rest
 
 
 @kernel

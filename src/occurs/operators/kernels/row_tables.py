@@ -46,15 +46,18 @@ PAST, NEXT, TO_FIRST, TO_LAST = range(4)
 #: fields of a match: its partition, first row, number of rows, where its variables begin, its number
 PART, FROM, SIZE, LABELS, NR = range(5)
 MATCH_FIELDS = 5
+#: fields of a mapped row that matches share: its row, its label, the next one (-1: none), how many follow, itself too
+N_ROW, N_LABEL, N_NEXT, N_SIZE = range(4)
+NODE_FIELDS = 4
 #: what became of a row: nothing, it is in a match, no match begins there and it is in none
 FREE, COVERED, UNMATCHED = range(3)
 
 #: registers of the search
 (
     R_PART, R_FIRST, R_ROW, R_AT, R_TOP, R_TRAIL, R_USED, R_MATCHES, R_STEPS, R_BEGUN, R_ASKED, R_ANSWER, R_ENDED,
-    R_ENDED_USED, R_CUT, R_EPOCH, R_TOTAL, R_KNOWN,
-) = range(18)  # fmt: skip
-REGISTERS = 18
+    R_ENDED_USED, R_CUT, R_EPOCH, R_TOTAL, R_KNOWN, R_NODES,
+) = range(19)  # fmt: skip
+REGISTERS = 19
 #: how a run of the search ends: all is done; an array is full; a condition is asked for; SKIP TO a row that is not
 #: there, to the first row; too many steps
 FINISHED, FULL, ASKING, NO_ROW, SAME_ROW, TOO_LONG = range(6)

@@ -35,7 +35,7 @@ from occurs.operators.columns import Column
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.mapping import Table
-from occurs.operators.rowpattern.program import Program, Read, memories, program_of
+from occurs.operators.rowpattern.program import Program, Read, memories, program_loops, program_of
 from occurs.operators.rule_bytecode import Coder, Unsupported
 
 #: `!=` is left out: a NaN that is computed is null
@@ -278,6 +278,23 @@ class Conditions:
         splits = code[:, T.OP] == T.SPLIT
         code[splits & (kinds == T.NEVER), T.THREE] = T.NEVER
         return code
+
+    def within_memory(self, words: int) -> np.ndarray:
+        """The code with so many words of failures per row at most, but at least one: splits that a search may come back
+        to are remembered first."""
+        code, most = self.code, 64 * max(1, words)
+        splits = code[:, T.OP] == T.SPLIT
+        out = code
+        for kind in (T.ATTEMPT, T.ALWAYS):
+            chosen = np.flatnonzero(splits & (code[:, T.THREE] == kind))
+            if len(chosen) > most:
+                out = out.copy() if out is code else out
+                again = program_loops(code)[chosen]
+                kept = chosen[np.argsort(~again, kind="stable")[:most]]
+                out[chosen, T.THREE] = T.NEVER
+                out[kept, T.THREE] = kind
+                out[kept, T.FOUR] = np.arange(len(kept))
+        return out
 
     @cached_property
     def first(self) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,8 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.aggregates import Ordered, Ranges, Reduced
 from occurs.operators.columns import Column
-from occurs.operators.kernels.row_search import places_of
+from occurs.operators.kernels import row_tables as T
+from occurs.operators.kernels.row_search import chained_rows, chained_values, places_of
 from occurs.operators.rowpattern import tree
 
 #: raises the error of an overflow in the measure whose name it is given, at one of the rows that are computed
@@ -73,6 +74,10 @@ class Matches:
     def __len__(self) -> int:
         return len(self.first)
 
+    def only(self, chosen: np.ndarray) -> tuple[Matches, np.ndarray]:
+        """Matches among which some stand, with their rows one behind the other; and the numbers of these (-1 stays)."""
+        return self, chosen
+
     @cached_property
     def variable(self) -> np.ndarray:
         """The number of the variable of each mapped row."""
@@ -100,6 +105,53 @@ class Matches:
     def row(self) -> np.ndarray:
         """Of each place in ``label`` its row."""
         return np.repeat(self.first - self.begin, self.size) + np.arange(len(self.label))
+
+
+@dataclass(frozen=True)
+class Shared(Matches):
+    """Matches that share rows: of a match, row ``head`` of ``nodes`` (T.N_ROW ..) is the first one, -1: it is empty.
+    ``begin`` is 0, and ``label`` is empty."""
+
+    nodes: np.ndarray
+    head: np.ndarray
+
+    def only(self, chosen: np.ndarray) -> tuple[Matches, np.ndarray]:
+        own, number = np.unique(chosen[chosen >= 0], return_inverse=True)
+        size = self.size[own]
+        begin = np.cumsum(size) - size
+        label = np.zeros(int(size.sum()), np.int16)
+        at, left, node = begin.copy(), size.copy(), self.head[own].copy()
+        while (left > 0).any():  # one step along all chains
+            on = np.flatnonzero(left > 0)
+            label[at[on]] = self.nodes[node[on], T.N_LABEL]
+            node[on] = self.nodes[node[on], T.N_NEXT]
+            at[on] += 1
+            left[on] -= 1
+        found = Matches(
+            self.table, self.names, self.first[own], size, self.low[own], self.high[own], self.number[own], begin, label
+        )
+        out = np.full(len(chosen), -1, np.int64)
+        out[chosen >= 0] = number.reshape(-1)
+        return found, out
+
+    def belongs(self, variables: tuple[str, ...]) -> np.ndarray:
+        """Booleans, by the number of a variable."""
+        return np.array([n in variables for n in self.names], np.bool_)
+
+
+def can_share(measures: Sequence[tree.Value]) -> bool:
+    """Can :class:`SharedValues` compute these measures?"""
+    for node in (n for m in measures for n in m.expr.walk()):
+        inner = node.args if isinstance(node, tree.Aggregate) else (node.arg,) if isinstance(node, tree.At) else ()
+        if any(isinstance(n, tree.Label) for e in inner for n in e.walk()):
+            return False
+        if isinstance(node, tree.At) and node.offset and node.variables is not None:
+            return False
+        if isinstance(node, tree.Aggregate):
+            plain = node.function in ("count", "sum", "avg", "min", "max") and not node.distinct
+            if not plain or any(isinstance(n, tree.Number) for e in node.args for n in e.walk()):
+                return False
+    return True
 
 
 class Values:
@@ -304,6 +356,107 @@ class Values:
         before = np.zeros(len(kept) + 1, np.int64)
         np.cumsum(kept, out=before[1:])
         return Ordered(values.column.take(np.flatnonzero(kept))), before[low], before[high]
+
+
+class SharedValues(Values):
+    """The values at the last rows of matches that share rows, one of each match."""
+
+    matches: Shared
+
+    def row(self, node: tree.At) -> np.ndarray:
+        m = self.matches
+        if node.variables is None:
+            found = m.first + node.offset if node.first else m.first + m.size - 1 - node.offset
+            there = m.size > node.offset
+        else:
+            first, last, _ = chained_rows(m.nodes, m.belongs(node.variables))
+            found = self._of_heads(first if node.first else last, -1)
+            there = found >= 0
+        row = found + node.move
+        return np.where(there & (row >= m.low) & (row < m.high), row, -1)
+
+    def beyond(self, node: tree.At) -> np.ndarray:
+        row = self.row(replace(node, move=0))
+        out: np.ndarray = (row >= 0) & (row + node.move >= self.matches.high)
+        return out
+
+    def _of_heads(self, values: np.ndarray, missing: int) -> np.ndarray:
+        head = self.matches.head
+        if not len(values):
+            return np.full(len(head), missing, values.dtype)
+        return np.where(head >= 0, values[head], missing)
+
+    def _aggregate(self, node: tree.Aggregate, overflow: Callable[[int], None]) -> Column:
+        m = self.matches
+        if node.variables is None:
+            if not node.args:
+                return Column(Type.INT, m.size, None)
+            values = Ordered(self._argument(node.args[0], overflow))
+            open_type = node.type is Type.NULL and node.function in ("min", "max", "sum")
+            type = values.column.type if open_type else node.type
+            reduced = Reduced(node.function, None, type)
+            found = Ranges(values, m.first, m.first + m.size, reduced, overflow).reduced()
+            if node.function != "sum":
+                return found
+            known = values.counts(m.first, m.first + m.size) > 0
+            return found if known.all() else Column(found.type, found.values, known)
+        belongs = m.belongs(node.variables)
+        if not node.args:
+            return Column(Type.INT, self._of_heads(chained_rows(m.nodes, belongs)[2], 0), None)
+        column = self._argument(node.args[0], overflow)
+        if node.function in ("min", "max") and not column.numeric:
+            return self._extreme(node, column, belongs)
+        kind = {"min": T.LEAST, "max": T.GREATEST}.get(node.function, T.SUM)
+        real, nothing = column.type is Type.FLOAT, np.zeros(0, np.int64)
+        ints = nothing if real or not column.numeric else column.values.astype(np.int64)
+        reals = column.values.copy() if real else np.zeros(0, np.float64)
+        if not column.numeric:  # only how many there are is asked for
+            ints, kind = np.zeros(len(column), np.int64), T.LEAST
+        count, whole, near, rest = chained_values(m.nodes, belongs, kind, ints, reals, np.array(column.is_valid()))
+        count, whole = self._of_heads(count, 0), self._of_heads(whole, 0)
+        total = self._of_heads(near + rest, 0)
+        known = count > 0
+        valid = None if known.all() else known
+        if node.function == "count":
+            return Column(Type.INT, count, None)
+        if node.function in ("min", "max"):
+            exact = self._of_heads(near, 0) if real else whole.astype(column.values.dtype)
+            return Column(column.type, exact, valid).cast(column.type if node.type is Type.NULL else node.type)
+        if not real and (np.abs(total) >= 2.0**63).any():
+            if node.function == "sum":
+                overflow(int(np.argmax(np.abs(total))))
+            whole = total  # the mean of a sum that int64 does not hold
+        if node.function == "sum":
+            return Column(Type.FLOAT, total, valid) if real else Column(Type.INT, whole, valid)
+        mean = np.divide(total if real else whole, count, out=np.zeros(len(count)), where=known)
+        return Column(Type.FLOAT, mean, valid)
+
+    def _extreme(self, node: tree.Aggregate, column: Column, belongs: np.ndarray) -> Column:
+        """The least or greatest text."""
+        ranks = Ordered(column).ranks
+        kind = T.LEAST if node.function == "min" else T.GREATEST
+        count, whole, _, _ = chained_values(
+            self.matches.nodes, belongs, kind, ranks, np.zeros(0, np.float64), ranks >= 0
+        )
+        row = np.zeros(int(ranks.max(initial=0)) + 1, np.int64)
+        row[ranks[ranks >= 0]] = np.flatnonzero(ranks >= 0)
+        found = np.where(self._of_heads(count, 0) > 0, row[self._of_heads(whole, 0)], -1)
+        return picked(column, found)
+
+    def _argument(self, arg: Expr, overflow: Callable[[int], None]) -> Column:
+        """The values of an expression at all rows of the table."""
+        table = self.matches.table
+        if isinstance(arg, Ref):
+            return table.column(arg.name)
+
+        def leaf(inner: Expr) -> pa.Array:
+            assert isinstance(inner, Ref)
+            return table.column(inner.name).arrow
+
+        done = evaluate(arg, leaf, table.size, kind=table.kind, dialect=MATCH_RECOGNIZE)
+        if done.overflow is not None:
+            overflow(0)
+        return Column.of(done.values, done.type)
 
 
 def _of_places(matches: Matches, places: np.ndarray, arg: Expr, overflow: Callable[[int], None]) -> Column:

@@ -233,6 +233,45 @@ def _next(row: np.ndarray) -> list[int]:
     return [int(row[k]) for k in _targets(row)]
 
 
+def program_loops(code: np.ndarray) -> np.ndarray:
+    """Booleans: the places that a search may come back to, those that lead to themselves."""
+    nexts = [_next(row) for row in code]
+    index, low = np.full(len(code), -1), np.zeros(len(code), np.int64)
+    out = np.zeros(len(code), np.bool_)
+    stack: list[int] = []
+    waiting = np.zeros(len(code), np.bool_)
+    count = 0
+    # Tarjan's algorithm, without recursion
+    for root in range(len(code)):
+        if index[root] >= 0:
+            continue
+        calls = [(root, 0)]
+        while calls:
+            at, k = calls.pop()
+            if k == 0:
+                index[at] = low[at] = count
+                count += 1
+                stack.append(at)
+                waiting[at] = True
+            if k:
+                low[at] = min(low[at], low[nexts[at][k - 1]])
+            for j in range(k, len(nexts[at])):
+                to = nexts[at][j]
+                if index[to] < 0:
+                    calls += [(at, j + 1), (to, 0)]
+                    break
+                if waiting[to]:
+                    low[at] = min(low[at], index[to])
+            else:
+                if low[at] == index[at]:
+                    members = [stack.pop()]
+                    while members[-1] != at:
+                        members.append(stack.pop())
+                    waiting[members] = False
+                    out[members] = len(members) > 1 or at in nexts[at]
+    return out
+
+
 # -- what is known of the mapping at each place ------------------------------------------------------------------------
 
 #: a row: how many rows behind the first one of the match, and how many before the row at hand; None: not the same on

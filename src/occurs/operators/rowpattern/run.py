@@ -22,15 +22,16 @@ from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.merging import INSTANT
 from occurs.operators.rowpattern import tree
-from occurs.operators.rowpattern.conditions import Conditions, Lost, Masks
-from occurs.operators.rowpattern.mapping import Matches, Table, Values, typed_column
+from occurs.operators.rowpattern.conditions import OF_ROW, Conditions, Lost, Masks
+from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, Table, Values, can_share, typed_column
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
 from occurs.operators.rowpattern.partitions import codes_of, ordered, partitions
 from occurs.operators.rowpattern.state import Kept
 from occurs.operators.rows import Rows
 
 _SKIPS = {"past": T.PAST, "next": T.NEXT, "first": T.TO_FIRST, "last": T.TO_LAST}
-_NO_LIMIT = 2**62
+#: words of 64 bits that the search may take to remember failures
+MOST_WORDS = 1 << 26
 
 
 @dataclass(eq=False)
@@ -53,7 +54,7 @@ class Found:
     def constituents(self, chosen: np.ndarray) -> tuple[np.ndarray, pa.Array, np.ndarray]:
         """Of some derived rows the mapped rows (of the call), the names of their variables, and where those of each
         begin.  Without mapped rows: the row itself, called ``empty match`` or ``unmatched``."""
-        matches, match = self.matches, self.match[chosen]
+        matches, match = self.matches.only(self.match[chosen])
         size = np.where(match >= 0, matches.size[match] if len(matches) else 0, 0)
         some = np.maximum(size, 1)
         offsets = np.concatenate([[0], np.cumsum(some)]).astype(np.int64)
@@ -101,6 +102,7 @@ class Run:
         self._early = not call.closing and (m.order[0].column != "time" or m.order[0].descending)
         #: do measures wait for rows that are not known yet?
         self._open = not call.closing and any(n.move > 0 for n in self._measured())
+        self._shares = False
         self._refused: list[tuple[int, OccursError]] = []
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -166,9 +168,13 @@ class Run:
         if self._early:
             return self._later()
         active, time, fate, work = self.search()
-        reg, labels, _, _, table, ended, ended_labels, _, _ = work
+        reg, labels, _, _, table, ended, ended_labels, _, _, nodes = work
         ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
-        matches = self._matches(table[: reg[T.R_MATCHES]], labels, active, numbered=True)
+        table = table[: reg[T.R_MATCHES]]
+        if self._shares:
+            matches: Matches = self._shared(table, nodes[: reg[T.R_NODES]], active)
+        else:
+            matches = self._matches(table, labels, active, numbered=True)
         if self._open:
             matches = self._known(matches, fate)
         self._keep(fate, time)
@@ -217,12 +223,14 @@ class Run:
                 values, known = conditions.pool(self.table, low, high)
             except Lost:
                 variables[:, T.ASKS] |= variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
-        code = conditions.code
+        size = n + len(parts)
+        code = conditions.within_memory(MOST_WORDS // max(1, size))
         splits = code[code[:, T.OP] == T.SPLIT]
         words = [-(-int((splits[:, T.THREE] == kind).sum()) // 64) for kind in (T.ALWAYS, T.ATTEMPT)]
-        size = n + len(parts)
         always, attempt = (np.zeros((size if w else 0, w), np.uint64) for w in words)
         epoch = np.zeros(size if words[1] else 0, np.int64)
+        self._shares = self._can_share(code, size)
+        ends = np.zeros((size, len(splits)) if self._shares else (0, 0), np.int32)
         limits = np.array(
             [
                 -1 if m.within is None else m.within, call.frontier, self.operator.limit, _SKIPS[m.skip.to],
@@ -237,10 +245,12 @@ class Run:
         width = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * len(running)
         reg = np.zeros(T.REGISTERS, np.int64)
         reg[T.R_CUT] = reg[T.R_ANSWER] = -1
-        work = [
+        work: list[np.ndarray] = [
             reg, np.zeros(max(16, n), np.int16), np.zeros((64, 4), np.int64), np.zeros((64, 2), np.int64),
-            np.zeros((64 + n // 4, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64), np.zeros(16, np.int16),
+            np.zeros((64 + n // 4, T.MATCH_FIELDS), np.int64), np.zeros((16, T.MATCH_FIELDS), np.int64),
+            np.zeros(16, np.int16),
             np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
+            np.zeros((64 + n if self._shares else 0, T.NODE_FIELDS), np.int64),
         ]  # fmt: skip
         calc = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
         # a copy, as kernels are compiled for arrays that can be written to
@@ -250,7 +260,7 @@ class Run:
         while True:
             status = search(
                 code, conditions.first, variables, uses, slots, running, program, pool, masks.bits, masks.masks, parts,
-                limits, skip_to, fate, always, attempt, epoch, calc, roles, tuple(work),
+                limits, skip_to, fate, always, attempt, epoch, ends, calc, roles, tuple(work),
             )  # fmt: skip
             if status == T.FINISHED:
                 self.parts[active] = parts
@@ -322,6 +332,25 @@ class Run:
         return Matches(
             self.table, self.matching.variables, table[:, T.FROM].copy(), size, self.parts[part, T.LOW],
             self.parts[part, T.HIGH], number, begin, labels[: int(size.sum())],
+        )  # fmt: skip
+
+    def _can_share(self, code: np.ndarray, size: int) -> bool:
+        """Can matches share rows?  They overlap, have one row of output each, and whether a row can be mapped does not
+        depend on where a match begins."""
+        m = self.matching
+        splits = code[code[:, T.OP] == T.SPLIT]
+        return (
+            m.skip.to == "next" and not m.all_rows and not self.operator.ended and not self._open
+            and len(splits) > 0 and bool((splits[:, T.THREE] == T.ALWAYS).all()) and self.conditions.highest == OF_ROW
+            and size * len(splits) <= MOST_WORDS and can_share(m.measures)
+        )  # fmt: skip
+
+    def _shared(self, table: np.ndarray, nodes: np.ndarray, active: np.ndarray) -> Shared:
+        part, nothing = active[table[:, T.PART]], np.zeros(len(table), np.int64)
+        return Shared(
+            self.table, self.matching.variables, table[:, T.FROM].copy(), table[:, T.SIZE].copy(),
+            self.parts[part, T.LOW], self.parts[part, T.HIGH], table[:, T.NR].copy(), nothing, np.zeros(0, np.int16),
+            nodes, table[:, T.LABELS].copy(),
         )  # fmt: skip
 
     # -- what is known -------------------------------------------------------------------------------------------------
@@ -438,7 +467,7 @@ class Run:
             matches = replace(matches, high=self._due(matches))
         else:
             match, at = self._shown(matches)
-        values = Values(matches, match, at)
+        values = SharedValues(matches, match, at) if isinstance(matches, Shared) else Values(matches, match, at)
         row = np.where(at >= 0, values.first + at - values.begin, values.first)
         row = np.concatenate([row, unmatched])
         position = np.concatenate([np.where(at >= 0, at - values.begin, 0), np.zeros(len(unmatched), np.int64)])
@@ -553,7 +582,7 @@ def _both(a: np.ndarray | None, n: int, b: np.ndarray | None, m: int, missing: i
 
 def _enlarge(work: list[np.ndarray], parts: np.ndarray) -> None:
     """Give every array that may be full more room."""
-    reg, labels, stack, trail, matches, ended, ended_labels, ints, reals = work
+    reg, labels, stack, trail, matches, ended, ended_labels, ints, reals, nodes = work
     part = parts[reg[T.R_PART]]
     most = int(reg[T.R_USED] + part[T.HIGH] - part[T.START])
     if most > len(labels):
@@ -564,6 +593,9 @@ def _enlarge(work: list[np.ndarray], parts: np.ndarray) -> None:
     ):  # fmt: skip
         if used == len(array):
             work[k] = np.concatenate([array, np.zeros_like(array)])
+    rows = int(reg[T.R_NODES] + reg[T.R_ROW] - reg[T.R_FIRST])
+    if rows > len(nodes) > 0:
+        work[9] = np.concatenate([nodes, np.zeros((max(rows, len(nodes)), T.NODE_FIELDS), np.int64)])
     more = int(reg[T.R_ENDED_USED] + reg[T.R_ROW] - reg[T.R_FIRST])
     if more > len(ended_labels):
         work[6] = np.concatenate([ended_labels, np.zeros(max(more, len(ended_labels)), np.int16)])
