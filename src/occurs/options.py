@@ -111,7 +111,10 @@ OPTIONS = (
     Option("progress", None, "result",
         "Show a progress bar for a run in this process, or call a function with how far it is, from time to time.  "
         "None: a bar, only in a notebook."),
-    Option("partitions", 8, "spark", "The number of hash buckets, or slices of time, of a run on Spark."),
+    Option("partitions", None, "spark",
+        "The number of hash buckets, or slices of time, of a run on Spark.  None: 8, and of a history at least one for "
+        "every 5 million rows.",
+        "Number of partitions of a run on Spark.  [default: 8, more for more than 40 million rows]"),
     Option("watermark", None, "spark", "How late a row of a stream may arrive, a duration such as ``\"10 s\"``."),
     Option("session", None, "spark", "A Spark session: run tables of this process on Spark."),
 )  # fmt: skip
@@ -145,7 +148,7 @@ class DetectOptions(TypedDict, total=False):
     max_instances: int | None
     max_steps: int | None
     progress: bool | Told | None
-    partitions: int
+    partitions: int | None
     watermark: Any
     session: Any
 

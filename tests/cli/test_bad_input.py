@@ -289,3 +289,11 @@ def test_times_at_the_ends_of_what_64_bits_hold(occurs, here, out):
     )
     done = occurs("run", "all.tesla", "--host", "local", "--events", "e.parquet", *out)
     assert (done.status, "(X: 2)" in done.err) == (0, True), done.err
+
+
+def test_partitions_without_spark(occurs, here):
+    run = ("run", "fire.tesla", "--events", "events.csv", "--host", "local")
+    done = occurs(*run, "--partitions", "4")
+    assert (done.status, done.out) == (2, "")
+    assert "--partitions 4: this run is not on Spark" in done.err
+    assert occurs(*run, "--partitions", "0").status == 2

@@ -7,18 +7,23 @@ own operators, and of our users'.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 from tests.laws.new_keys import new_keys, renewing
 
 from occurs.checked_program import CheckedProgram
+from occurs.engine import saved_pieces, table_pieces
 from occurs.engine.engine import Engine
 from occurs.engine.results import Parts, TypeRows
+from occurs.engine.saved_pieces import Ledger
+from occurs.engine.state import from_ipc, to_ipc
 from occurs.errors import OccursError
 from occurs.hosts.live import Intake, Live
 from occurs.hosts.local import history_rows
@@ -81,12 +86,13 @@ class Subject:
     def _answer(self, frontiers: Sequence[int], restart: bool) -> list[Occurrence]:
         if self.clock is None:
             return []
-        engine = Engine(self.stage, labelled=True)
+        engine, disk = Engine(self.stage, labelled=True), Disk()
         done: list[TypeRows] = []
         for frontier, part in cut(self.rows(), frontiers):
             done.append(engine.advance(part, frontier, self.clock[0]))
             if restart:
-                engine = Engine.restore(self.stage, engine.save(), labelled=True)
+                disk.save(engine)
+                engine = disk.restored(self.stage)
         return self.gather(done)
 
     def gather(self, done: Sequence[TypeRows], stage: Stage | None = None) -> list[Occurrence]:
@@ -95,6 +101,31 @@ class Subject:
         for found in done:
             out += occurrences_of({t: found.table(t, label=True) for t in (stage or self.stage).reported})
         return out
+
+
+class Disk:
+    """Saved pieces.  What a call changes is saved as a change, however short its tables are."""
+
+    def __init__(self) -> None:
+        self.pieces: dict[str, bytes] = {}
+        self.ledger = Ledger()
+        self.entry: dict[str, Any] = {}
+
+    def save(self, engine: Engine) -> None:
+        """Write what is new; only what the entry names is left."""
+        with patch.object(table_pieces, "FEW", 1), patch.object(saved_pieces, "CHANGES", 3):
+            self.entry = self.ledger.write(engine.state, engine.definitions, self._put, self.pieces.pop)
+        assert sorted(self.pieces) == sorted(saved_pieces.pieces(self.entry))
+
+    def _put(self, name: str, table: pa.Table) -> None:
+        self.pieces[name] = to_ipc(table)
+
+    def restored(self, stage: Stage) -> Engine:
+        """An engine that goes on from the pieces, as another process would."""
+        engine = Engine(stage, labelled=True)
+        entry = json.loads(json.dumps(self.entry))
+        self.ledger, engine.state = Ledger.read(entry, engine.definitions, lambda name: from_ipc(self.pieces[name]))
+        return engine
 
 
 def intake_of(checked: CheckedProgram, history: History) -> Intake:

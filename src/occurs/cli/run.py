@@ -43,6 +43,7 @@ from occurs.languages.logic import LANGUAGES
 @_options.formula
 @_options.windows()
 @_options.option("only", metavar="TYPE,..")
+@_options.option("partitions", type=click.IntRange(1), metavar="N")
 def command(
     given: _options.Input,
     rules: tuple[str, ...],
@@ -63,6 +64,7 @@ def command(
     only: str | None,
     window: str | None,
     step: str | None,
+    partitions: int | None,
 ) -> None:
     """Detect in a finished history.
 
@@ -89,6 +91,10 @@ def command(
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     if host == "spark":
         events, keywords["session"] = _input.on_spark(program.checked, given, skip=bad is not None)
+        keywords["partitions"] = partitions
+    elif partitions is not None:
+        text = f"--partitions {partitions}: this run is not on Spark"
+        raise UsageProblem.of("bad-option", text, hint="add --host spark, or leave --partitions out")
     else:
         with _input.doing("reading"):
             events = _input.read(program.checked, given)

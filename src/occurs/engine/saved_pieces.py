@@ -6,7 +6,7 @@ with every call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -15,10 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.engine.state import State, past_table, rows_of_table
+from occurs.engine.table_pieces import assembled, change, numbers
 from occurs.operators.rows import Rows
 
 #: more pieces of one past than these are put together
 MOST = 16
+#: a table with so many changes is written whole
+CHANGES = 64
 #: before the type of rows that wait; no type has such a name
 WAITING = "\0waiting "
 
@@ -38,21 +41,34 @@ class Piece:
 
 
 @dataclass
+class Saved:
+    """A table of an operator, which was ``written``, and its ``pieces``: the first one, of ``rows`` rows, and changes,
+    with ``changed`` rows in all.  ``written`` is None of a table that no operator has taken; ``numbers``: of its rows,
+    None if they are not known yet."""
+
+    written: pa.Table | None
+    pieces: list[str]
+    rows: int
+    changed: int = 0
+    numbers: np.ndarray | None = None
+
+
+@dataclass
 class Ledger:
     """Which pieces hold a state.  ``number``: of the next piece; ``consumed``: is there a piece of that name?
-    ``states``: per definition the tables that have a piece, as they were written."""
+    ``states``: per definition the tables of its operator."""
 
     pasts: dict[str, list[Piece]] = field(default_factory=dict)
     number: int = 0
     consumed: bool = False
     later: list[Ledger] = field(default_factory=list)
-    states: dict[str, dict[str, pa.Table | None]] = field(default_factory=dict)
+    states: dict[str, dict[str, Saved]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """Of all pieces."""
         out = [p.name for found in self.pasts.values() for p in found] + (["consumed"] if self.consumed else [])
-        out += [state_piece(d, name) for d, found in self.states.items() for name in found]
+        out += [name for found in self.states.values() for saved in found.values() for name in saved.pieces]
         return out + [f"{n}/{name}" for n, own in enumerate(self.later) for name in own.names]
 
     def write(self, state: State, definitions: Mapping[int, str], put: Put, drop: Drop) -> dict[str, Any]:
@@ -84,7 +100,7 @@ class Ledger:
             "consumed": self.consumed,
             "serials": state.serials,
             "frontier": state.frontier,
-            **({"states": {d: sorted(found) for d, found in self.states.items()}} if self.states else {}),
+            **({"states": {d: _entries(found) for d, found in self.states.items()}} if self.states else {}),
             **({"later": self._later(state, definitions, put, drop)} if state.later else {}),
         }
 
@@ -104,19 +120,38 @@ class Ledger:
         return out
 
     def _states(self, now: Mapping[str, Mapping[str, pa.Table]], put: Put, drop: Drop) -> None:
-        """Write the tables of operators that have changed."""
+        """Write what has changed of the tables of operators."""
         for definition in set(self.states) - set(now):
-            for name in self.states.pop(definition):
-                drop(state_piece(definition, name))
+            for saved in self.states.pop(definition).values():
+                for name in saved.pieces:
+                    drop(name)
         for definition, tables in now.items():
             written = self.states.setdefault(definition, {})
-            for name in written.keys() - tables.keys():
-                del written[name]
-                drop(state_piece(definition, name))
+            for gone in written.keys() - tables.keys():
+                for name in written.pop(gone).pieces:
+                    drop(name)
             for name, table in tables.items():
-                if written.get(name) is not table:
-                    put(state_piece(definition, name), table)
-                    written[name] = table
+                known = written.get(name)
+                if known is None or known.written is not table:
+                    written[name] = self._table(state_piece(definition, name), known, table, put, drop)
+
+    def _table(self, name: str, known: Saved | None, table: pa.Table, put: Put, drop: Drop) -> Saved:
+        """Write a table, or its change if this is smaller.  There are at most ``CHANGES`` changes, with at most as many
+        rows as the first piece has."""
+        now = numbers(table)
+        if known is not None and known.written is not None and len(known.pieces) <= CHANGES:
+            was = numbers(known.written) if known.numbers is None else known.numbers
+            small = change(known.written, table, was, now)
+            if small is not None and known.changed + len(small) <= known.rows:
+                piece = f"{name}/{self.number}"
+                self.number += 1
+                put(piece, small)
+                return Saved(table, [*known.pieces, piece], known.rows, known.changed + len(small), now)
+        for piece in () if known is None else known.pieces:
+            if piece != name:
+                drop(piece)
+        put(name, table)
+        return Saved(table, [name], len(table), 0, now)
 
     def _past(self, type: str, rows: Rows, put: Put, drop: Drop) -> int:
         """Write the rows of a past that no piece holds; returns its least serial number."""
@@ -167,11 +202,14 @@ class Ledger:
                         consumed[(places[name], t)] = serials[(names == name) & (types == t)]
         known = set(definitions.values())
         loaded: dict[str, Mapping[str, pa.Table]] = {}
-        for d, names_of in entry.get("states", {}).items():
-            ledger.states[d] = dict.fromkeys(names_of)
+        for d, entries in entry.get("states", {}).items():
+            ledger.states[d] = own = {n: Saved(None, _pieces(d, n, more), 0) for n, *more in _lists(entries)}
             if d in known:
-                tables = {n: get(state_piece(d, n)) for n in names_of}
-                loaded[d], ledger.states[d] = tables, dict(tables)
+                for saved in own.values():
+                    first, *changes = map(get, saved.pieces)
+                    saved.written = assembled([first, *changes])
+                    saved.rows, saved.changed = len(first), sum(map(len, changes))
+                loaded[d] = {n: saved.written for n, saved in own.items() if saved.written is not None}
         state = State(rows, consumed, dict(entry["serials"]), entry["frontier"], waiting, loaded=loaded)
         for number, own in enumerate(entry.get("later", ())):
 
@@ -188,8 +226,25 @@ def pieces(entry: Mapping[str, Any]) -> list[str]:
     """The names of all pieces that an entry speaks of."""
     out = [piece[0] for found in entry["pasts"].values() for piece in found]
     out += ["consumed"] if entry["consumed"] else []
-    out += [state_piece(d, name) for d, found in entry.get("states", {}).items() for name in found]
+    for d, entries in entry.get("states", {}).items():
+        out += [piece for n, *more in _lists(entries) for piece in _pieces(d, n, more)]
     return out + [f"{n}/{name}" for n, own in enumerate(entry.get("later", ())) for name in pieces(own)]
+
+
+def _entries(found: Mapping[str, Saved]) -> list[list[str | int]]:
+    """Per table its name and the numbers of its changes."""
+    return [[name, *(int(p.rsplit("/", 1)[1]) for p in saved.pieces[1:])] for name, saved in sorted(found.items())]
+
+
+def _lists(entries: Iterable[str | list[Any]]) -> Iterator[list[Any]]:
+    """Entries as :func:`_entries` writes them; version 2 of the format has the name of a table alone."""
+    return ([entry] if isinstance(entry, str) else entry for entry in entries)
+
+
+def _pieces(definition: str, table: str, changes: Sequence[int]) -> list[str]:
+    """The names of the pieces of a table."""
+    first = state_piece(definition, table)
+    return [first, *(f"{first}/{number}" for number in changes)]
 
 
 def state_piece(definition: str, table: str) -> str:

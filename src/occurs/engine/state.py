@@ -24,7 +24,9 @@ from occurs.operators.columns import Column
 from occurs.operators.contract import Operator
 from occurs.operators.rows import Rows
 
-VERSION = 2
+#: of the format that is written; :data:`READ` are those that are read
+VERSION = 3
+READ = (2, 3)
 #: before the checksum of a piece.  Pieces that were written before there were checksums begin as Arrow streams do.
 _CHECKED, _ARROW = b"OCCR", b"\xff\xff\xff\xff"
 
@@ -95,10 +97,11 @@ def meta_from_ipc(data: bytes) -> dict[str, Any]:
     with restoring("the entry of the saved state"):
         meta: dict[str, Any] = json.loads(from_ipc(data).column("meta")[0].as_py())
         version = meta["version"]
-    if version != VERSION:
-        text = f"the saved state has version {version}, but this Occurs reads version {VERSION}"
+    if version not in READ:
+        known = f"this Occurs reads the versions {READ[0]} to {READ[-1]}"
+        text = f"the saved state has version {version}, but {known}"
         if version == 1:
-            text = f"Occurs 0.1 wrote the saved state (version 1), but this Occurs reads version {VERSION}"
+            text = f"Occurs 0.1 wrote the saved state (version 1), but {known}"
         hint = "use an empty state, or replay from history"
         raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
     return meta
@@ -140,10 +143,15 @@ def rows_of_table(type: str, table: pa.Table) -> Rows:
     return Rows(type, table.column("time").to_numpy(), columns, 0, serial, labels, derived, at)
 
 
+#: a piece with more bytes is compressed
+SMALL = 4096
+_PACKED, _PLAIN = pa.ipc.IpcWriteOptions(compression="lz4"), pa.ipc.IpcWriteOptions()
+
+
 def to_ipc(table: pa.Table) -> bytes:
-    """A checksum and an Arrow stream."""
+    """A checksum and an Arrow stream, whose buffers are compressed unless there are few bytes."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    with pa.ipc.new_stream(sink, table.schema, options=_PACKED if table.nbytes > SMALL else _PLAIN) as writer:
         writer.write_table(table)
     stream = sink.getvalue().to_pybytes()
     return _CHECKED + zlib.crc32(stream).to_bytes(4, "little") + stream

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
 
 
-#: hash buckets, or slices of time, of a run
-PARTITIONS = 8
+#: hash buckets, or slices of time, of a run, if nobody says how many; and as many rows as one of them may have
+PARTITIONS, ROWS = 8, 5_000_000
 
 
 def detect(
@@ -46,7 +46,7 @@ def detect(
     because: bool = False,
     with_label: bool = False,
     only: list[str] | None = None,
-    partitions: int = PARTITIONS,
+    partitions: int | None = None,
     ended: bool = True,
     session: SparkSession | None = None,
 ) -> SparkDetections:
@@ -55,12 +55,14 @@ def detect(
     ``ended``: nothing comes any more, so what still holds is given, too.  ``session``: ``events`` are tables or sources
     of this process, which are read here and evaluated by this session.
     """
-    if partitions < 1:
+    if partitions is not None and partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
     if session is None:
         source = read(program, events, options)
     else:
         source = read_here(session, program.history(events, options))
+    if partitions is None:
+        partitions = partitions_of(source.counts["rows"])
     source = with_others(source, program)
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
@@ -78,6 +80,11 @@ def detect(
     return SparkDetections(
         {t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept, sides, stage.sides, never
     )
+
+
+def partitions_of(rows: int) -> int:
+    """How many partitions a history of so many rows gets, if nobody says how many."""
+    return max(PARTITIONS, -(-rows // ROWS))
 
 
 def _run(

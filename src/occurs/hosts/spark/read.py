@@ -380,23 +380,25 @@ def survey(wide: DataFrame, types: Sequence[str], *, labels: bool, ends: bool) -
     clock.  ``labels``, ``ends``: may rows have such?"""
     from pyspark.sql import functions as F
 
-    type = F.col("__type")
-    good = F.col("__state") == 0
-    last: Column = F.col("__time")
+    type, time, state = F.col("__type"), F.col("__time"), F.col("__state")
+    if not labels and not ends and len(types) <= FEW:
+        # four figures and the types, which are cheap; where some row is not good, the figures below say more
+        quick = [F.count(F.lit(1)), F.max(state), F.min(time), F.max(time)]
+        rows, worst, first, latest, *there = wide.agg(*quick, *(F.max(type == t) for t in types)).collect()[0]
+        if not worst:
+            given = [t for t, some in zip(types, there, strict=True) if some]
+            return Survey(rows, 0, rows, first, latest, dict.fromkeys(given, Seen(True, 0, 0, 0)))
+    good = state == 0
+    last: Column = time
     if ends:
         last = F.greatest(last, F.col("__end"))
     figures = [
         F.count(F.lit(1)),
-        F.coalesce(F.sum((F.col("__state") == 2).cast("long")), F.lit(0)),
+        F.coalesce(F.sum((state == 2).cast("long")), F.lit(0)),
         F.coalesce(F.sum(good.cast("long")), F.lit(0)),
-        F.min(F.when(good, F.col("__time"))),
+        F.min(F.when(good, time)),
         F.max(F.when(good, last)),
     ]
-    if not labels and not ends and len(types) <= FEW:
-        row = wide.agg(*figures, *(F.max(type == t) for t in types)).collect()[0]
-        if row[0] == row[2]:  # every row is good; else a second look tells of which types they are
-            there = [t for t, some in zip(types, row[len(figures) :]) if some]
-            return Survey(row[0], 0, row[2], row[3], row[4], dict.fromkeys(there, Seen(True, 0, 0, 0)))
     read = F.when(type.isin(list(types)), type) if types else F.lit(None)
     more = [F.count(F.when(good, F.col("__label"))), F.count(F.when(good, F.col("__end")))]
     more.append(F.count(F.when(good & (F.col("__end") == F.col("__time")), 1)))

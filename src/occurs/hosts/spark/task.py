@@ -13,6 +13,7 @@ import pyarrow as pa
 from occurs.connect.sparkerrors import problems_in_text
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
+from occurs.hosts.spark.shipped import Shipped
 from occurs.hosts.spark.wide import Inlet, Wide, wide_rows
 from occurs.hosts.windows import Asked, answers
 from occurs.plan.stage import Stage
@@ -52,16 +53,30 @@ def make_engine_task(
     Rows are sorted by time.  With a column ``__share`` they are sorted by it first, and it says which of ``shares`` a
     row is for; without it there is one.  ``ended``: behind the last row nothing comes, so what holds there is given.
     """
+    return Work(tuple(shares), wide, tuple(inlets), labelled, ended).run
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+
+@dataclass(frozen=True)
+class Work(Shipped):
+    """What every task of a job does."""
+
+    shares: tuple[Share, ...]
+    wide: Wide | Tally
+    inlets: tuple[Inlet, ...]
+    labelled: bool
+    ended: bool
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of a partition to their detections."""
         with problems_in_text():
-            if len(shares) == 1:
-                yield from _stream(shares[0], wide, inlets, labelled, ended, batches)
-            elif shares:
+            if len(self.shares) == 1:
+                yield from self._stream(self.shares[0], batches)
+            elif self.shares:
                 for number, part in _by_share(batches):
-                    yield from _stream(shares[number], wide, inlets, labelled, ended, part)
+                    yield from self._stream(self.shares[number], part)
 
-    return run
+    def _stream(self, share: Share, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _stream(share, self.wide, self.inlets, self.labelled, self.ended, batches)
 
 
 def _by_share(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:

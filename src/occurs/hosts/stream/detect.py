@@ -58,7 +58,7 @@ def detect(
     because: bool = False,
     with_label: bool = False,
     only: list[str] | None = None,
-    partitions: int = PARTITIONS,
+    partitions: int | None = None,
     watermark: Any = None,
 ) -> StreamDetections:
     """Everything that ``program`` finds in a streaming DataFrame, or in a mapping from types to such.
@@ -71,6 +71,7 @@ def detect(
         return read_stream(program, events, options, watermark, late=late)
 
     skip = options.bad_rows == "skip"
+    partitions = PARTITIONS if partitions is None else partitions
     return found_in(program, read, because=because, with_label=with_label, only=only, partitions=partitions, skip=skip)
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from occurs.hosts.spark.shipped import Shipped
 from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.plan.lanes import Lane
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Shipped):
     """A lane with the ends of its way into Python and back.  ``columns``: of its rows in a blob."""
 
     lane: Lane
@@ -21,7 +22,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(Shipped):
     """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
     ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other."""
 

@@ -12,6 +12,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
+from occurs.expr.lalr import reader
 from occurs.expr.parsing import lark_of
 from occurs.expr.text import Text
 from occurs.languages.kit.expressions import Node, Refused
@@ -53,7 +54,7 @@ class Kept:
         """The tree of a statement.  Raises UnexpectedInput."""
         tree = self.trees.get((package, words))
         if tree is None:
-            tree = lark.parse(words)
+            tree = reader(lark).parse(words)
         if self.most:
             self.trees[package, words] = tree
             self.trees.move_to_end((package, words))

@@ -51,10 +51,16 @@ class CompiledRule:
 
 
 def compile_rule(
-    resolved: ResolvedRule, place: int, schemas: Mapping[str, Schema], strict: frozenset[str], kind: TimeKind
+    resolved: ResolvedRule,
+    definition: str,
+    place: int,
+    schemas: Mapping[str, Schema],
+    strict: frozenset[str],
+    kind: TimeKind,
 ) -> CompiledRule:
-    """One rule.  ``strict``: the types of its recursive component, seen strictly before the terminator."""
-    return _Compiler(resolved, schemas, strict, kind).compile(place)
+    """One rule.  ``definition``: its identity.  ``strict``: the types of its recursive component, seen strictly before
+    the terminator."""
+    return _Compiler(resolved, schemas, strict, kind).compile(definition, place)
 
 
 class _Compiler:
@@ -282,7 +288,7 @@ class _Compiler:
             self.columns.setdefault(self.type_of(key.role), set()).add(key.attribute)
 
     # -- the rule ----------------------------------------------------------------------------------------------------
-    def compile(self, place: int) -> CompiledRule:
+    def compile(self, definition: str, place: int) -> CompiledRule:
         rule = self.rule
         tests, afterwards = self.belonging()
         type = rule.terminator.type.text
@@ -323,7 +329,7 @@ class _Compiler:
                 RuleInfo(
                     rule.type.text,
                     place,
-                    self.resolved.definition,
+                    definition,
                     tuple(self.roles),
                     self.resolved.file,
                     rule.span,

@@ -112,8 +112,8 @@ class Tesla(Part):
             identity = f"tesla/{r.rule.type.text}/{name}"
             again = seen[identity] = seen.get(identity, -1) + 1
             # equal definitions are told apart by a number, not by file or place
-            named = replace(r, definition=f"{identity}/{again}" if again else identity)
-            c = compile_rule(named, slot.place, self.analysis.schemas, slot.strict, kind)
+            named = f"{identity}/{again}" if again else identity
+            c = compile_rule(r, named, slot.place, self.analysis.schemas, slot.strict, kind)
             out.append(PatternDefinition(c.reads, c.positional, c.columns, c.pattern, c.looks_back, c.timer))
         return out
 

@@ -31,11 +31,10 @@ from occurs.operators.kernels.row_index import find_ranges, first_after, group_r
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.chain_shape import RULE, Filter, Shape, Step
-from occurs.operators.sequence.match_rows import Bound, Matches, State
+from occurs.operators.sequence.match_rows import NO_ROWS, Bound, Matches, State, distinct
 from occurs.operators.sequence.tree import Sequence, Whole
 
 _ALL = np.zeros(0, np.bool_)
-NO_ROWS = np.zeros(0, np.int64)
 #: as many partial matches as may live if nobody says how many
 MOST = 10_000_000
 
@@ -408,25 +407,40 @@ class ChainCall:
         due = self.steps[last].event is None
         n = len(tokens)
         order = self._emission(tokens)
+        refs, time, rules = tokens.refs, tokens.begin, len(self.chain.sequences)
         if order is not None:
-            tokens = tokens.take(order)
-        rules = len(self.chain.sequences)
+            refs, time = [None if r is None else r[order] for r in refs], time[order]
         offsets = np.array([0, n], np.int64)
         if rules > 1:
-            offsets = np.searchsorted(tokens.rule, np.arange(rules + 1)).astype(np.int64)
-        tables, steps = self.bindings.bound(tokens.refs)
-        place = tokens.refs[last]
+            rule = tokens.rule if order is None else tokens.rule[order]
+            offsets = np.searchsorted(rule, np.arange(rules + 1)).astype(np.int64)
+        tables, steps = self.bindings.bound(refs)
+        place = refs[last]
         at = np.zeros(n, np.int64) if place is None else self.stream.at[place]
-        return Found(tokens.begin, at, np.full(n, due), offsets, tables, steps)
+        return Found(time, at, np.full(n, due), offsets, tables, steps)
 
     def _emission(self, tokens: Tokens) -> np.ndarray | None:
         """The order by rule, completion and constituents; None if they are in it."""
-        first = tokens.begin if tokens.refs[-1] is None else tokens.refs[-1]
-        keys = [first] if len(self.chain.sequences) == 1 else [tokens.rule, first]
-        keys += [self.bindings.order(t, r) for t, r in enumerate(tokens.refs[:-1]) if r is not None]
-        if in_order(np.stack(keys)):
+        place = tokens.refs[-1]
+        first = tokens.begin if place is None else place
+        before = [self.bindings.order(t, r) for t, r in enumerate(tokens.refs[:-1]) if r is not None]
+        keys = [first, *before] if len(self.chain.sequences) == 1 else [tokens.rule, first, *before]
+        if sorted_by(keys):
             return None
+        places = len(self.stream.time)
+        if place is not None and len(keys) == 1 + len(before) and places <= len(place) and sorted_by(before):
+            return group_rows(place, places, _ALL)[0]
         return np.lexsort(keys[::-1])
+
+
+def sorted_by(keys: Many[np.ndarray]) -> bool:
+    """Whether rows are in lexicographic order of these keys, the first key first; looks at ``PIECE`` rows at a time."""
+    n = len(keys[0]) if keys else 0
+    return all(in_order(np.stack([k[max(at - 1, 0) : at + PIECE] for k in keys])) for at in range(0, n, PIECE))
+
+
+#: rows that are copied at a time to be looked at
+PIECE = 1 << 16
 
 
 # -- conditions on two events that are no equalities -------------------------------------------------------------------
@@ -934,8 +948,8 @@ class Bindings:
     def order(self, step: int, refs: np.ndarray) -> np.ndarray:
         """int64: their numbers among all events there were."""
         out = refs + self.seen
-        old = refs < 0
-        if old.any():
+        if refs.min(initial=0) < 0:
+            old = refs < 0
             out[old] = self._kept_numbers(step, "place")[-1 - refs[old]]
         return out
 
@@ -971,10 +985,9 @@ class Bindings:
         """The values of an attribute of bound events."""
         types = self.types[step]
         assert types is not None
-        old = refs < 0
-        if not old.any():
+        if refs.min(initial=0) >= 0:
             return self.events.column(types, attribute, refs)
-        kept = self._kept_column(step, attribute)
+        old, kept = refs < 0, self._kept_column(step, attribute)
         if old.all():
             return kept.take(-1 - refs)
         here, there = np.flatnonzero(old), np.flatnonzero(~old)
@@ -988,6 +1001,8 @@ class Bindings:
         """int32: the numbers of the types of bound events in the stream."""
         types = self.types[step]
         assert types is not None
+        if len(types) == 1:
+            return np.broadcast_to(np.int32(self.events.number(types[0])), len(refs))
         number = np.array([self.events.number(t) for t in types], np.int32)
         new = self.events.stream.type
         return _looked_up(
@@ -1059,29 +1074,33 @@ class Bindings:
         """Tables by the number of their type, and per step its events in them, for matches."""
         numbers = [None if r is None else self.kind(t, r) for t, r in enumerate(refs)]
         tables: dict[int, Rows] = {}
-        rows = [None if r is None else np.empty(len(r), np.int64) for r in refs]
-        for number in sorted({int(x) for k in numbers if k is not None for x in np.unique(k)}):
+        rows: list[np.ndarray | None] = [None] * len(refs)
+        seen = [NO_ROWS if k is None else distinct(k) for k in numbers]
+        for number in sorted({int(x) for some in seen for x in some}):
             name = self.events.stream.types[number]
-            parts = []  # (step, matches, refs) that have events of this type
-            for t, r in enumerate(refs):
-                if r is not None:
-                    mine = np.flatnonzero(numbers[t] == number)
-                    if len(mine):
-                        parts.append((t, mine, r[mine]))
-            if all((r >= 0).all() for _, _, r in parts):
-                tables[number] = self.events.rows(name)
-                for t, mine, r in parts:
-                    rows[t][mine] = self.events.stream.row[r]  # type: ignore[index]
-                continue
-            tables[number] = self._gathered(name, [(t, r) for t, _, r in parts])
-            n = 0
-            for t, mine, r in parts:
-                rows[t][mine] = np.arange(n, n + len(r))  # type: ignore[index]
-                n += len(r)
+            parts: list[tuple[int, np.ndarray | slice, np.ndarray]] = []  # step, its matches with this type, refs
+            for t, (r, k) in enumerate(zip(refs, numbers, strict=True)):
+                if r is None or k is None or number not in seen[t]:
+                    continue
+                mine = slice(None) if len(seen[t]) == 1 else np.flatnonzero(k == number)
+                parts.append((t, mine, r[mine]))
+            if all(r.min(initial=0) >= 0 for _, _, r in parts):
+                tables[number], found = self.events.rows(name), [self.events.stream.row[r] for _, _, r in parts]
+            else:
+                tables[number] = self._gathered(name, [(t, r) for t, _, r in parts])
+                ends = np.cumsum([len(r) for _, _, r in parts])
+                found = [np.arange(end - len(r), end) for end, (_, _, r) in zip(ends, parts, strict=True)]
+            for (t, mine, _), at in zip(parts, found, strict=True):
+                if len(seen[t]) == 1:
+                    rows[t] = at
+                else:
+                    mixed = rows[t]
+                    rows[t] = mixed = np.empty(len(numbers[t]), np.int64) if mixed is None else mixed  # type: ignore[arg-type]
+                    mixed[mine] = at
         out = {}
-        for t, r in enumerate(rows):
-            if r is not None:
-                out[t] = Bound(r, numbers[t])  # type: ignore[arg-type]
+        for t, (r, k) in enumerate(zip(rows, numbers, strict=True)):
+            if k is not None:
+                out[t] = Bound(NO_ROWS if r is None else r, k)
         return tables, out
 
     def _gathered(self, type: str, parts: Many[tuple[int, np.ndarray]]) -> Rows:
@@ -1107,10 +1126,9 @@ class Bindings:
 
 def _looked_up(refs: np.ndarray, kept: Callable[[], np.ndarray], new: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """What events have: those of earlier calls (negative ``refs``) in ``kept``, those of this call by ``new``."""
-    old = refs < 0
-    if not old.any():
+    if refs.min(initial=0) >= 0:
         return new(refs)
-    past = kept()
+    past, old = kept(), refs < 0
     if old.all():
         return past[-1 - refs]
     out = np.empty(len(refs), past.dtype)

@@ -71,7 +71,7 @@ def kept_rows(
 
 
 def _kept_table(rows: Rows, order: np.ndarray, wanted: frozenset[str]) -> pa.Table:
-    columns: dict[str, Any] = {"order": order, "time": rows.time}
+    columns: dict[str, Any] = {"order step": _differences(order), "time": rows.time}
     if rows.labels is not None:
         columns |= {"hi": rows.labels.hi, "lo": rows.labels.lo}
     if rows.derived is not None:
@@ -83,7 +83,16 @@ def _kept_table(rows: Rows, order: np.ndarray, wanted: frozenset[str]) -> pa.Tab
 
 
 def _numpy(table: pa.Table, name: str) -> np.ndarray:
+    """A column of numbers, or those that :func:`_differences` has made the column ``<name> step``."""
+    if name not in table.column_names:
+        return np.cumsum(table.column(f"{name} step").to_numpy())
     return table.column(name).to_numpy()
+
+
+def _differences(numbers: np.ndarray) -> np.ndarray:
+    """What each number adds to the one before it.  Row numbers are saved so: where a row is removed, all that come
+    later change, but their differences stay, and so do the saved rows."""
+    return np.diff(numbers, prepend=0)
 
 
 # --- arrays ---------------------------------------------------------------------------------------------------------
@@ -198,6 +207,7 @@ def state_of(work: Work, layout: Layout, events: Events, wanted: Mapping[str, fr
     number[live] = np.arange(len(live))
     columns = {name: inst[live, place] for name, place in _FIELDS.items()}
     columns["parent"] = number[columns["parent"]]
+    columns["binding step"] = _differences(columns.pop("binding"))
     for k, name in enumerate(_steps(layout)):
         columns[name] = inst[live, T.INSTANCE_FIELDS + k]
     out["instances"] = pa.table(columns)
@@ -206,7 +216,8 @@ def state_of(work: Work, layout: Layout, events: Events, wanted: Mapping[str, fr
     out["keys"] = _keys_out(work, layout, events, number)
     cells = bound[: reg[T.BOUND]]
     rows, event = np.unique(cells[:, T.EVENT], return_inverse=True)
-    out["bindings"] = pa.table({"tag": cells[:, T.EVENT_TAG], "event": event.reshape(-1), "before": cells[:, T.BEFORE]})
+    steps = _differences(event.reshape(-1))
+    out["bindings"] = pa.table({"tag": cells[:, T.EVENT_TAG], "event step": steps, "before": cells[:, T.BEFORE]})
     tables, _ = events.gathered(rows)
     types = events.type[rows]
     for type, part in tables.items():

@@ -26,6 +26,9 @@ from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval,
 State = dict[str, pa.Table]
 
 
+NO_ROWS = np.zeros(0, np.int64)
+
+
 @dataclass(frozen=True)
 class Bound:
     """The events of one tag in every match.  ``rows``: int64, row numbers in the table of ``type`` number
@@ -81,6 +84,7 @@ class Bindings:
         self.matches = matches
         self.kind = kind
         self.chosen = np.arange(len(matches)) if chosen is None else chosen
+        self._all = chosen is None
         self._columns: dict[tuple[str, str, int | None], pa.Array] = {}
 
     def __len__(self) -> int:
@@ -103,7 +107,7 @@ class Bindings:
         if bound is None:  # never there
             return np.full(len(self), -1, np.int64), np.zeros(len(self), np.int64)
         if bound.offsets is None:
-            return bound.rows[self.chosen], bound.types[self.chosen]
+            return (bound.rows, bound.types) if self._all else (bound.rows[self.chosen], bound.types[self.chosen])
         at = bound.offsets[self.chosen] + (index or 0)
         there = at < bound.offsets[self.chosen + 1]
         if not len(bound.rows):
@@ -113,7 +117,7 @@ class Bindings:
 
     def _gathered(self, name: str, rows: np.ndarray, types: np.ndarray) -> Column:
         """One attribute of events; where types differ the wider of theirs."""
-        found = np.unique(types[rows >= 0])
+        found = distinct(types if rows.min(initial=0) >= 0 else types[rows >= 0])
         if not len(found):
             return Column.nulls(Type.NULL, len(rows))
         if len(found) == 1:
@@ -240,11 +244,18 @@ class Bindings:
         return out
 
 
+def distinct(numbers: np.ndarray) -> np.ndarray:
+    """The numbers of types, each once, ascending.  Most are one number that stands for every row (stride 0)."""
+    if not len(numbers):
+        return NO_ROWS
+    return numbers[:1] if numbers.strides == (0,) else np.flatnonzero(np.bincount(numbers))
+
+
 def taken(column: Column, rows: np.ndarray) -> Column:
     """The values of these rows; null where there is none (-1)."""
-    none = rows < 0
-    if not none.any():
+    if rows.min(initial=0) >= 0:
         return column.take(rows)
+    none = rows < 0
     if not len(column):
         return Column.nulls(column.type, len(rows))
     there = column.take(np.where(none, 0, rows))

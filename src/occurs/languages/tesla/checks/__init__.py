@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from occurs.errors import Place, Problem
@@ -27,13 +28,18 @@ class ResolvedRule:
     """A rule in plain form: constraints are expressions, bare names in an event's parentheses its own attributes.
 
     ``schema``: of the defined type, all its rules considered; an attribute of unknown type has the type NULL.
-    ``definition``: the canonical text, without the rule's name.
+    ``identity``: the rule whose text identifies the definition, whatever the time zone of its timer.
     """
 
     rule: syntax.Rule
     schema: Schema
     file: str | None
-    definition: str
+    identity: syntax.Rule
+
+    @cached_property
+    def definition(self) -> str:
+        """The canonical text, without the rule's name; it is rendered when it is first read, which checks never do."""
+        return render(replace(self.identity, name=None))
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def analyse(
         plain = map_rule(rule, None)
         known = catalogue.get(rule.type.text)
         schema = known.schema() if known else Schema()
-        resolved.append(ResolvedRule(plain, schema, source.file, render(replace(plain, name=None))))
+        resolved.append(ResolvedRule(plain, schema, source.file, plain))
     # equal ones fall together: an aggregate may be typed twice
     problems = list(dict.fromkeys(p for s in sources for p in s.problems))
     return Analysis(

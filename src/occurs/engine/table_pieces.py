@@ -1,0 +1,190 @@
+"""Tables that change a little from call to call, saved as the rows that were removed and those that were added.
+
+An operator that keeps a row per key hands out a new table in each call, most rows of which are those of the table
+before.  The first piece of a table has all its rows.  A later piece is a *change*: the columns of the table and
+``\\0place`` (int64) and ``\\0gone`` (bool).  A row that is gone has its place in the table before, and nulls in the
+columns; a row that was added has its place in the new table.  All other rows stay, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.kernel import kernel
+
+#: the columns of a change beside those of the table
+PLACE, GONE = "\0place", "\0gone"
+#: a table of fewer rows is written whole
+FEW = 256
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def change(before: pa.Table, after: pa.Table, was: np.ndarray, now: np.ndarray) -> pa.Table | None:
+    """The change from one table to the next; None if it is not much smaller than the table.
+
+    ``was``, ``now``: the numbers of their rows by :func:`numbers`.
+    """
+    if len(was) < FEW or len(now) < FEW or before.schema != after.schema:
+        return None
+    stays, stayed = same_rows(was, now)
+    gone, added = np.flatnonzero(~stays), np.flatnonzero(~stayed)
+    if 2 * (len(gone) + len(added)) > len(after):
+        return None
+    # two unequal rows may have one number
+    if not _exact(before.filter(pa.array(stays))).equals(_exact(after.filter(pa.array(stayed)))):
+        return None
+    columns = after.take(pa.array(added))
+    rows = pa.concat_tables([columns, after.schema.empty_table().take(pa.nulls(len(gone), pa.int64()))])
+    place = np.concatenate([added, gone])
+    return rows.append_column(PLACE, pa.array(place)).append_column(GONE, pa.array(np.arange(len(place)) >= len(added)))
+
+
+def _exact(table: pa.Table) -> pa.Table:
+    """The bits of floats, which are equal where NaN is, and not where 0.0 is and -0.0."""
+    for k, column in enumerate(table.columns):
+        if pa.types.is_float64(column.type):
+            table = table.set_column(k, table.column_names[k], column.combine_chunks().view(pa.int64()))
+    return table
+
+
+def assembled(pieces: Sequence[pa.Table]) -> pa.Table:
+    """The table of a first piece and the changes that followed.  Raises ValueError if they do not fit."""
+    first, *changes = pieces
+    if not changes:
+        return first
+    parts, base = [first], len(first)
+    at = np.arange(base)
+    for found in changes:
+        place, gone = found.column(PLACE).to_numpy(), found.column(GONE).to_numpy()
+        added = found.filter(pa.array(~gone)).drop_columns([PLACE, GONE])
+        stays = np.ones(len(at), np.bool_)
+        stays[place[gone]] = False
+        kept, new = at[stays], np.empty(int(stays.sum()) + len(added), np.int64)
+        stayed = np.ones(len(new), np.bool_)
+        stayed[place[~gone]] = False
+        new[place[~gone]] = base + np.arange(len(added))
+        new[stayed] = kept
+        parts.append(added)
+        base += len(added)
+        at = new
+    return pa.concat_tables(parts).take(pa.array(at)).combine_chunks()
+
+
+def numbers(table: pa.Table) -> np.ndarray:
+    """uint64 per row: equal rows have equal numbers in this process, and others most likely not.  None at all for a
+    short table, and for one with values that are not compared (structs)."""
+    mixed = np.zeros(len(table) if len(table) >= FEW else 0, np.uint64)
+    for column in table.columns if len(mixed) else ():
+        values = _numbers(column.combine_chunks())
+        if values is None:
+            return np.zeros(0, np.uint64)
+        mixed ^= values
+        mixed *= _MIX
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def _numbers(column: pa.Array) -> np.ndarray | None:
+    """uint64 that are equal where values are, and most likely not elsewhere."""
+    if pa.types.is_list(column.type):
+        return _of_lists(column)
+    if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
+        texts = column.dictionary_encode()
+        each = np.array([hash(text) for text in texts.dictionary.to_pylist()] or [0], np.int64)
+        values = each[pc.fill_null(texts.indices, 0).to_numpy()].view(np.uint64)
+    else:
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.int8())
+        elif pa.types.is_timestamp(column.type):
+            column = column.cast(pa.int64())
+        elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            return None
+        values = (pc.fill_null(column, 0) if column.null_count else column).to_numpy()
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64).view(np.uint64)
+        values = values.astype(np.uint64)
+    if column.null_count:
+        values[column.is_null().to_numpy(zero_copy_only=False)] = ~_MIX
+    return values
+
+
+def _of_lists(column: pa.ListArray) -> np.ndarray | None:
+    """Sums over the items of each list with their places."""
+    items = _numbers(column.flatten())
+    if items is None:
+        return None
+    length = pc.fill_null(column.value_lengths(), -1).to_numpy().astype(np.int64)
+    count = np.maximum(length, 0)
+    ends = np.cumsum(count)
+    place = np.arange(len(items)) - np.repeat(ends - count, count)
+    mixed = (items ^ ((place.astype(np.uint64) + np.uint64(1)) * _MIX)) * _MIX
+    mixed ^= mixed >> np.uint64(31)
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    return (total[ends] - total[ends - count]) * _MIX ^ length.astype(np.uint64)
+
+
+@kernel
+def _next(rows: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """By slot of a hash table the first row with a number; by row the next one with the same number.  -1: none."""
+    mask = np.uint64(size - 1)
+    slots, following = np.full(size, -1, np.int64), np.full(len(rows), -1, np.int64)
+    for i in range(len(rows) - 1, -1, -1):
+        s = (rows[i] ^ (rows[i] >> np.uint64(32))) & mask
+        while slots[s] >= 0 and rows[slots[s]] != rows[i]:
+            s = (s + np.uint64(1)) & mask
+        following[i] = slots[s]
+        slots[s] = i
+    return slots, following
+
+
+@kernel
+def _ahead(number: np.uint64, rows: np.ndarray, slots: np.ndarray, following: np.ndarray, begin: int) -> int:
+    """The first row with a number from ``begin`` on, which only grows; -1: none."""
+    mask = np.uint64(len(slots) - 1)
+    s = (number ^ (number >> np.uint64(32))) & mask
+    while slots[s] >= 0 and rows[slots[s]] != number:
+        s = (s + np.uint64(1)) & mask
+    at = slots[s]
+    while 0 <= at < begin:
+        if following[at] < 0:
+            return -1
+        slots[s] = at = following[at]
+    return at
+
+
+@kernel
+def same_rows(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows of two tables, given by numbers (uint64), stay in their order: bool per row of each.
+
+    Goes through both at once.  Where they differ, a row that the other one does not have ahead is removed or added; if
+    both have theirs ahead, the one that is nearer is caught up with.
+    """
+    size = 16
+    while size < 2 * max(len(old), len(new)):
+        size *= 2
+    old_slots, old_next = _next(old, size)
+    new_slots, new_next = _next(new, size)
+    stays, stayed = np.zeros(len(old), np.bool_), np.zeros(len(new), np.bool_)
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if old[i] == new[j]:
+            stays[i], stayed[j] = True, True
+            i += 1
+            j += 1
+            continue
+        if i + 1 < len(old) and j + 1 < len(new) and old[i + 1] == new[j + 1]:  # one row has other values
+            i += 1
+            j += 1
+            continue
+        in_old = _ahead(new[j], old, old_slots, old_next, i)
+        in_new = _ahead(old[i], new, new_slots, new_next, j)
+        if in_old < 0 or (in_new >= 0 and in_new - j < in_old - i):
+            j += 1
+        else:
+            i += 1
+    return stays, stayed
