@@ -234,8 +234,9 @@ class _Resolver:
         final, kind = node.mode == "final", type_ or Type.NULL
         if node.of is not None:
             rows = self.names.rows(node.of)
-            self.sound = self.sound and rows is not False
-            return Aggregate(node.function, (), rows or None, False, final, kind, element, span=node.span)
+            if isinstance(rows, bool):
+                self.sound, rows = False, None
+            return Aggregate(node.function, (), rows, False, final, kind, element, span=node.span)
         body, rows = self._body(node.args, node, f"the aggregate {node.function.upper()}")
         return Aggregate(node.function, tuple(body), rows, node.distinct, final, kind, element, span=node.span)
 

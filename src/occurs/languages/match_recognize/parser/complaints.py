@@ -134,7 +134,7 @@ _ORDER = ("partition", "order", "measures", "one", "all", "after", "pattern", "w
 
 def _out_of_place(stop: Stop) -> str | None:
     """A part of the clause that stands behind one that must follow it, or behind the clause."""
-    if stop.word not in _ORDER:
+    if stop.word not in _ORDER or stop.expected == {"NAME"}:
         return None
     if stop.unclosed is None:
         return "a parenthesis before it closes MATCH_RECOGNIZE: remove it" if stop.behind(r"\)$") else None
