@@ -167,7 +167,7 @@ class CheckedProgram:
         self._options.judge([w for d in definitions for w in d.warnings])
         sides = [side for d in definitions for side in d.sides]
         if self._options.timeouts and all(side.notices for side in sides):
-            hint = "only EPL patterns with `timer:within` report timeouts"
+            hint = "only EPL patterns with `timer:within` and row patterns with WITHIN report timeouts"
             raise UsageProblem.of("bad-option", "timeouts: no definition of this program can time out", hint=hint)
         subscribed = bound.subscribed
         subscribed = subscribed + [Subscribed(side.type, None) for side in sides] if subscribed else []
