@@ -128,7 +128,7 @@ GUIDES: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         ("Quantifier", "quantified quantifier", "quantifiers"),
         ("Condition", "define defined call", "conditions"),
         ("Measures and rows", "measures measure rows", "measures-and-which-rows-are-output"),
-        ("`AFTER MATCH SKIP`", "after skip", "where-the-search-goes-on"),
+        ("`AFTER MATCH SKIP`", "after skip", "where-the-search-resumes"),
         ("`WITHIN`", "within duration", "time-limits-and-timeouts"),
     ]),
 }  # fmt: skip

@@ -91,7 +91,7 @@ class Names:
         hint = did_you_mean(name, [*self.variables, *self.unions], "variables")
         message = f"`{word}` is not a variable of the pattern"
         if any(word.text.lower() == t.lower() for t in self.tables):
-            message = f"`{word}` is the table, which is no variable of the pattern"
+            message = f"`{word}` is the table, not a variable of the pattern"
             hint = "columns of any mapped row have no qualifier: write the column alone"
         self.source.report("unknown-name", message, word.span, hint)
         return False
@@ -276,7 +276,7 @@ class _Resolver:
                     inner = f"the aggregate {node.function.upper()}" if isinstance(node, syntax.Aggregate) else (
                         node.function.upper())  # fmt: skip
                     message = f"{inner} inside {what}"
-                    hint = "only FIRST and LAST may stand inside PREV and NEXT"
+                    hint = "only FIRST and LAST are allowed inside PREV and NEXT"
                     self._report("sort", message, node.span, hint)
                     return Literal(None, Type.NULL, span=node.span)
             return None

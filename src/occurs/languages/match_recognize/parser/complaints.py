@@ -138,7 +138,7 @@ def _out_of_place(stop: Stop) -> str | None:
         return None
     if stop.unclosed is None:
         return "a parenthesis before it closes MATCH_RECOGNIZE: remove it" if stop.behind(r"\)$") else None
-    return ("the parts of the clause stand in this order: PARTITION BY, ORDER BY, MEASURES, ROWS PER MATCH, "
+    return ("the parts of the clause must be in this order: PARTITION BY, ORDER BY, MEASURES, ROWS PER MATCH, "
             "AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE")  # fmt: skip
 
 

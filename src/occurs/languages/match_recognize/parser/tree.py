@@ -291,7 +291,7 @@ class Builder(SqlBuilder):
         if distinct and (word not in AGGREGATES or AGGREGATES[word] != 1):
             raise self.refuse("syntax", f"`DISTINCT` is not an argument of `{name}`", arguments)
         if mode and word not in AGGREGATES and word not in ("first", "last"):
-            hint = f"`{mode.upper()}` stands before FIRST, LAST and aggregates only"
+            hint = f"`{mode.upper()}` is allowed before FIRST, LAST and aggregates only"
             if word in ("prev", "next"):
                 hint += f": write `{word.upper()}({mode.upper()} LAST(..))`"
             raise self.refuse("sort", f"`{mode.upper()}` has no meaning before `{name}`", tree.children[0], hint)
