@@ -468,7 +468,8 @@ def _of_places(matches: Matches, places: np.ndarray, arg: Expr, overflow: Callab
         if isinstance(inner, tree.Label):
             return Column(Type.STRING, None, None, _named(matches, places))
         if isinstance(inner, tree.Number):
-            return Column(Type.INT, matches.number[matches.match[places]], None)
+            number = matches.number[matches.match[places]]
+            return Column(Type.INT, number, None if (number > 0).all() else number > 0)
         assert isinstance(inner, Ref)
         return table.column(inner.name).take(row)
 
