@@ -170,6 +170,8 @@ def late(case: Case) -> None:
     """The attempts that WITHIN ends are those of the reference."""
     for ended in (True, False):
         subject = RowSubject(case, ended=ended)
+        if not ended and subject.part.closed_only:
+            continue
         if subject.clock is not None and any(q.within is not None for q in subject.part.queries):
             agree(subject.timeouts(), ended_attempts(subject), "timeouts")
 
@@ -184,8 +186,6 @@ def ended_attempts(subject: RowSubject) -> Answer:
     stage = make_stage([*subject.stage.definitions, *sides], schemas, subject.history.kind)
     engine = Engine(stage, labelled=True)
     try:
-        if not subject.ended:
-            subject.program.checked.refuse_open()
         found = engine.advance(subject.rows(), subject.clock[1], subject.clock[0], closing=subject.ended)
     except OccursError as error:
         return error.kind

@@ -71,7 +71,8 @@ def begun(text: str) -> Begun | None:
 def bound(tokens: Sequence[Token], schemas: Mapping[str, Schema]) -> Iterator[Binding]:
     """The variables of the pattern and of SUBSET, whose rows have the columns of the table; and these columns."""
     table = _table(tokens)
-    yield from (Binding(n, "attribute", table) for n in (schemas[table].names if table in schemas else ()))
+    known = schemas.get(table) if table is not None else None
+    yield from (Binding(n, "attribute", table) for n in (() if known is None else known.names))
     inside = openings(tokens)
     seen: set[str] = set()
     for i, token in enumerate(tokens[:-1]):
