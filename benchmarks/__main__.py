@@ -18,7 +18,10 @@ from benchmarks import epl, growth, lasting, local, logic, nets, newkeys, sizes
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "sizes", "lasting", "epl", "nets", "logic", "pipes", "watch", "push", "spark", "streaming")
+PARTS = (
+    "local", "growth", "sizes", "lasting", "epl", "nets", "logic", "rows", "pipes", "watch", "push", "spark",
+    "streaming",
+)  # fmt: skip
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -87,6 +90,12 @@ def logic_part(quick: bool) -> Iterator[Report]:
         spark.stop()
 
 
+def rows_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import rowpatterns
+
+    yield from rowpatterns.reports(quick)
+
+
 def pipes_part(quick: bool) -> Iterator[Report]:
     from benchmarks import pipes, pipes_spark, sparkjob
 
@@ -119,6 +128,7 @@ RUN = {
     "epl": epl_part,
     "nets": nets_part,
     "logic": logic_part,
+    "rows": rows_part,
     "pipes": pipes_part,
     "watch": watch_part,
     "push": push_part,

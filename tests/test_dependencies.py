@@ -39,7 +39,8 @@ MAY_IMPORT = {
         "errors progress model operators languages connect plan engine notebook options checked hosts verify explain"
     ),
     "pipes": "errors model expr operators languages checked program",
-    "occurs": "errors connect notebook hosts explain program",
+    "queries": "errors model expr languages connect checked program",
+    "occurs": "errors connect notebook hosts explain program queries",
     "testing": "errors model operators languages",
     "services": (
         "errors model expr operators nets languages connect plan options checked verify program occurs pipes"

@@ -103,6 +103,10 @@ def unknown(n: int) -> dict[str, str]:
         + "".join(f"select a.q{i} as q from pattern [every a=T0];\n" for i in range(n)),
         "phenesthe": "input event t0(K).\n" + "".join(f"state s{i}(K) : u{i}(K) ~> t0(K).\n" for i in range(n)),
         "ftl": "table T0(k int key, v int)\n" + "".join(f"trigger R{i}: T0({i}) = 3 and U{i} = 1\n" for i in range(n)),
+        "match_recognize": "".join(
+            f"CREATE VIEW R{i} AS SELECT * FROM T0 MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS q{i}(k) > 1);\n"
+            for i in range(n)
+        ),
         "esql": "".join(f"DEFINE R{i} AS $x{i} WHERE v > 1.\n" for i in range(n)),
     }
 

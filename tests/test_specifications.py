@@ -43,7 +43,8 @@ def keywords(grammar: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("document", "language"),
-    [("tesla.md", "tesla"), ("epl-and-nets.md", "epl"), ("phenesthe.md", "phenesthe"), ("temporal-logic.md", "logic")],
+    [("tesla.md", "tesla"), ("epl-and-nets.md", "epl"), ("phenesthe.md", "phenesthe"), ("temporal-logic.md", "logic"),
+     ("match-recognize.md", "match_recognize")],
 )
 def test_every_keyword_of_a_grammar_is_in_its_specification(document, language):
     words = keywords((LANGUAGES / language / "grammar.lark").read_text())

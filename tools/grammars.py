@@ -45,11 +45,15 @@ _SPELLED = {
     "_DIFFERENCE": ("minus", "complement", "\\"),
     "_NOT": ("not", "¬"),
     "_NOT_NULL": ("not null",),
+    "_CAST": ("cast",),
+    "_LENGTH": ("interval",),
     "_SUB_LBRACE": ("_{",),
+    "_TIMESTAMP": ("timestamp",),
     "_TIMER_AT": ("timer:at",),
     "_WITHIN": ("timer:within",),
     "_WITHINMAX": ("timer:withinmax",),
 }
+KINDS |= {"PARAMETER": "`:` and a name; in `occurs.sql` only"}
 KINDS |= {"KTH": "a number and `-first` or `-last`, as in `2-first`", "SQL": "a query in SQL",
           "COEFFICIENT": "a number that multiplies what follows it, as in `2x`"}  # fmt: skip
 
@@ -116,6 +120,16 @@ GUIDES: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         ("Processor", "prefix operand", "processors"),
         ("Temporal logic", "until unary", "temporal-logic"),
         ("Machine", "machine state", "machines"),
+    ]),
+    "match_recognize": ("row-patterns", [
+        ("View and query", "view query", "the-simplest-program"),
+        ("Parts of the clause", "clause partition order subset", "the-parts-of-the-clause"),
+        ("Pattern", "pattern primary", "patterns"),
+        ("Quantifier", "quantified quantifier", "quantifiers"),
+        ("Condition", "define defined call", "conditions"),
+        ("Measures and rows", "measures measure rows", "measures-and-which-rows-are-output"),
+        ("`AFTER MATCH SKIP`", "after skip", "where-the-search-resumes"),
+        ("`WITHIN`", "within duration", "time-limits-and-timeouts"),
     ]),
 }  # fmt: skip
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from occurs.hosts.live import Live
     from occurs.loading import load, parse
     from occurs.program import Program
+    from occurs.queries import sql
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ __all__ = [
     "changes",
     "load",
     "parse",
+    "sql",
 ]
 
 _WHERE = {
@@ -66,6 +68,7 @@ _WHERE = {
     "changes": "occurs.connect.debezium",
     "load": "occurs.loading",
     "parse": "occurs.loading",
+    "sql": "occurs.queries",
 }
 
 

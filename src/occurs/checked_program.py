@@ -72,7 +72,7 @@ class CheckedProgram:
     def adjusted(
         self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
         require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
-        timeouts: bool = False, max_instances: int | None = None,
+        timeouts: bool = False, max_instances: int | None = None, max_steps: int | None = None,
     ) -> CheckedProgram:  # fmt: skip
         """Return this program with other options of its plan, which are those of :meth:`occurs.Program.detect`.
 
@@ -82,7 +82,7 @@ class CheckedProgram:
         others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
         out = self._with(
             zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
-            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
+            provisional=provisional, timeouts=timeouts, max_instances=max_instances, max_steps=max_steps,
         )  # fmt: skip
         out._facts = tables
         out._options.judge(self.problems)
@@ -170,7 +170,7 @@ class CheckedProgram:
         self._options.judge([w for d in definitions for w in d.warnings])
         sides = [side for d in definitions for side in d.sides]
         if self._options.timeouts and all(side.notices for side in sides):
-            hint = "only EPL patterns with `timer:within` report timeouts"
+            hint = "only EPL patterns with `timer:within` and row patterns with WITHIN report timeouts"
             raise UsageProblem.of("bad-option", "timeouts: no definition of this program can time out", hint=hint)
         subscribed = bound.subscribed
         subscribed = subscribed + [Subscribed(side.type, None) for side in sides] if subscribed else []
@@ -285,8 +285,13 @@ class CheckedProgram:
         files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
         return line_sources(files, self._folders, options)
 
+    def refuse_open(self) -> None:
+        """Raise DefinitionProblem if a definition needs a history that is closed."""
+        raise_problems(self._unbound.closed_only)
+
     def refuse_files(self, where: str) -> None:
-        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot."""
+        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot; and as :meth:`refuse_open`."""
+        self.refuse_open()
         for file in self._unbound.text_files.values():
             text = f"`{file.definition}` reads FILE {file.path!r}, which can only be read as a history, not as {where}"
             hint = "use `occurs run` or Program.detect on tables, or pass the lines as events"
@@ -377,6 +382,7 @@ class PlanOptions:
     provisional: bool = False
     timeouts: bool = False
     max_instances: int | None = None
+    max_steps: int | None = None
     never: bool = False
     because: bool = False
 
@@ -392,9 +398,10 @@ class PlanOptions:
             ends = [z for z in sorted(available_timezones()) if z.lower().endswith(f"/{options.zone.lower()}")]
             hint = f"did you mean `{ends[0]}`?" if ends else hint
             raise UsageProblem.of("bad-option", f"`{options.zone}` is not a time zone", hint=hint) from None
-        most = options.max_instances
-        if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):
-            text = f"invalid max_instances: {short(most)}"
+        for name, most in (("max_instances", options.max_instances), ("max_steps", options.max_steps)):
+            if most is None or (isinstance(most, int) and 1 <= most < 2**63):
+                continue
+            text = f"invalid {name}: {short(most)}"
             raise UsageProblem.of("bad-option", text, hint="use a whole number of at least 1")
         return options
 
@@ -413,5 +420,5 @@ class PlanOptions:
                 ended = d.timeouts(first + len(out) - len(definitions))
                 out += [] if ended is None else [ended]
         reasons = {**schemas, **bound.schemas} if self.because else None
-        asked = Options(reasons, self.provisional, self.never, self.max_instances)
+        asked = Options(reasons, self.provisional, self.never, self.max_instances, steps=self.max_steps)
         return [d.adapted(asked) for d in out]

@@ -186,6 +186,11 @@ class Bound:
         """Do definitions want the rows of all types?"""
         return any(p.reads_all for p in self.parts.values())
 
+    @property
+    def closed_only(self) -> list[Problem]:
+        """Problems of the definitions that need a history which is closed, with any other input."""
+        return [problem for p in self.parts.values() for problem in p.closed_only]
+
     @cached_property
     def facts(self) -> dict[str, Schema]:
         """Tables without time that are declared."""

@@ -15,10 +15,10 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
     """Load a program from one or more files of rules, in any mix of languages.
 
     Args:
-        paths: The files.  The suffix selects the language: ``.tesla``, ``.epl``, ``.phen``, ``.ftl``, ``.ptl`` or
-            ``.esql``.
+        paths: The files.  The suffix selects the language: ``.tesla``, ``.epl``, ``.phen``, ``.ftl``, ``.ptl``,
+            ``.esql`` or ``.sql``.
         language: The language of all files, whatever their suffixes: ``tesla``, ``epl``, ``phenesthe``, ``ftl``,
-            ``ptl`` or ``esql``.
+            ``ptl``, ``esql`` or ``match_recognize``.
         max_formula: The maximum number of subformulas with free variables per temporal trigger.  None means 64.
 
     Returns:
@@ -70,7 +70,8 @@ def parse(text: str, language: str = "tesla", *, name: str | None = None, max_fo
 
     Args:
         text: The rules.
-        language: Their language: ``tesla``, ``epl``, ``phenesthe``, ``ftl``, ``ptl`` or ``esql``.
+        language: Their language: ``tesla``, ``epl``, ``phenesthe``, ``ftl``, ``ptl``, ``esql`` or
+            ``match_recognize``.
         name: The name that messages use in place of a file name.
         max_formula: The maximum number of subformulas with free variables per temporal trigger.  None means 64.
 

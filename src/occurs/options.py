@@ -100,10 +100,14 @@ OPTIONS = (
         "On a stream, also report open intervals before they end, with the column ``final``.",
         "Also report open intervals (final = false) before they end."),
     Option("timeouts", False, "run",
-        "Also collect the partial matches that EPL's ``timer:within`` ended, in ``timeouts`` of the result."),
+        "Also collect the partial matches that EPL's ``timer:within`` or WITHIN of row patterns ended, in "
+        "``timeouts`` of the result."),
     Option("max_instances", None, "run",
         "The maximum number of partial matches per definition, on Spark per partition. Default: 10 million.",
         "Maximum number of partial matches per definition (EPL; on Spark, per partition).  [default: 10,000,000]"),
+    Option("max_steps", None, "run",
+        "The maximum number of steps of the search for one match (MATCH_RECOGNIZE).  Default: 100 million.",
+        "Maximum number of steps of the search for one match (MATCH_RECOGNIZE).  [default: 100,000,000]"),
     Option("progress", None, "result",
         "Show a progress bar for a run in this process, or call a function with how far it is, from time to time.  "
         "None: a bar, only in a notebook."),
@@ -142,6 +146,7 @@ class DetectOptions(TypedDict, total=False):
     provisional: bool
     timeouts: bool
     max_instances: int | None
+    max_steps: int | None
     progress: bool | Told | None
     partitions: int | None
     watermark: Any

@@ -146,6 +146,7 @@ class Program:
         provisional: bool = False,
         timeouts: bool = False,
         max_instances: int | None = None,
+        max_steps: int | None = None,
         progress: bool | Told | None = None,
         **host: Any,
     ) -> Detections[Any]:
@@ -175,9 +176,11 @@ class Program:
             window: Window mode (Phenesthe): the length of the windows, a duration such as ``"2 h"`` or ticks.
             step: Window mode: the time between two windows, a duration or ticks.
             provisional: On a stream, also report open intervals before they end, with the column ``final``.
-            timeouts: Also collect the partial matches that EPL's ``timer:within`` ended, in ``timeouts`` of the result.
+            timeouts: Also collect the partial matches that EPL's ``timer:within`` or WITHIN of row patterns ended, in
+                ``timeouts`` of the result.
             max_instances: The maximum number of partial matches per definition, on Spark per partition.
                 Default: 10 million.
+            max_steps: The maximum number of steps of the search for one match (MATCH_RECOGNIZE).  Default: 100 million.
             progress: Show a progress bar for a run in this process, or call a function with how far it is, from time
                 to time.  None: a bar, only in a notebook.
             host: Options of Spark, such as ``partitions``.  With ``session``, a Spark session, tables of this process
@@ -209,6 +212,8 @@ class Program:
         program = program.reasoning() if because else program
         options = InputOptions(**among(given, "input"))
         events = named(events, program.assigned)
+        if not ended:
+            program.refuse_open()
         sample = sample_of(events)
         on_spark = sample is not None and kind_of(sample) == "spark"
         streaming = on_spark and sample.isStreaming

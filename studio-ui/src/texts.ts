@@ -46,6 +46,7 @@ export const texts = {
     epl: "EPL",
     esql: "eSQL",
     ftl: "FTL",
+    match_recognize: "MATCH_RECOGNIZE",
     ptl: "PTL",
     phen: "Phenesthe",
     phenesthe: "Phenesthe",
@@ -875,6 +876,7 @@ export const texts = {
         only: "Only types",
         strict: "Warnings are errors",
         max_instances: "Most partial matches",
+        max_steps: "Most steps of a search",
       } as Record<string, string>,
       choices: {
         "time_unit:": "timestamps",
@@ -891,6 +893,7 @@ export const texts = {
         window: "2 h",
         step: "1 h",
         max_instances: "10 million",
+        max_steps: "100 million",
       } as Record<string, string>,
       any: "default",
       none: "none",

@@ -107,9 +107,9 @@ def test_tables_that_no_rule_reads_in_python():
         program.detect({"A": table, "B": table}, time_unit="s", strict=True)
 
 
-@pytest.mark.parametrize("suffix", ["tesla", "epl", "ftl", "ptl", "esql", "phen"])
+@pytest.mark.parametrize("suffix", ["tesla", "epl", "ftl", "ptl", "esql", "phen", "sql"])
 def test_rules_without_a_statement(occurs, here, suffix):
-    comment = "# nothing yet\n"
+    comment = "-- nothing yet\n" if suffix == "sql" else "# nothing yet\n"
     for text in ("", "\n\n", comment):
         (here / f"none.{suffix}").write_text(text)
         done = occurs("check", f"none.{suffix}")

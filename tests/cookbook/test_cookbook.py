@@ -11,7 +11,7 @@ from cookbook.recipes import PAGES
 from docs.pages import RULES, blocks
 
 RECIPES = sorted(page for page in PAGES.glob("*.md") if page.stem != "index")
-SUFFIX = re.compile(r"\.(tesla|epl|phen|ftl|ptl|esql)$")
+SUFFIX = re.compile(r"\.(tesla|epl|phen|ftl|ptl|esql|sql)$")
 
 
 def shown(page):
@@ -35,6 +35,6 @@ def test_every_recipe_is_in_the_table_and_in_the_navigation():
 
 def test_the_cookbook_has_recipes_in_all_languages_and_mixed_ones():
     used = [{language for language, _ in shown(page)} for page in RECIPES]
-    assert set().union(*used) == set(RULES)
+    assert set().union(*used) == {*RULES, "sql"}
     assert sum(len(languages) > 1 for languages in used) >= 2
     assert len(RECIPES) >= 18

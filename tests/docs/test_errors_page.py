@@ -25,7 +25,7 @@ REPORTERS = {
     "complain": 3,
 }
 #: words that such functions take for something else: a key of a file of random events, an operation, a type
-OTHER = {"derived", "input", "gap", "types", "null", "if", "duration"}
+OTHER = {"derived", "input", "gap", "types", "null", "if", "duration", "label"}
 
 
 def severities(call: ast.Call, name: str) -> set[str]:

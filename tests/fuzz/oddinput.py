@@ -29,6 +29,11 @@ PROGRAMS = {
         "event A(v int, s string)\ntable B(v int key, s string)\n"
         'trigger X for each v in (select v from B): once A(v, "x")\n'
     ),
+    "match_recognize": (
+        "CREATE VIEW X AS SELECT * FROM A MATCH_RECOGNIZE (\n"
+        "  PARTITION BY s MEASURES LAST(v) AS l, COUNT(*) AS n PATTERN (P Q*) DEFINE Q AS v > PREV(v));\n"
+        "CREATE VIEW Y AS SELECT l2 FROM X MATCH_RECOGNIZE (MEASURES l AS l2 PATTERN (P) DEFINE P AS l > 0);\n"
+    ),
     "esql": "DEFINE Out AS THE SUM OF A.v.  DEFINE Other AS A.s.\n",
 }
 LONE = "a\ud800b"

@@ -14,7 +14,8 @@ from occurs.testing.cases import parse_events, sections, type_of
 
 FOLDER = Path(__file__).parents[1] / "cases"
 #: languages by the words of their blocks
-BLOCKS = {"tesla": "tesla", "epl": "epl", "phen": "phenesthe", "ftl": "ftl", "ptl": "ptl", "esql": "esql"}
+BLOCKS = {"tesla": "tesla", "epl": "epl", "phen": "phenesthe", "ftl": "ftl", "ptl": "ptl", "esql": "esql",
+          "sql": "match_recognize"}  # fmt: skip
 LANGUAGES = tuple(BLOCKS.values())
 
 _TOKEN = re.compile(r"\s+|\w+|\"[^\"\n]*\"|'[^'\n]*'|->|<=|>=|!=|:=|~>>?|.", re.DOTALL)

@@ -14,9 +14,9 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.generators import random_epl, random_logic, random_tesla
+from tests.generators import random_epl, random_logic, random_match_recognize, random_tesla
 from tests.generators.random_pipes import PROCESSORS
-from tests.laws import contract, epl, logic
+from tests.laws import contract, epl, logic, match_recognize
 
 TESTS = Path(__file__).parents[1]
 
@@ -33,6 +33,10 @@ def epl_patterns(seed: int) -> None:
 def triggers(seed: int) -> None:
     make = random_logic.random_core if seed % 2 else random_logic.random_logic
     logic.all_laws(make(random.Random(seed)), random.Random(seed))
+
+
+def row_patterns(seed: int) -> None:
+    match_recognize.all_laws(random_match_recognize.random_rows(random.Random(seed)), random.Random(seed))
 
 
 def phenesthe() -> Callable[[int], None]:
@@ -53,6 +57,7 @@ LANGUAGES: dict[str, Callable[[], Callable[[int], None]]] = {
     "tesla": lambda: tesla,
     "epl": lambda: epl_patterns,
     "logic": lambda: triggers,
+    "match_recognize": lambda: row_patterns,
     "phenesthe": phenesthe,
     "pipes": pipes,
 }

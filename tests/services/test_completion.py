@@ -88,6 +88,13 @@ def test_just_these_are_offered(path, marked, labels):
         ("a.esql", "LET far BE Temp.celsius.\nDEFINE Hot AS |", ["far", "Temp", "FILTER", "THE"]),
         ("a.esql", "DEFINE Hot AS Temp.celsius |", ["WHERE"]),
         ("a.esql", "DEF|", ["DEFINE", "LET"]),
+        ("a.sql", "SELECT * FROM |", ["Temp", "Door"]),
+        ("a.sql", "SELECT * FROM Temp MATCH_RECOGNIZE (|", ["partition", "order", "measures", "pattern"]),
+        ("a.sql", "SELECT * FROM Temp MATCH_RECOGNIZE (PARTITION BY |", ["room", "celsius"]),
+        ("a.sql", "SELECT * FROM Temp MATCH_RECOGNIZE (PATTERN (LOW HIGH+) DEFINE HIGH AS |",
+         ["celsius", "LOW", "HIGH", "prev", "count", "not"]),
+        ("a.sql", "SELECT * FROM Temp MATCH_RECOGNIZE (PATTERN (LOW HIGH+) DEFINE HIGH AS LOW.|", ["celsius"]),
+        ("a.sql", "|", ["create", "select", "create view match_recognize"]),
     ],
 )
 def test_these_are_offered(path, marked, labels):
@@ -175,6 +182,8 @@ def test_names_that_are_no_words_are_quoted():
         ("a.ptl", "trigger t: [x <- 3] previously x| > 3", "x\na variable of this statement"),
         ("a.esql", "DEFINE Hot AS FIL|TER Temp.celsius WITH true", "FILTER\nthe items at whose positions a condition is"
          " true"),
+        ("a.sql", "SELECT * FROM Temp MATCH_REC|OGNIZE (", "MATCH_RECOGNIZE\nfinds rows of a table that follow one"
+         " another in a pattern"),
         ("a.esql", "DEFINE Hot AS Te|mp.celsius", "Temp(room: string, celsius: int)\nevent `Temp`, types.tesla:1"),
     ],
 )  # fmt: skip

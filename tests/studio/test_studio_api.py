@@ -59,7 +59,8 @@ def fresh(studio: Started, path: str, text: str | bytes) -> str:
 
 def test_about_names_languages_with_words_limits_and_examples(studio):
     found = studio.api.get("about").json()
-    assert [one["name"] for one in found["languages"]] == ["epl", "esql", "ftl", "phenesthe", "ptl", "tesla"]
+    languages = ["epl", "esql", "ftl", "phenesthe", "ptl", "match_recognize", "tesla"]
+    assert [one["name"] for one in found["languages"]] == languages
     assert all(one["words"]["keywords"] for one in found["languages"])
     assert found["limits"] == listed()
     assert found["examples"] == ["flights", "labor", "maritime"]

@@ -45,7 +45,7 @@ def windows(hidden: bool = False) -> Callable[[Decorated], Decorated]:
 
 def timeouts(target: str = "PATH") -> Callable[[Decorated], Decorated]:
     """Partial matches that ran out of time; ``target``: where they may go."""
-    text = f"Write partial matches that `timer:within` ended to {target}, with the events they had matched (EPL)."
+    text = f"Write partial matches that `timer:within` (EPL) or WITHIN (row patterns) ended to {target}."
     return click.option("--timeouts", metavar=target, help=text)
 
 
@@ -65,6 +65,7 @@ def overwrite(command: Decorated) -> Decorated:
 
 
 def instances(command: Decorated) -> Decorated:
+    command = option("max_steps", type=click.IntRange(1), metavar="N")(command)
     return option("max_instances", type=click.IntRange(1), metavar="N")(command)
 
 

@@ -106,6 +106,7 @@ def command(
     only: str | None,
     actions: bool,
     max_instances: int | None,
+    max_steps: int | None,
     max_formula: int | None,
     buckets: int,
     replay_from: tuple[str, ...],
@@ -148,7 +149,7 @@ def command(
         acts = Acts(carried, tell, types)
     program = program.adjusted(
         zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional,
-        timeouts=timeouts is not None, max_instances=max_instances,
+        timeouts=timeouts is not None, max_instances=max_instances, max_steps=max_steps,
     ).noticing()  # fmt: skip
     program = program.reasoning() if because else program
     asked = Asked(

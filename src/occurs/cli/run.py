@@ -59,6 +59,7 @@ def command(
     timeouts: str | None,
     overwrite: bool,
     max_instances: int | None,
+    max_steps: int | None,
     max_formula: int | None,
     only: str | None,
     window: str | None,
@@ -80,7 +81,7 @@ def command(
     _input.need_events(program.checked, given)
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
-    keywords |= {"timeouts": timeouts is not None, "max_instances": max_instances}
+    keywords |= {"timeouts": timeouts is not None, "max_instances": max_instances, "max_steps": max_steps}
     # refuses before anything is read
     program.checked.adjusted(
         zone=given.zone, facts=keywords.get("facts"), window=window, step=step, timeouts=timeouts is not None

@@ -90,13 +90,33 @@ class Chain:
 
 
 def _wait(state: State, type: str, rows: Rows) -> None:
-    """Put rows behind those that wait; they are numbered as they come."""
+    """Put rows behind those that wait; they are numbered as they come.
+
+    A definition with a delay may derive a row that is earlier than some that wait: then all are put in order, and
+    numbered anew.
+    """
     waiting = state.waiting.get(type)
-    first = state.serials.get(f"waiting {type}", 0)
-    serial = np.arange(first, first + len(rows))
-    state.serials[f"waiting {type}"] = first + len(rows)
-    rows = replace(rows, new=0, serial=serial, cache={})
-    state.waiting[type] = rows if waiting is None or not len(waiting) else concat_rows([waiting, rows], 0)
+    rows = replace(rows, new=0, serial=None, cache={})
+    first, old = state.serials.get(f"waiting {type}", 0), None
+    if waiting is not None and len(waiting):
+        old = waiting.serial
+        rows = concat_rows([replace(waiting, serial=None), rows], 0)
+        order = _order(rows)
+        if order is not None:
+            rows, old = rows.take(order), None
+    serial = np.arange(first, first + len(rows) - (0 if old is None else len(old)))
+    state.serials[f"waiting {type}"] = first + len(serial)
+    state.waiting[type] = replace(rows, serial=serial if old is None else np.concatenate([old, serial]))
+
+
+def _order(rows: Rows) -> np.ndarray | None:
+    """What sorts rows by time and place within the instant, stable; None if they are in that order."""
+    later = np.diff(rows.time)
+    if rows.at is None:
+        return None if (later >= 0).all() else np.argsort(rows.time, kind="stable")
+    if ((later > 0) | ((later == 0) & (np.diff(rows.at) >= 0))).all():
+        return None
+    return np.lexsort((rows.at, rows.time))
 
 
 def _ready(state: State, frontier: int) -> dict[str, Rows]:

@@ -34,5 +34,6 @@ EPL = Dialect("epl", bare_duration="seconds")
 PHENESTHE = Dialect("phenesthe", remainder=("mod",))
 LOGIC = Dialect("logic", null_atom="false", remainder=("mod",))
 PIPES = Dialect("pipes", zero_division="inf", nan="keep", bare_duration=None, remainder=("mod", "div"))
+MATCH_RECOGNIZE = Dialect("match_recognize")
 
-DIALECTS = {d.name: d for d in (TESLA, EPL, PHENESTHE, LOGIC, PIPES)}
+DIALECTS = {d.name: d for d in (TESLA, EPL, PHENESTHE, LOGIC, PIPES, MATCH_RECOGNIZE)}

@@ -55,6 +55,7 @@ def infer(
     *,
     functions: Collection[str] | None = None,
     integer_time: bool | None = None,
+    shown: Callable[[Expr], str] = render,
 ) -> Type | None:
     """The type of ``node``; None if it is unknown, be it after a complaint.
 
@@ -62,9 +63,9 @@ def infer(
     complaint, and unknown above.  ``report(kind, message, span, hint)`` is called for every problem: ``type-mismatch``,
     ``unknown-function``, ``arity``.  ``functions`` are the names that the language offers (None: all of the catalogue).
     ``integer_time``: whether the times of the run are integers, so that durations are numbers of ticks; None: not
-    known, both readings pass.
+    known, both readings pass.  ``shown``: the text of an expression in the language, for messages.
     """
-    return _Inference(lookup, report, functions, integer_time).type(node)
+    return _Inference(lookup, report, functions, integer_time, shown).type(node)
 
 
 def require_bool(node: Expr, found: Type | None, report: Report) -> None:
@@ -136,12 +137,18 @@ def comparable(op: str, a: Type, b: Type, integer_time: bool | None) -> bool:
 
 class _Inference:
     def __init__(
-        self, lookup: Lookup, report: Report, functions: Collection[str] | None, integer_time: bool | None
+        self,
+        lookup: Lookup,
+        report: Report,
+        functions: Collection[str] | None,
+        integer_time: bool | None,
+        shown: Callable[[Expr], str],
     ) -> None:
         self.lookup = lookup
         self.report = report
         self.functions = CATALOGUE.keys() if functions is None else functions
         self.integer_time = integer_time
+        self.shown = shown
         self.noted = _noted.get()
 
     def complain(self, message: str, node: Expr, hint: str | None = None, kind: str = "type-mismatch") -> None:
@@ -187,7 +194,7 @@ class _Inference:
                 for part in (node.arg, node.pattern):
                     found = self.type(part)
                     if found not in (None, Type.STRING, Type.NULL):
-                        self.complain(f"`like` compares strings, but `{render(part)}` is {found}", part)
+                        self.complain(f"`like` compares strings, but `{self.shown(part)}` is {found}", part)
                 return Type.BOOL
             case Call():
                 return self.call(node)
@@ -203,7 +210,7 @@ class _Inference:
     def condition(self, node: Expr, word: str) -> None:
         found = self.type(node)
         if found not in (None, Type.BOOL, Type.NULL):
-            self.complain(f"`{word}` joins conditions, but `{render(node)}` is {found}", node)
+            self.complain(f"`{word}` joins conditions, but `{self.shown(node)}` is {found}", node)
 
     def unary(self, node: Unary) -> Type | None:
         if node.op == "not":
@@ -214,14 +221,14 @@ class _Inference:
         found = self.type(node.arg)
         if found is None or found.numeric or found in (Type.DURATION, Type.NULL):
             return found
-        self.complain(f"`-` needs a number, but `{render(node.arg)}` is {found}", node)
+        self.complain(f"`-` needs a number, but `{self.shown(node.arg)}` is {found}", node)
         return None
 
     def compare(self, node: Expr, op: str, left: Expr, a: Type | None, right: Expr) -> None:
         b = self.type(right)
         if a is None or b is None or comparable(op, a, b, self.integer_time):
             return
-        self.complain(f"`{render(node)}`: `{op}` cannot compare {a} with {b}", node, _comparison_hint(op, a, b))
+        self.complain(f"`{self.shown(node)}`: `{op}` cannot compare {a} with {b}", node, _comparison_hint(op, a, b))
 
     def arithmetic(self, node: Binary) -> Type | None:
         a, b = self.type(node.left), self.type(node.right)
@@ -234,7 +241,7 @@ class _Inference:
                 hint = "join strings with concat(..); convert a string to a number with number(..)"
             elif Type.DURATION in (a, b) and (a.numeric or b.numeric):
                 hint = "write a duration with a unit: `5 s`; `d / 1 s` is a number of seconds"
-            self.complain(f"`{render(node)}`: `{node.op}` cannot be applied to {a} and {b}", node, hint)
+            self.complain(f"`{self.shown(node)}`: `{node.op}` cannot be applied to {a} and {b}", node, hint)
         return found
 
     def call(self, node: Call) -> Type | None:
@@ -256,7 +263,7 @@ class _Inference:
                 if node.written is None
                 else "all conditions must be true or false, and all values must have one type"
             )
-            message = f"{node.written or known.name}: `{render(arg)}` is {found}, expected {m.expected}"
+            message = f"{node.written or known.name}: `{self.shown(arg)}` is {found}, expected {m.expected}"
             self.complain(message, arg, hint)
             return None
         for position, problem in known.problem.items():
@@ -269,7 +276,7 @@ class _Inference:
     def annotated(self, node: Annotated) -> Type:
         found = self.type(node.arg)
         if found is not None and widen(found, node.type) is not node.type:
-            self.complain(f"`{render(node.arg)}` is {found}, not {node.type}", node)
+            self.complain(f"`{self.shown(node.arg)}` is {found}, not {node.type}", node)
         return node.type
 
 

@@ -41,7 +41,8 @@ class Detections(Mapping[str, Table]):
 
     Attributes:
         notices: The warnings and notices of the run.
-        timeouts: The partial matches that EPL's ``timer:within`` ended, by statement; None unless requested.
+        timeouts: The partial matches that EPL's ``timer:within`` or WITHIN of row patterns ended, by statement; None
+            unless requested.
 
     Examples:
         >>> import occurs, pyarrow as pa

@@ -64,7 +64,8 @@ class Options:
     ``reasons``: ``because`` shall show the constituents with all their attributes; the schemas of all types (None: it
     is not asked for).  ``provisional``: rows that still hold are derived before they have ended.  ``notices``: rows
     that report what can be found no more.  ``instances``: at most so many partial matches at a time (None: the default
-    of the family).  ``born``: rows after this tick only (None: all).
+    of the family).  ``born``: rows after this tick only (None: all).  ``steps``: the search for a match of rows
+    takes at most so many steps (None: the default).
     """
 
     reasons: Mapping[str, Schema] | None = None
@@ -72,6 +73,7 @@ class Options:
     notices: bool = False
     instances: int | None = None
     born: int | None = None
+    steps: int | None = None
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ LANGUAGES = {
     ".ftl": "ftl",
     ".phen": "phenesthe",
     ".ptl": "ptl",
+    ".sql": "match_recognize",
     ".tesla": "tesla",
 }
 _EVENTS = (".csv", ".jsonl", ".parquet")

@@ -52,6 +52,7 @@ class Options(Struct, forbid_unknown_fields=True, omit_defaults=True):
     window: str | int | None = None
     step: str | int | None = None
     max_instances: int | None = None
+    max_steps: int | None = None
     #: of text files
     delimiter: str = ","
     encoding: str = "utf-8"

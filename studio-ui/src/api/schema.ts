@@ -1184,6 +1184,7 @@ export interface Options {
   format: ("csv" | "json" | "jsonl" | "parquet") | null;
   label: string | null;
   max_instances: number | null;
+  max_steps: number | null;
   only: string[] | null;
   require_bounds: boolean;
   sequence: string | null;

@@ -232,7 +232,7 @@ class Bucket:
         if done is not None and frontier <= done and not closing:
             return
         ready = seat.waiting.take(frontier)
-        if ready is None and not stage.moved_by_clock:
+        if ready is None and not stage.moved_by_clock and not closing:
             return  # nothing can happen; what is forgotten is forgotten with the next rows
         rows = wide_rows(stage, seat.path.inlets, ready, self.layout.labelled, self.layout.types)
         for until, part in calls(rows, frontier, BUDGET):

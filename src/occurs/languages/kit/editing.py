@@ -40,7 +40,6 @@ class Token:
     start: int
     end: int
 
-
     @property
     def named(self) -> bool:
         """Whether it may be a name."""

@@ -152,6 +152,11 @@ class Part(Protocol):
         return False
 
     @property
+    def closed_only(self) -> Sequence[Problem]:
+        """Problems of its definitions that need a history which is closed, with any other input."""
+        return ()
+
+    @property
     def subscribed(self) -> Sequence[Subscribed]:
         """The types that are asked for, with the conditions on their rows."""
         return ()

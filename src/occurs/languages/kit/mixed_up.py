@@ -14,7 +14,8 @@ from occurs.languages.kit.language import folder, language, names, suffixes
 #: blanks and comments of any language
 _BEFORE = re.compile(r"(?:[\s\ufeff]+|(?:#|--|//|%)[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _FIRST = re.compile(r"@|[^\W\d]\w*")
-_SHOWN = {"tesla": "TESLA", "epl": "EPL", "phenesthe": "Phenesthe", "ftl": "FTL", "ptl": "PTL", "esql": "eSQL"}
+_SHOWN = {"tesla": "TESLA", "epl": "EPL", "phenesthe": "Phenesthe", "ftl": "FTL", "ptl": "PTL", "esql": "eSQL",
+          "match_recognize": "MATCH_RECOGNIZE"}  # fmt: skip
 
 
 def in_another_language(text: str, file: str | None, given: str) -> Problem | None:

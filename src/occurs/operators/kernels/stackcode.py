@@ -90,6 +90,16 @@ def evaluate(
     code, ints, floats = program
     values, real, known, time = pool
     x, y, ok = stack
+    return compute(code, ints, floats, begin, end, values, real, known, time, roles, own, x, y, ok)
+
+
+@kernel
+def compute(
+    code: np.ndarray, ints: np.ndarray, floats: np.ndarray, begin: int, end: int, values: np.ndarray, real: np.ndarray,
+    known: np.ndarray, time: np.ndarray, roles: np.ndarray, own: int | np.int64, x: np.ndarray, y: np.ndarray,
+    ok: np.ndarray,
+) -> int:  # fmt: skip
+    """The same with all arrays apart: to take them out of tuples costs as much as a short expression."""
     top = 0
     for at in range(begin, end):
         op = code[at, 0]

@@ -44,7 +44,7 @@ class Part:
     declared = facts = assigned = {}  # noqa: RUF012
     owned = frozenset()
     windows = looks_ahead = reads_all = False
-    subscribed = ()
+    subscribed = closed_only = ()
     hosts = frozenset({"local", "spark"})
 
     @property

@@ -1,0 +1,1 @@
+"""Row patterns (MATCH_RECOGNIZE): matches of contiguous rows of a partition."""
