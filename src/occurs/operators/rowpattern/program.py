@@ -17,12 +17,12 @@ import numpy as np
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.rowpattern import tree
 
-#: more states than this are refused
-MOST_STATES = 10_000
+#: operations of a program: 10,000 variables, and as many choices between them
+MOST_STATES = 20_000
 
 
 class TooLarge(Exception):
-    """A pattern has more than MOST_STATES states."""
+    """A program has more than MOST_STATES operations."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks.analysis import At, Skip
 from occurs.languages.match_recognize.render import expr_text, pattern_text
 from occurs.languages.match_recognize.syntax import Pattern
+from occurs.operators.rowpattern.program import TooLarge, program_of
 
 #: repetitions with more rounds are counted, not written out
 UNROLLED = 64
@@ -118,6 +119,16 @@ def check_size(pattern: Pattern, source: Text) -> None:
     if found > MOST_STATES:
         message = f"the pattern has {found} states when its repetitions are written out; the most is {MOST_STATES}"
         source.report("bad-bound", message, pattern.span, "use smaller bounds, or `*` and `+`")
+        return
+    from occurs.languages.match_recognize.compile import pattern as compiled
+
+    variables = dict.fromkeys(n.name for n in pattern.walk() if isinstance(n, syntax.Variable))
+    try:
+        program_of(compiled(pattern), tuple(variables))
+    except TooLarge:
+        message = f"the pattern has more than {MOST_STATES} states when its repetitions and orders are written out"
+        hint = "use smaller bounds, `*` and `+`, or a PERMUTE of variables alone"
+        source.report("bad-bound", message, pattern.span, hint)
 
 
 def warn(

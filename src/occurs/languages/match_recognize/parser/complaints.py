@@ -94,6 +94,7 @@ _UNSUPPORTED: Sequence[Case] = (
     _missing("`SEEK`", None, "seek"),
     _missing("`INITIAL`", None, "initial"),
     _missing("`%s NULLS`", "write `COALESCE`, or a condition in DEFINE", "ignore|respect", before=r"\)$"),
+    _missing("a query as a table", f"name it as a view of its own; {_SPARK}", rest=r"\(", before=r"\bfrom$"),
     _missing("a second table", _SPARK, ",", before=r"\bfrom\s+\S+(\s+as)?(\s+\w+)?$"),
     _missing("a parameter without a name", "occurs.sql takes named parameters: `:name` with `args=`",
              rest=r"\?\s*[,)]", wants="-RELUCTANT NUMBER"),

@@ -45,7 +45,7 @@ class Builder(SqlBuilder):
             name = self.word(view[0].children[0]) if view else None
             return replace(self.query(body), name=name, span=self.span(tree))
 
-        return self.whole_or_refused(built)
+        return self.whole_or_refused(built, "syntax", "unsupported", "unknown-unit", "bad-duration", "reserved-name")
 
     def word(self, token: Token) -> Word:
         """A name, without its quotes."""
@@ -215,10 +215,12 @@ class Builder(SqlBuilder):
         assert low is not None
         if high is not None and high < 1:
             message, hint = "a pattern must be repeatable at least once", "write `()` for a pattern of no rows"
-            raise self.refuse("bad-bound", message, tree, hint)
+            self.source.report("bad-bound", message, self.span(tree), hint)
+            return 0, 1
         if high is not None and low > high:
             message = f"the least number of repetitions, {low}, is greater than the greatest, {high}"
-            raise self.refuse("bad-bound", message, tree, f"write `{{{high},{low}}}`")
+            self.source.report("bad-bound", message, self.span(tree), f"write `{{{high},{low}}}`")
+            return high, low  # what else is wrong with the statement is reported too
         return low, high
 
     # --- names, texts, durations -------------------------------------------------------------------------------------
