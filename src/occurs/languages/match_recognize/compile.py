@@ -127,11 +127,13 @@ def kept(query: ResolvedQuery, matching: tree.Matching, kind: TimeKind) -> tuple
     begins = any(isinstance(n, tree.Anchor) and not n.end for n in matching.pattern.walk())
     more = f" + {before} before" if before else ""
     more += ", the number of its matches" if numbered else ""
+    more += ", whether its first row has gone" if begins else ""
     size = longest(matching.pattern)
     if matching.within is not None:
         length = in_words(matching.within, kind)
-        alone = not (before or numbered or begins)
-        return (f"{by}rows of {length}{more}",), "window" if alone else "bindings"
+        if not (before or numbered or begins):
+            return (f"window {length}",), "window"
+        return (f"{by}rows of {length}{more}",), "bindings"
     if size is not None:
         return (f"{by}at most {size} rows{more}",), "bindings"
     return (f"{by}rows until a match is decided{more} [unbounded]",), "grows"
@@ -143,7 +145,10 @@ def costs(query: ResolvedQuery, matching: tree.Matching, file: str | None) -> tu
     node = unbounded(query)
     if delay(query, matching) is None:
         text = f"the rows of `{query.name}` may be known any time after their own time"
-        out.append(_cost("unbounded-delay", text, "add `WITHIN`", file, node or query.pattern))
+        hint = "add `WITHIN`"
+        if matching.within is not None or (node is None and longest(matching.pattern) is not None):
+            hint = "NEXT and `$` wait for rows that may come at any time: use PREV, or conditions on the last variable"
+        out.append(_cost("unbounded-delay", text, hint, file, node or query.pattern))
     return tuple(out)
 
 
