@@ -38,11 +38,6 @@ class Index:
     links: dict[object, tuple[Rows, np.ndarray, np.ndarray]] = field(default_factory=dict)
     cache: dict[object, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, order: np.ndarray, time: np.ndarray, start: np.ndarray) -> Index:
-        """An index of rows in this order, at these times."""
-        return cls(order, start, time)
-
     def ranges(self, code: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions [lo, hi) with the given code and ``low <= time <= high``."""
         return find_ranges(code, low, high, self.start, self.time)
@@ -102,29 +97,36 @@ class Frame:
 
     def index(self, rows: Rows, by: Sequence[str], keep: np.ndarray | None = None, name: object = None) -> Index:
         """The rows by key code; ``keep`` (booleans) leaves rows out, ``name`` identifies it for the cache."""
+        if keep is not None and name is None:  # nothing says which rows are left out
+            return self._grouped(rows, self.joined_codes(rows, by), by, keep)
         key = ("index", tuple(by), name)
-        found = rows.cache.get(key) if keep is None or name is not None else None
+        found: Index | None = rows.cache.get(key)
         if found is None:
             if not by and keep is None:
                 order = np.arange(len(rows), dtype=np.int64)
                 found = Index(order, np.array([0, len(rows)], np.int64), rows.time)
             else:
                 code = self.joined_codes(rows, by)
-                size = self.codes.size([self.domain(rows.type, a) for a in by])
-                found = self._extended(rows, key, code, size, keep)
+                kept: Kept | None = rows.cache.get(("past", key))
+                if kept is None or kept.codes is not self.codes or kept.rows != rows.new:
+                    found = self._grouped(rows, code, by, keep)
+                else:  # it goes on from the index of the call before: only new rows are sorted
+                    n, old = rows.new, kept.found
+                    new = self._grouped(rows, code, by, keep, n)
+                    order, time, start = extend(
+                        old.order, old.time, old.start, kept.begin, n, new.order, new.start, rows.time[n:]
+                    )
+                    found = Index(order, start, time)
             rows.cache[key] = found
         return found
 
-    def _extended(self, rows: Rows, key: object, code: np.ndarray, size: int, keep: np.ndarray | None) -> Index:
-        """An index that goes on from that of the call before, if there is one: only new rows are sorted then."""
-        kept: Kept | None = rows.cache.get(("past", key))
-        mask = NO_KEEP if keep is None else keep
-        if kept is None or kept.codes is not self.codes or kept.rows != rows.new:
-            order, start = group_rows(code, size, mask)
-            return Index(order, start, rows.time[order])
-        n, old = rows.new, kept.found
-        more, more_start = group_rows(code[n:], size, mask[n:])
-        return Index.of(*extend(old.order, old.time, old.start, kept.begin, n, more, more_start, rows.time[n:]))
+    def _grouped(
+        self, rows: Rows, code: np.ndarray, by: Sequence[str], keep: np.ndarray | None, first: int = 0
+    ) -> Index:
+        """The index of the rows from ``first`` on, which are numbered from 0."""
+        size = self.codes.size([self.domain(rows.type, a) for a in by])
+        order, start = group_rows(code[first:], size, NO_KEEP if keep is None else keep[first:])
+        return Index(order, start, rows.time[first:][order])
 
     def filter(self, rows: Rows, filters: Sequence[Expr]) -> np.ndarray | None:
         """Booleans (n): rows that pass all ``filters``, which speak of the row itself only; None without filters."""
