@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -50,3 +53,15 @@ def test_answer_is_that_of_one_call(size: int) -> None:
     rows = [{"type": t, **row} for t in wanted for row in wanted[t].to_pylist()]
     assert sorted(map(str, found)) == sorted(map(str, rows))
     assert len(found) > 20
+
+
+def test_what_a_call_found_is_freed_when_the_next_one_has_gone_on() -> None:
+    rng = np.random.default_rng(4)
+    live = occurs.parse(RULES).live(time_unit="ms")
+    seen = []
+    for call in range(6):
+        live.push_many(table(rng, 500 * call, 500))
+        seen.append(weakref.ref(live._engine.state.pasts["A"]))
+    gc.collect()
+    assert [ref() is None for ref in seen[:4]] == [True] * 4
+    assert seen[5]() is not None

@@ -166,8 +166,14 @@ def kept_of(rows: Rows, begin: int, codes: KeyCodes) -> dict[object, Any]:
     """The cache of rows from ``begin`` on when they are the past: codes, filters and indexes, so that the next call
     encodes, judges and sorts its new rows only."""
     n = len(rows) - begin
-    names = [name for name in rows.cache if name[0] in ("code", "joined", "filter", "index")]
-    return {("past", name): Kept(codes, begin, n, rows.cache[name]) for name in names}
+    out: dict[object, Any] = {}
+    for name, found in rows.cache.items():
+        if name[0] in ("code", "joined", "filter"):
+            out["past", name] = Kept(codes, begin, n, found)
+        elif name[0] == "index":
+            # without its links, which hold the tables of this call, which hold what was kept of the one before
+            out["past", name] = Kept(codes, begin, n, Index(found.order, found.start, found.time))
+    return out
 
 
 #: comparisons of numbers with numbers of the same type
