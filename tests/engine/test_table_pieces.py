@@ -125,7 +125,7 @@ PROGRAMS = {
     "FTL": """table A (K int key, V int) table B (K int key, V int)
         trigger r for each k in (select K from A): eventually [x <- A(k)] eventually within 1 h (B(k) >= x + 40)
             emit R(K = k)""",
-    "eSQL": "DEFINE R AS SLICE A WITH (THE SUM OF *.V) ON K.",
+    "eSQL": "DEFINE R AS SLICE EACH A WITH (THE SUM OF *.V) ON K.",
 }  # fmt: skip
 
 
