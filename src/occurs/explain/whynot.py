@@ -607,7 +607,7 @@ class _Describing:
         found = self._value(site, shown, row)
         c = site.clause
         edit = self._edit(site)
-        if found == "?" and edit is not None and len(edit.splices) == 2:
+        if found in ("?", "null") and edit is not None and len(edit.splices) == 2:
             found = edit.splices[1].text  # the constant moved to the value that the expression has
         at = "" if row is None else f" at {when(row.time, self.kind)}"
         return row, found, c.needed, f"{c.subject} = {found}{at}, needed {c.needed}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from occurs.expr.dialect import EPL
 from occurs.expr.render import name_text
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal, Ref, Unary, conjuncts
@@ -19,6 +20,7 @@ from occurs.languages.kit.clauses import (
     Edit,
     Evidence,
     RuleClauses,
+    Source,
     Splice,
     Where,
     comparison,
@@ -74,6 +76,7 @@ class _Statement:
         self.start, self.stop = source.offsets(_of(query.span))
         filters = [n for n in query.pattern.walk() if isinstance(n, syntax.Filter)]
         self.roles = {id(f): f.tag.text if f.tag else f"#{i}" for i, f in enumerate(filters, 1)}
+        self.tagged = {f.tag.text: f.type.text for f in filters if f.tag}
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
@@ -212,6 +215,16 @@ class _Statement:
             scope = role if expr.scope is None else expr.scope
             return (f"{scope}[{expr.index}]" if expr.index is not None else scope), expr.name
 
+        def source(expr: Expr) -> Source | None:
+            if not isinstance(expr, Ref):
+                return None
+            if expr.scope is None or (role is not None and expr.scope == role and expr.index is None):
+                type = self.simple if node is None and expr.scope is None else self.tagged.get(str(expr.scope))
+                type = node.type.text if node is not None else type
+                return None if type is None else Source("", type, expr.name)
+            type = self.tagged.get(expr.scope)
+            return None if type is None else Source(f"{expr.scope}[{expr.index}]", type, expr.name)
+
         def shown(expr: Expr) -> str:
             if isinstance(expr, Ref) and expr.scope is None and node is not None:
                 return f"{node.type.text}.{expr.name}"
@@ -219,8 +232,15 @@ class _Statement:
 
         return comparison(
             self.text, lambda s: self.source.offsets(_of(s)), part, drop, role, self.kind, where=where, shown=shown,
-            duration=lambda t: duration_of(t, self.kind, UNITS),
+            duration=lambda t: duration_of(t, self.kind, UNITS), source=source, dialect=EPL,
         )  # fmt: skip
+
+    @property
+    def simple(self) -> str | None:
+        """The type that a statement without a pattern reads."""
+        root = self.query.pattern
+        found = [n for n in root.walk() if isinstance(n, syntax.Filter)]
+        return found[0].type.text if self.query.simple and found else None
 
     def _within(self, node: syntax.Within) -> Iterator[Clause]:
         start, stop = self.source.offsets(_of(node.span))

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from occurs.expr.dialect import LOGIC
 from occurs.expr.text import Text
-from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
+from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary, rewrite
 from occurs.languages.kit.clauses import (
     Clause,
     Declaration,
     Edit,
     RuleClauses,
+    Source,
     Splice,
     Where,
     comparison,
     distinct,
     duration_of,
+    reading,
+    sign_of,
 )
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import ResolvedTrigger
@@ -32,6 +37,8 @@ from occurs.model.types import Type
 ENDING = ";\n"
 _STRATEGY = re.compile(r"\b(reactivate|continue)\b", re.IGNORECASE)
 _GAP = re.compile(r"\bat\s+most\s+every\b", re.IGNORECASE)
+#: between the variable that remembers a value and what it was read from
+_AT = "@"
 _QUOTED = re.compile(r"\"([^\"\n]|\"\")*\"|'([^'\n]|'')*'|(#|--)[^\n]*")
 
 
@@ -67,6 +74,10 @@ class _Trigger:
         self.number, self.source, self.kind, self.reads = text, source, kind, reads
         self.text = source.text
         self.start, self.stop = source.offsets(_of(self.trigger.span))
+        formulas = [f for f in _all(self.trigger.formula) if isinstance(f, syntax.Assign)]
+        several = Counter(f.variable.text for f in formulas)
+        #: the terms of variables that are assigned once
+        self.assigned = {f.variable.text: f.term for f in formulas if several[f.variable.text] == 1}
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
@@ -175,10 +186,29 @@ class _Trigger:
             shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
             duration=lambda t: duration_of(t, self.kind),
         )  # fmt: skip
-        if made.kind == "threshold" and "attributes" in made.detail:
-            names = tuple(n.rsplit(".", 1)[-1] for n in made.detail["attributes"])
-            return replace(made, detail={**made.detail, "attributes": names})
-        return made
+        if made.kind != "threshold":
+            return made
+        other = node.right if sign_of(node.left) is not None else node.left
+        return replace(made, reading=reading(self._remembered(other, {}), _source, LOGIC))
+
+    def _remembered(self, term: Expr, known: Mapping[str, Expr]) -> Expr:
+        """A term with the terms in place of the variables that remember them, each of a state of its own."""
+
+        def rule(e: Expr) -> Expr | None:
+            if not isinstance(e, Ref):
+                return None
+            if e.scope is None and e.name in self.assigned:
+                if e.name in known:
+                    return known[e.name]
+                inner = self._remembered(self.assigned[e.name], {**known, e.name: e})
+                name = e.name
+                return rewrite(
+                    inner,
+                    lambda r: replace(r, scope=f"{name}{_AT}{r.scope or ''}") if isinstance(r, Ref) else None,
+                )
+            return None
+
+        return rewrite(term, rule)
 
     def _bound(self, bound: syntax.Bound) -> Iterator[Clause]:
         place = self.source.offsets(_of(bound.span))
@@ -279,6 +309,14 @@ class _Trigger:
 def _of(span: Any) -> Any:
     assert span is not None
     return span
+
+
+def _source(leaf: Expr) -> Source | None:
+    """Where a term has its values from: an attribute of the state, or of its last event of a type."""
+    if not isinstance(leaf, Ref):
+        return None
+    *path, scope = (leaf.scope or "").split(_AT)
+    return Source(_AT.join((*path, scope)), scope or None, leaf.name)
 
 
 def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:

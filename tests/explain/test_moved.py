@@ -1,0 +1,68 @@
+"""Thresholds outside TESLA move to the values that the other side takes (why.md, sections 4 and 6)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.explain.test_worked import reasons, table
+
+import occurs
+
+FIRST = "insert into Out select a.v as v from pattern [{}]"
+FOLLOWED = FIRST.format("every a=A -> b=B{}")
+PHENESTHE = "input event a(K: string, V: int, U: int).\nevent o(K) : a(K, V, U) and {}."
+DERIVED = "insert into M select v + 1000 as w from A;\ninsert into Out select m.w as w from pattern [m=M(w > 5000)]"
+PTL = "state s(v int)\npast trigger p: {}"
+
+
+@pytest.mark.parametrize(
+    ("language", "rules", "events", "type", "between", "repair"),
+    [
+        ("epl", FOLLOWED.format("(v - a.v > 10)"), "A@1(v=100) B@2(v=101) B@3(v=106)", "Out", 3, "v - a.v >= 6"),
+        ("epl", DERIVED, "A@1(v=1) A@2(v=7)", "Out", 2, "w >= 1007"),
+        ("epl", FIRST.format("every a=A(v * 2 > 50)"), "A@1(v=3)", "Out", 1, "v * 2 >= 6"),
+        ("epl", FIRST.format("(every a=A) while (a.v + 1 < 3)"), "A@1(v=7)", "Out", 1, "a.v + 1 <= 8"),
+        ("epl", FOLLOWED.format("") + " where b.v - a.v > 50", "A@1(v=3) B@2(v=9)", "Out", 2, "b.v - a.v >= 6"),
+        ("epl", FOLLOWED.format("(b.time - a.time > 9 msec)"), "A@1(v=3) B@4(v=9)", "Out", 4,
+         "b.time - a.time >= 3 msec"),
+        ("phenesthe", PHENESTHE.format("V * 2 > 50"), "a@1(K='x',V=3,U=0)", "o", 1, "V * 2 >= 6"),
+        ("phenesthe", PHENESTHE.format("V - U > 60"), "a@1(K='x',V=103,U=100) a@2(K='y',V=3,U=9)", "o", 1,
+         "V - U >= 3"),
+        ("ptl", PTL.format("v * 2 > 50"), "s@1(v=5)", "p", 1, "v * 2 >= 10"),
+        ("ptl", PTL.format("[x <- v] previously[<= 1] (v - x >= 50) continue at most every 9"),
+         "s@1(v=105) s@2(v=101) s@3(v=95)", "p", 3, "v - x >= 6"),
+        ("esql", "DEFINE Out AS THE FIRST 1 OF (SELECT v AS v FROM Pay WHERE v - u > 60).",
+         "Pay@1(v=103,u=100) Pay@2(v=107,u=100)", "Out", 2, "v - u >= 7"),
+        ("esql", "DEFINE Out AS SELECT v AS v FROM Pay WHERE v + 1 > 60.", "Pay@1(v=3) Pay@2(v=4)", "Out", 2,
+         "v + 1 >= 5"),
+        ("esql", "DEFINE Out AS SELECT s AS v FROM (GET (THE SUM OF *) FROM Pay.v ON A WINDOW OF 2) AS s WHERE s > 60.",
+         "Pay@1(v=3) Pay@2(v=4)", "Out", 2, "s >= 7"),
+        ("esql", "LET y BE SELECT v + 1 AS w FROM Pay. DEFINE Out AS SELECT w AS w FROM y WHERE w > 60.",
+         "Pay@1(v=3) Pay@2(v=4)", "Out", 2, "w >= 5"),
+        ("esql", "DEFINE Mid AS SELECT v + 1 AS w FROM Pay. DEFINE Out AS SELECT w AS w FROM Mid WHERE w > 60.",
+         "Pay@1(v=3) Pay@2(v=4)", "Out", 2, "w >= 5"),
+        ("esql", "DEFINE Out AS (GET (THE SUM OF *) FROM Pay.v ON A WINDOW OF 5 ms) WHERE * > 6.",
+         "Pay@1(v=3) Pay@9(v=4)", "Out", 9, "* >= 4"),
+    ],
+)  # fmt: skip
+def test_an_expression_moves_to_the_values_that_it_takes(language, rules, events, type, between, repair):
+    found = reasons(rules, language, events, type, between=between, edits=1)
+    moved = [c for r in found for c in r if c[0] == "threshold"]
+    assert [c[2] for c in moved] == [repair]
+
+
+def test_values_that_are_not_known_are_noted():
+    rules = PTL.format("[x <- count of v within 5 ms] x > 2")
+    answer = occurs.parse(rules, "ptl").why_not("p", table("s@1(v=1)"), between=1, edits=1, time_unit="ms")
+    assert not answer.complete
+    assert answer.notes == ("the values that `x > 2` compares are not known: not all of them were tried",)
+
+
+def test_a_rule_of_another_language_moves_to_what_a_copy_shows(tmp_path):
+    tesla = "define C(w) from A(v * 3 > 90) where w = A.v"
+    epl = "insert into Out select c.w as w from pattern [every c=C]"
+    (tmp_path / "a.tesla").write_text(tesla)
+    (tmp_path / "b.epl").write_text(epl)
+    program = occurs.load(tmp_path / "a.tesla", tmp_path / "b.epl")
+    answer = program.why_not("Out", table("A@1(v=5)"), edits=1, time_unit="ms")
+    assert [r.clauses[0].repair for r in answer.reasons] == ["v * 3 >= 15", '{"type": "A", "time": 1, "v": 89}']
+    assert answer.complete
