@@ -50,6 +50,15 @@ def test_an_expression_moves_to_the_values_that_it_takes(language, rules, events
     assert [c[2] for c in moved] == [repair]
 
 
+def test_a_comparison_that_is_dropped_keeps_the_positions_of_its_formula():
+    rules = "DEFINE Out AS FILTER Pay.v WITH (G (Pay.v > 5))."
+    answer = occurs.parse(rules, "esql").why_not("Out", table("Pay@1(v=3) Pay@2(v=7)"), edits=1, time_unit="ms")
+    assert answer.complete
+    assert [(r.clauses[0].kind, r.clauses[0].repair) for r in answer.reasons] == [("choice", "Pay.v")]
+    with pytest.raises(occurs.DefinitionProblem, match="a constant has no events of its own"):
+        occurs.parse("DEFINE Out AS FILTER Pay.v WITH (G (0 = 0)).", "esql")
+
+
 def test_values_that_are_not_known_are_noted():
     rules = PTL.format("[x <- count of v within 5 ms] x > 2")
     answer = occurs.parse(rules, "ptl").why_not("p", table("s@1(v=1)"), between=1, edits=1, time_unit="ms")

@@ -188,8 +188,11 @@ class _Pipe:
         )  # fmt: skip
         if made.kind != "threshold" or not isinstance(core, Binary):
             return made
-        other = core.right if sign_of(core.left) is not None else core.left
-        return replace(made, shown=self._shown(self.source.offsets(_of(span_of(other))), drop, node))
+        other = self.source.offsets(_of(span_of(core.right if sign_of(core.left) is not None else core.left)))
+        if node is None:  # a formula has its positions from what it reads
+            written = self.text[slice(*other)]
+            made = replace(made, drop=Edit((Splice(made.start, made.stop, f"({written} = {written} OR {TRUE})"),)))
+        return replace(made, shown=self._shown(other, drop, node))
 
     def _shown(self, other: tuple[int, int], drop: Edit, node: syntax.Node | None) -> Edit:
         """The definition as a pipe of the values of an expression: over the items that a condition is for, or (None)
