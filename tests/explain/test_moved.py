@@ -75,3 +75,32 @@ def test_a_rule_of_another_language_moves_to_what_a_copy_shows(tmp_path):
     answer = program.why_not("Out", table("A@1(v=5)"), edits=1, time_unit="ms")
     assert [r.clauses[0].repair for r in answer.reasons] == ["v * 3 >= 15", '{"type": "A", "time": 1, "v": 89}']
     assert answer.complete
+
+
+LOGIC = "event login(u string)\nevent pay(u string)\nstate s(v int)\n{}"
+GUARDED = "insert into Out select 1 as x from pattern [{}]"
+
+
+@pytest.mark.parametrize(
+    ("language", "rules", "events", "type", "between", "message"),
+    [
+        ("ftl", LOGIC.format("trigger p: login and eventually[<= 5] pay"), "login@1(u='x') pay@9(u='x')", "p", None,
+         "login at 1 is 8 ms before pay at 9, needed [<= 5]"),
+        ("ftl", LOGIC.format("trigger p: login and eventually within 5 ms pay"), "login@1(u='x') pay@9(u='x')", "p",
+         None, "login at 1 is 8 ms before pay at 9, needed within 5 ms"),
+        ("ftl", LOGIC.format("trigger p: login until[< 5] pay"), "login@1(u='x') pay@9(u='x')", "p", None,
+         "login at 1 is 8 ms before pay at 9, needed [< 5]"),
+        ("ptl", LOGIC.format("past trigger p: pay and previously[<= 5] login"), "login@1(u='x') pay@9(u='x')", "p", 9,
+         "login at 1 is 8 ms before pay at 9, needed [<= 5]"),
+        ("ptl", LOGIC.format("past trigger p: pay and once[< 5] login"), "login@1(u='x') pay@9(u='x')", "p", 9,
+         "login at 1 is 8 ms before pay at 9, needed [< 5]"),
+        ("epl", GUARDED.format("every A -> (B -> C) where timer:within(2 sec)"),
+         "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", None, "A at 1000 is 8 s before C at 9000, needed within 2 sec"),
+        ("epl", GUARDED.format("(every a=A) where timer:withinmax(10 sec, 9)"), "A@1(v=1) A@20000(v=1)", "Out", 20_000,
+         "A at 20000 is 19999 ms after 1, needed within 10 sec"),
+    ],
+)  # fmt: skip
+def test_what_a_window_met(language, rules, events, type, between, message):
+    answer = occurs.parse(rules, language).why_not(type, table(events), between=between, edits=1, time_unit="ms")
+    assert [c.message for r in answer.reasons for c in r.clauses if c.kind == "window"] == [message]
+    assert next(c.found for r in answer.reasons for c in r.clauses if c.kind == "window") in message

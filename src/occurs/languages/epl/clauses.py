@@ -263,7 +263,7 @@ class _Statement:
             first = steps[steps.index(first) - 1]
         yield Clause(
             "window", *at, self.text[slice(*at)], None, None, moved, role=last, reference=first,
-            needed=f"within {self.text[slice(*at)]}", detail={"limit": limit, "backwards": True},
+            needed=f"within {self.text[slice(*at)]}", detail={"limit": limit, "backwards": True, "exact": limit - 1},
         )  # fmt: skip
         if node.count is not None:
             low = guard.end() + len(length) + 1

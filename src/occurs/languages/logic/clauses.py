@@ -235,8 +235,9 @@ class _Trigger:
             repair = written[: at[0] - place[0]] + text + written[at[1] - place[0] :]
             return Edit((splice,), repair, ticks - limit)
 
+        needed = f"within {written}" if found is not None else written
         yield Clause("window", *place, written, None, None, moved, role="state", reference="activation",
-                     needed=f"within {written}" if found is not None else written, detail={"span": True})  # fmt: skip
+                     needed=needed, detail={"exact": limit - strict})  # fmt: skip
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger
