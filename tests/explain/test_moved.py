@@ -104,3 +104,31 @@ def test_what_a_window_met(language, rules, events, type, between, message):
     answer = occurs.parse(rules, language).why_not(type, table(events), between=between, edits=1, time_unit="ms")
     assert [c.message for r in answer.reasons for c in r.clauses if c.kind == "window"] == [message]
     assert next(c.found for r in answer.reasons for c in r.clauses if c.kind == "window") in message
+
+
+@pytest.mark.parametrize(
+    ("language", "rules", "events", "type", "found"),
+    [
+        ("ftl", LOGIC.format("trigger p: login and eventually[<= 9] pay"), "login@1(u='x') pay@9(u='x')", "p", "8 ms"),
+        ("ftl", LOGIC.format("trigger p: login and eventually[<= 9] (pay and eventually v > 3)"),
+         "login@1(u='x') pay@9(u='x') s@12(v=5)", "p", ""),
+        ("epl", GUARDED.format("every A -> (B -> C) where timer:within(9 sec)"),
+         "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", "8 s"),
+    ],
+)  # fmt: skip
+def test_the_length_of_a_window_that_holds(language, rules, events, type, found):
+    program = occurs.parse(rules, language)
+    row = program.detect(table(events), time_unit="ms")[type].to_pylist()[0]
+    nodes = program.why(row, table(events), time_unit="ms").nodes
+    needed = [str(n.needed) for n in nodes if n.kind == "clause"]
+    lengths = [n.found for n in nodes if n.kind == "clause"]
+    assert [f for f, n in zip(lengths, needed, strict=True) if "within" in n or "[<=" in n] == [found]
+
+
+def test_a_recursive_rule_is_relaxed_in_all_its_steps():
+    rules = """event S(V: int)
+define C(V) from S(V = 0) where V = 0
+define C(V) from S(V > 0) and last C() within 5 ms from S where V = C.V + 1"""
+    events = "S@1(V=0) S@10(V=1) S@12(V=1)"
+    found = reasons(rules, "tesla", events, "C", where={"V": 2}, edits=1)
+    assert ("window", "3:47", "9 ms") in [r[0] for r in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, islice, product
 from typing import Any
 
@@ -81,6 +82,16 @@ class Search:
         self.used = 0
         self.met: dict[int, list[Any] | None] = {}
         self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
+
+    @cached_property
+    def recursive(self) -> bool:
+        """Whether the asked type is made of rows of its own: a clause of its rules meets several values then."""
+        waiting, seen = [self.question.type], set[str]()
+        while waiting:
+            for rule in self.world.makers(waiting.pop()):
+                waiting += rule.clauses.reads - seen
+                seen |= rule.clauses.reads
+        return self.question.type in seen
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -402,7 +413,7 @@ class Search:
         tables = self._probed(sites, outcome)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top:
+        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top and not self.recursive:
             table = self.question.fitting(next(iter(tables.values())))
             return self._by_binding(sites, moving, table)
         options = [self._options(i, s, tables, known) for i, s in enumerate(sites)]

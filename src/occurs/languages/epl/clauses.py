@@ -259,7 +259,13 @@ class _Statement:
 
         first, last = self._ends(node.operand)
         steps = [*self.roles.values()]
-        if first == last and first is not None and steps.index(first):  # it begins with the step before
+        before = [
+            n.operands[i - 1] for n in self.query.pattern.walk() if isinstance(n, syntax.Followed)
+            for i, p in enumerate(n.operands) if p is node and i
+        ]  # fmt: skip
+        if before:  # the guard begins when the step before it has matched
+            first = self._ends(before[0])[1]
+        elif first == last and first is not None and steps.index(first):
             first = steps[steps.index(first) - 1]
         yield Clause(
             "window", *at, self.text[slice(*at)], None, None, moved, role=last, reference=first,

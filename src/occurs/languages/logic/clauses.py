@@ -75,6 +75,8 @@ class _Trigger:
         self.text = source.text
         self.start, self.stop = source.offsets(_of(self.trigger.span))
         formulas = [f for f in _all(self.trigger.formula) if isinstance(f, syntax.Assign)]
+        #: how many temporal operators there are
+        self.temporal = sum(isinstance(f, (*syntax.FUTURE, *syntax.PAST)) for f in _all(self.trigger.formula))
         several = Counter(f.variable.text for f in formulas)
         #: the terms of variables that are assigned once
         self.assigned = {f.variable.text: f.term for f in formulas if several[f.variable.text] == 1}
@@ -237,7 +239,7 @@ class _Trigger:
 
         needed = f"within {written}" if found is not None else written
         yield Clause("window", *place, written, None, None, moved, role="state", reference="activation",
-                     needed=needed, detail={"exact": limit - strict})  # fmt: skip
+                     needed=needed, detail={"exact": limit - strict, "alone": self.temporal == 1})  # fmt: skip
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger
