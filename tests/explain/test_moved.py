@@ -132,3 +132,27 @@ define C(V) from S(V > 0) and last C() within 5 ms from S where V = C.V + 1"""
     events = "S@1(V=0) S@10(V=1) S@12(V=1)"
     found = reasons(rules, "tesla", events, "C", where={"V": 2}, edits=1)
     assert ("window", "3:47", "9 ms") in [r[0] for r in found]
+
+
+INTERVALS = "input state s(K: string), r(K: string).\nstate o(K) : s(K) minus r(K)."
+
+
+@pytest.mark.parametrize(
+    ("language", "rules", "events", "type", "clause"),
+    [
+        ("phenesthe", INTERVALS, "s@1(K='x',end=5) r@0(K='x',end=9)", "o",
+         ("absence", "r", 0, "r at 0", "none", "r at 0 was there, needed none")),
+        ("ptl", LOGIC.format("past trigger p: login and (v > 2 implies pay)"), "s@0(v=5) login@1(u='x')", "p",
+         ("absence", None, None, "true", "false", "v > 2 holds at 1, needed false")),
+        ("ptl", LOGIC.format("past trigger p: login and (pay implies v > 2)"), "login@1(u='x') pay@1(u='y')", "p",
+         ("absence", "pay", 1, "pay at 1", "none", "pay at 1 was there, needed none")),
+        ("epl", "insert into Out select v from A where v > 5", "A@1(v=3)", "Out",
+         ("threshold", "A", 1, "3", "> 5", "v = 3 at 1, needed > 5")),
+    ],
+)  # fmt: skip
+def test_what_a_clause_met(language, rules, events, type, clause):
+    answer = occurs.parse(rules, language).why_not(type, table(events), edits=1, time_unit="ms")
+    found = [c for r in answer.reasons for c in r.clauses if c.kind == clause[0]]
+    assert clause in [(c.kind, c.type, c.time, c.found, c.needed, c.message) for c in found]
+    if language == "phenesthe":
+        assert [(w.type, w.ok) for w in answer.reasons[0].witness] == [("s", True), ("r", False)]

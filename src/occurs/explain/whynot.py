@@ -690,6 +690,10 @@ class _Describing:
     def _absence(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
         blocker = self._evidence(site, shown) or self._in_between(site, node)
+        if blocker is None and c.needed == "false":  # a premise
+            times = {p.time for p in node.children if is_row(p)} if node is not None else set()
+            at = f" at {when(min(times), self.kind)}" if len(times) == 1 else ""
+            return None, "true", c.needed, f"{c.text} holds{at}, needed {c.needed}"
         if blocker is None:
             return None, "false" if c.type is None else c.type, c.needed or "none", f"{c.text} does not hold"
         self.failed.append(blocker)
@@ -723,7 +727,8 @@ class _Describing:
             ]  # fmt: skip
         shared = [
             r for r in rows
-            if first <= r.time <= last and all(node.values.get(n, v) == v for n, v in r.values.items())
+            if r.time <= last and first <= (r.time if r.end is None else r.end)
+            and all(node.values.get(n, v) == v for n, v in r.values.items())
         ]  # fmt: skip
         return min(shared, key=lambda r: r.time, default=None)
 

@@ -76,7 +76,7 @@ class _Statement:
         self.start, self.stop = source.offsets(_of(query.span))
         filters = [n for n in query.pattern.walk() if isinstance(n, syntax.Filter)]
         self.roles = {id(f): f.tag.text if f.tag else f"#{i}" for i, f in enumerate(filters, 1)}
-        self.tagged = {f.tag.text: f.type.text for f in filters if f.tag}
+        self.types = {self.roles[id(f)]: f.type.text for f in filters}
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
@@ -207,7 +207,7 @@ class _Statement:
         role = None if node is None else self.roles[id(node)]
         if role is None:
             tags = [n.scope for n in part.walk() if isinstance(n, Ref) and n.scope is not None]
-            role = tags[-1] if tags else None
+            role = tags[-1] if tags else next(iter(self.roles.values())) if self.query.simple else None
 
         def where(expr: Expr) -> Where | None:
             if not isinstance(expr, Ref):
@@ -218,12 +218,10 @@ class _Statement:
         def source(expr: Expr) -> Source | None:
             if not isinstance(expr, Ref):
                 return None
-            if expr.scope is None or (role is not None and expr.scope == role and expr.index is None):
-                type = self.simple if node is None and expr.scope is None else self.tagged.get(str(expr.scope))
-                type = node.type.text if node is not None else type
-                return None if type is None else Source("", type, expr.name)
-            type = self.tagged.get(expr.scope)
-            return None if type is None else Source(f"{expr.scope}[{expr.index}]", type, expr.name)
+            own = node if node is not None else self.only
+            scope = self.roles[id(own)] if expr.scope is None and own is not None else expr.scope
+            type = self.types.get(str(scope))
+            return None if type is None else Source(f"{scope}[{expr.index}]", type, expr.name)
 
         def shown(expr: Expr) -> str:
             if isinstance(expr, Ref) and expr.scope is None and node is not None:
@@ -236,11 +234,10 @@ class _Statement:
         )  # fmt: skip
 
     @property
-    def simple(self) -> str | None:
-        """The type that a statement without a pattern reads."""
-        root = self.query.pattern
-        found = [n for n in root.walk() if isinstance(n, syntax.Filter)]
-        return found[0].type.text if self.query.simple and found else None
+    def only(self) -> syntax.Filter | None:
+        """The filter of a statement without a pattern."""
+        found = (n for n in self.query.pattern.walk() if isinstance(n, syntax.Filter))
+        return next(found) if self.query.simple else None
 
     def _within(self, node: syntax.Within) -> Iterator[Clause]:
         start, stop = self.source.offsets(_of(node.span))

@@ -131,15 +131,13 @@ class _Trigger:
             yield self._comparison(node)
         elif isinstance(node, syntax.Not):
             place = self.source.offsets(_of(span))
-            inner = node.operand.term if isinstance(node.operand, syntax.Atom) else None
-            name = getattr(inner, "name", None)
-            type = name if name in self.part.analysis.events else None
+            type = self._event_of(node.operand)
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
                          needed="none", type=type)  # fmt: skip
         elif isinstance(node, syntax.Implies):
             place = self.source.offsets(_of(node.left.span))
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
-                         needed="false")  # fmt: skip
+                         needed="false", type=self._event_of(node.left))  # fmt: skip
         elif isinstance(node, syntax.Atom):
             yield from self._atom(node)
         bound = getattr(node, "bound", None)
@@ -149,6 +147,11 @@ class _Trigger:
         for apply in self._applied(node):
             name, place = apply
             yield Clause("missing", *place, name, type=name, role="state")
+
+    def _event_of(self, node: syntax.Formula) -> str | None:
+        """The type of the event that a formula is; None if it is another formula."""
+        name = getattr(node.term, "name", None) if isinstance(node, syntax.Atom) else None
+        return name if name in self.part.analysis.events else None
 
     def _applied(self, node: syntax.Formula) -> Iterator[tuple[str, tuple[int, int]]]:
         """The declared tables with keys whose rows a formula looks up."""

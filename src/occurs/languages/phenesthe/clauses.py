@@ -152,7 +152,9 @@ class _Definition:
             found = _SIGN.search(self.text, low, high[0])
             assert found is not None
             drop = Edit((Splice(low, high[1], ""),))
-            yield Clause("absence", found.start(), high[1], self.text[found.start() : high[1]], drop, needed="none")
+            type = node.right.name.text if isinstance(node.right, syntax.Atom) else None
+            written = self.text[found.start() : high[1]]
+            yield Clause("absence", found.start(), high[1], written, drop, needed="none", type=type)
         elif isinstance(node, syntax.Filter | syntax.Iteration):
             yield from self._length(node)
         elif isinstance(node, syntax.Related):
