@@ -50,6 +50,29 @@ def test_an_expression_moves_to_the_values_that_it_takes(language, rules, events
     assert [c[2] for c in moved] == [repair]
 
 
+@pytest.mark.parametrize(
+    ("language", "rules", "events", "repairs"),
+    [
+        ("epl", DERIVED.replace("from A", "from A where v > 3"), "A@1(v=1)", ["v >= 1", "w >= 1001"]),
+        ("esql", "LET y BE SELECT v + 1 AS w FROM Pay WHERE v > 3. DEFINE Out AS SELECT w AS w FROM y WHERE w + 0 > 9.",
+         "Pay@1(v=1)", ["v >= 1", "w + 0 >= 2"]),
+        ("esql", "LET y BE (SELECT v + 1 AS w FROM Pay) WHERE w > 3. DEFINE Out AS SELECT w AS w FROM y WHERE w > 60.",
+         "Pay@1(v=1)", ["w >= 2", "w >= 2"]),
+    ],
+)  # fmt: skip
+def test_two_comparisons_move_together(language, rules, events, repairs):
+    found = reasons(rules, language, events, "Out", edits=2)
+    assert [[c[2] for c in r] for r in found if len(r) == 2] == [repairs]
+
+
+def test_a_comparison_moves_to_what_an_added_row_has():
+    rules = FOLLOWED.format("(v - a.v > 10)").replace("a=A", "a=A(v > 5)")
+    found = reasons(rules, "epl", "A@1(v=3) B@2(v=9)", "Out", edits=2)
+    assert [[c[2] for c in r] for r in found] == [
+        ["v >= 3", "v - a.v >= 6"], ['{"type": "A", "time": 1, "v": 6}', "v - a.v >= 3"],
+    ]  # fmt: skip
+
+
 def test_a_comparison_that_is_dropped_keeps_the_positions_of_its_formula():
     rules = "DEFINE Out AS FILTER Pay.v WITH (G (Pay.v > 5))."
     answer = occurs.parse(rules, "esql").why_not("Out", table("Pay@1(v=3) Pay@2(v=7)"), edits=1, time_unit="ms")

@@ -15,7 +15,7 @@ from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
 from occurs.explain.world import Outcome, Probe, Site, Variant, World
-from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit
+from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit, Reading
 
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
@@ -81,6 +81,7 @@ class Search:
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
         self.met: dict[int, list[Any] | None] = {}
+        self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
         self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
 
     @cached_property
@@ -276,9 +277,13 @@ class Search:
             return None
         for s, values in zip(alone.values(), self._values([(s,) for s in alone.values()]), strict=True):
             self.met[id(s)] = values[0]
-        # what a rule makes of the others' edits are further values
-        further = [c for c in sets if len(c) > 1 and any(self._depends(s) for s in c)]
-        if not self._may(len(further)):
+        # what a rule makes of the others' edits, and what an added row has, are further values
+        further = [
+            c for c in sets
+            if len(c) > 1 and any(self._moves(s) for s in c)
+            and any(self._depends(s) or s.kind in ("missing", "late") for s in c)
+        ]  # fmt: skip
+        if not self._may(sum(any(map(self._depends, c)) for c in further)):
             return None
         more = {id(c): found for c, found in zip(further, self._values(further), strict=True)}
         out = []
@@ -287,9 +292,9 @@ class Search:
             for i, s in enumerate(chosen):
                 first = self.met.get(id(s))
                 second = more[id(chosen)][i] if id(chosen) in more else first
-                if first is not None and second is not None:
-                    known[i] = sorted({*first, *second})
-                elif s.kind == "threshold" and s.clause.moved is not None:
+                if first is not None or second is not None:
+                    known[i] = sorted({*(first or ()), *(second or ())})
+                if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
                     self._unknown(s)
             out.append((chosen, self._every(chosen, None, known=known)))
         return out
@@ -321,7 +326,9 @@ class Search:
 
     def _values(self, sets: Sequence[tuple[Site, ...]]) -> list[list[list[Any] | None]]:
         """Per set, per clause, the values that its comparison meets with the other clauses dropped; None: not known."""
-        variants = {n: self._without(c) for n, c in enumerate(sets) if any(self._depends(s) for s in c)}
+        variants = {
+            n: self._without(c) for n, c in enumerate(sets) if any(self._depends(s) for s in c) and self._few(c)
+        }
         outcomes = dict(zip(variants, self.world.run(list(variants.values())), strict=True))
         out: list[list[list[Any] | None]] = []
         for n, chosen in enumerate(sets):
@@ -340,10 +347,22 @@ class Search:
             out.append([None if v is None else [x for x in v if x is not None and x == x] for v in found])
         return out
 
+    def _few(self, sites: Sequence[Site]) -> bool:
+        """Whether all rows that a set may add can be added at once."""
+        where = self._domain_of(sites)
+        return where is None or len(where.table) <= COPIED // BATCH
+
     def _evaluated(self, sites: Sequence[Site], site: Site, outcome: Outcome | None) -> list[Any] | None:
         """The values of a comparison over all rows that there are."""
         if site.clause.reading is None:
             return None
+        key = (id(site), *(id(s) for s in sites if s.kind in ("missing", "late")))
+        if key not in self.evaluated or outcome is not None:
+            self.evaluated[key] = self._evaluate(sites, site.clause.reading, outcome)
+        return self.evaluated[key]
+
+    def _evaluate(self, sites: Sequence[Site], reading: Reading, outcome: Outcome | None) -> list[Any] | None:
+        """The values of an expression over all rows that there are, also those that a set adds."""
         more: dict[str, list[pa.Table]] = {}
         for s in sites:
             if s.kind == "late":
@@ -352,7 +371,7 @@ class Search:
         if where is not None:
             more.setdefault(where.type, []).append(where.table)
         tables = tables_of(self.world_of(sites), outcome, more)
-        return values_of(site.clause.reading, tables, self.world.kind, most=COMBINED)
+        return values_of(reading, tables, self.world.kind, most=COMBINED)
 
     def _without(self, sites: Sequence[Site]) -> Variant:
         """The program without the clauses of a set, with copies that show the values of some."""
@@ -373,7 +392,11 @@ class Search:
             else:
                 own = (*(s.rule.clauses.loosened or ()), *own)
                 probes.append(Probe(s.rule.number, own, {VALUE: str(s.clause.value)}))
-        return Variant(edits, self.variant(sites, Proposal((None,) * len(sites))).added, probes=tuple(probes))
+        added = dict(self.variant(sites, Proposal((None,) * len(sites))).added)
+        where = self._domain_of(sites)
+        if where is not None:
+            added[where.type] = where.table
+        return Variant(edits, added, probes=tuple(probes))
 
     def _loosest(self, sites: Sequence[Site]) -> Variant:
         """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""

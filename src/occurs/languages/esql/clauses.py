@@ -199,14 +199,18 @@ class _Pipe:
         of a formula that of the pipe which is compared."""
         start, stop = self._extent(self.written.pipe)
         head = f"SELECT ({self.text[slice(*other)]}) AS {VALUE} FROM "
+        define: tuple[Splice, ...] = ()
+        if isinstance(self.written, syntax.Let):  # whose items are not reported
+            name = self.source.offsets(_of(self.written.name.span))
+            define = Splice(self.start, name[0], "DEFINE "), Splice(name[1], start, " AS ")
         if isinstance(node, syntax.Where):
             low, high = self._extent(node.pipe)
-            return Edit((Splice(start, low, f"{head}("), Splice(high, stop, ")")))
+            return Edit((*define, Splice(start, low, f"{head}("), Splice(high, stop, ")")))
         if isinstance(node, syntax.Form):
             low = self._extent(node["sources"][0])[0]
             end = self.source.offsets(_of(node.span))[1]
-            return Edit((Splice(start, low, head), *drop.splices, Splice(end, stop, "")))
-        return Edit((Splice(start, other[0], ""), Splice(other[1], stop, "")))
+            return Edit((*define, Splice(start, low, head), *drop.splices, Splice(end, stop, "")))
+        return Edit((*define, Splice(start, other[0], ""), Splice(other[1], stop, "")))
 
     def _extent(self, node: Any) -> tuple[int, int]:
         """The place of a pipe with the parentheses around it."""
