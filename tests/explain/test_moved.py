@@ -28,6 +28,7 @@ PTL = "state s(v int)\npast trigger p: {}"
         ("phenesthe", PHENESTHE.format("V - U > 60"), "a@1(K='x',V=103,U=100) a@2(K='y',V=3,U=9)", "o", 1,
          "V - U >= 3"),
         ("ptl", PTL.format("v * 2 > 50"), "s@1(v=5)", "p", 1, "v * 2 >= 10"),
+        ("ptl", "constant c = 5\n" + PTL.format("v - c > 50"), "s@1(v=9)", "p", 1, "v - c >= 4"),
         ("ptl", PTL.format("[x <- v] previously[<= 1] (v - x >= 50) continue at most every 9"),
          "s@1(v=105) s@2(v=101) s@3(v=95)", "p", 3, "v - x >= 6"),
         ("esql", "DEFINE Out AS THE FIRST 1 OF (SELECT v AS v FROM Pay WHERE v - u > 60).",

@@ -197,7 +197,8 @@ class _Trigger:
         return replace(made, reading=reading(self._remembered(other, {}), _source, LOGIC))
 
     def _remembered(self, term: Expr, known: Mapping[str, Expr]) -> Expr:
-        """A term with the terms in place of the variables that remember them, each of a state of its own."""
+        """A term with constants, and with the terms that variables remember, each of a state of its own, in place of
+        their names."""
 
         def rule(e: Expr) -> Expr | None:
             if not isinstance(e, Ref):
@@ -211,7 +212,8 @@ class _Trigger:
                     inner,
                     lambda r: replace(r, scope=f"{name}{_AT}{r.scope or ''}") if isinstance(r, Ref) else None,
                 )
-            return None
+            constant = self.part.analysis.constants.get(e.name) if e.scope is None else None
+            return None if constant is None else constant.value
 
         return rewrite(term, rule)
 
