@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, islice, product
 from typing import Any
 
@@ -12,13 +13,14 @@ import pyarrow as pa
 
 from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
+from occurs.explain.values import tables_of, values_of
 from occurs.explain.world import Outcome, Probe, Site, Variant, World
-from occurs.languages.kit.clauses import WEIGHTS, Edit
+from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit, Reading
 
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
-#: of so many different values the sums and differences are tried, where a condition compares an expression
-PAIRED = 30
+#: so many combinations of values are evaluated at most for a comparison
+COMBINED = 100_000
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,19 @@ class Search:
         self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
+        self.met: dict[int, list[Any] | None] = {}
+        self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
         self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
+
+    @cached_property
+    def recursive(self) -> bool:
+        """Whether the asked type is made of rows of its own: a clause of its rules meets several values then."""
+        waiting, seen = [self.question.type], set[str]()
+        while waiting:
+            for rule in self.world.makers(waiting.pop()):
+                waiting += rule.clauses.reads - seen
+                seen |= rule.clauses.reads
+        return self.question.type in seen
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -236,7 +250,7 @@ class Search:
     def _proposals(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
         """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
         if not self.bounded:
-            return [(s, self._every(s, None)) for s in sets]
+            return self._unbounded(sets)
         out = []
         own: dict[int, tuple[World, list[tuple[Site, ...]]]] = {}
         for s in sets:
@@ -255,6 +269,134 @@ class Search:
                 if len(fitting):
                     out.append((s, self._every(s, outcome, fitting)))
         return out
+
+    def _unbounded(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
+        """As :meth:`_proposals`, where no program lets everything through that some repair lets through."""
+        alone = {id(s): s for chosen in sets for s in chosen if s.clause.moved is not None and id(s) not in self.met}
+        if not self._may(sum(map(self._depends, alone.values()))):
+            return None
+        for s, values in zip(alone.values(), self._values([(s,) for s in alone.values()]), strict=True):
+            self.met[id(s)] = values[0]
+        # what a rule makes of the others' edits, and what an added row has, are further values
+        further = [
+            c for c in sets
+            if len(c) > 1 and any(self._moves(s) for s in c)
+            and any(self._depends(s) or s.kind in ("missing", "late") for s in c)
+        ]  # fmt: skip
+        if not self._may(sum(any(map(self._depends, c)) for c in further)):
+            return None
+        more = {id(c): found for c, found in zip(further, self._values(further), strict=True)}
+        out = []
+        for chosen in sets:
+            known = {}
+            for i, s in enumerate(chosen):
+                first = self.met.get(id(s))
+                second = more[id(chosen)][i] if id(chosen) in more else first
+                if first is not None or second is not None:
+                    known[i] = sorted({*(first or ()), *(second or ())})
+                if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
+                    self._unknown(s)
+            out.append((chosen, self._every(chosen, None, known=known)))
+        return out
+
+    def _unknown(self, site: Site) -> None:
+        """Note that the values of a comparison could not be had."""
+        note = f"the values that `{site.clause.text}` compares are not known: not all of them were tried"
+        self.found.complete = False
+        if note not in self.found.notes:
+            self.found.notes.append(note)
+
+    def _derived(self, site: Site) -> bool:
+        """Whether a comparison reads rows that rules make."""
+        reading = site.clause.reading
+        return reading is not None and any(s.type in self.world.defined for s in reading.sources.values())
+
+    def _depends(self, site: Site) -> bool:
+        """Whether it takes a run to know the values of a comparison."""
+        return self._moves(site) and (self._probing(site) or self._derived(site))
+
+    def _moves(self, site: Site) -> bool:
+        """Whether a clause has values to move to that are not differences of times alone."""
+        return site.clause.moved is not None and (site.kind == "threshold" or self._probing(site))
+
+    def _probing(self, site: Site) -> bool:
+        """Whether a copy of its rule shows the values of a clause."""
+        c, rule = site.clause, site.rule
+        return c.shown is not None or (c.value is not None and rule is not None and rule.clauses.probed is not None)
+
+    def _values(self, sets: Sequence[tuple[Site, ...]]) -> list[list[list[Any] | None]]:
+        """Per set, per clause, the values that its comparison meets with the other clauses dropped; None: not known."""
+        variants = {
+            n: self._without(c) for n, c in enumerate(sets) if any(self._depends(s) for s in c) and self._few(c)
+        }
+        outcomes = dict(zip(variants, self.world.run(list(variants.values())), strict=True))
+        out: list[list[list[Any] | None]] = []
+        for n, chosen in enumerate(sets):
+            outcome, probes = outcomes.get(n), 0
+            found: list[list[Any] | None] = []
+            for s in chosen:
+                if not self._moves(s):
+                    found.append(None)
+                elif self._probing(s):
+                    found.append(None if outcome is None else _column(outcome.probe(probes)))
+                    probes += 1
+                elif self._derived(s) and outcome is None:
+                    found.append(None)
+                else:
+                    found.append(self._evaluated(chosen, s, outcome))
+            out.append([None if v is None else [x for x in v if x is not None and x == x] for v in found])
+        return out
+
+    def _few(self, sites: Sequence[Site]) -> bool:
+        """Whether all rows that a set may add can be added at once."""
+        where = self._domain_of(sites)
+        return where is None or len(where.table) <= COPIED // BATCH
+
+    def _evaluated(self, sites: Sequence[Site], site: Site, outcome: Outcome | None) -> list[Any] | None:
+        """The values of a comparison over all rows that there are."""
+        if site.clause.reading is None:
+            return None
+        key = (id(site), *(id(s) for s in sites if s.kind in ("missing", "late")))
+        if key not in self.evaluated or outcome is not None:
+            self.evaluated[key] = self._evaluate(sites, site.clause.reading, outcome)
+        return self.evaluated[key]
+
+    def _evaluate(self, sites: Sequence[Site], reading: Reading, outcome: Outcome | None) -> list[Any] | None:
+        """The values of an expression over all rows that there are, also those that a set adds."""
+        more: dict[str, list[pa.Table]] = {}
+        for s in sites:
+            if s.kind == "late":
+                more.setdefault(str(s.clause.type), []).append(s.clause.detail["row"])
+        where = self._domain_of(sites)
+        if where is not None:
+            more.setdefault(where.type, []).append(where.table)
+        tables = tables_of(self.world_of(sites), outcome, more)
+        return values_of(reading, tables, self.world.kind, most=COMBINED)
+
+    def _without(self, sites: Sequence[Site]) -> Variant:
+        """The program without the clauses of a set, with copies that show the values of some."""
+        edits: dict[int, tuple[Edit, ...]] = {}
+        for s in sites:
+            widest = s.clause.moved(2**53) if s.kind == "window" and s.clause.moved is not None else None
+            edit = s.clause.loosest or s.clause.drop or widest or next(iter(s.clause.others[-1:]), None)
+            if s.rule is not None and edit is not None:
+                edits[s.rule.number] = (*edits.get(s.rule.number, ()), edit)
+        probes = []
+        for s in sites:
+            if s.rule is None or not self._moves(s) or not self._probing(s):
+                continue
+            own = edits.get(s.rule.number, ())
+            if s.clause.shown is not None:
+                own = (*(e for e in own if e is not s.clause.drop), s.clause.shown)
+                probes.append(Probe(s.rule.number, own, {}))
+            else:
+                own = (*(s.rule.clauses.loosened or ()), *own)
+                probes.append(Probe(s.rule.number, own, {VALUE: str(s.clause.value)}))
+        added = dict(self.variant(sites, Proposal((None,) * len(sites))).added)
+        where = self._domain_of(sites)
+        if where is not None:
+            added[where.type] = where.table
+        return Variant(edits, added, probes=tuple(probes))
 
     def _loosest(self, sites: Sequence[Site]) -> Variant:
         """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""
@@ -280,9 +422,10 @@ class Search:
         return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
 
     def _every(
-        self, sites: tuple[Site, ...], outcome: Outcome | None, fitting: pa.Table | None = None
-    ) -> Iterator[Proposal]:
-        """All repairs of a set that may work, in their order."""
+        self, sites: tuple[Site, ...], outcome: Outcome | None, fitting: pa.Table | None = None,
+        known: Mapping[int, list[Any]] | None = None,
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """All repairs of a set that may work, in their order.  ``known``: the values that its clauses meet."""
         where = self._domain_of(sites)
         is_plain = outcome is not None and self._plain(sites)
         rows: Sequence[int | None] = (None,)
@@ -293,10 +436,10 @@ class Search:
         tables = self._probed(sites, outcome)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top:
+        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top and not self.recursive:
             table = self.question.fitting(next(iter(tables.values())))
             return self._by_binding(sites, moving, table)
-        options = [self._options(i, s, tables) for i, s in enumerate(sites)]
+        options = [self._options(i, s, tables, known) for i, s in enumerate(sites)]
         return (Proposal(edits, row) for edits in product(*options) for row in rows)
 
     def _probed(self, sites: Sequence[Site], outcome: Outcome | None) -> dict[int, pa.Table]:
@@ -328,7 +471,9 @@ class Search:
             for chosen in product(*options):
                 yield Proposal(chosen)
 
-    def _options(self, number: int, site: Site, tables: Mapping[int, pa.Table]) -> list[Edit | None]:
+    def _options(
+        self, number: int, site: Site, tables: Mapping[int, pa.Table], known: Mapping[int, list[Any]] | None = None
+    ) -> list[Edit | None]:
         """The edits of a clause that are tried, the least shift first."""
         c = site.clause
         if site.rule is None or site.kind == "missing":
@@ -338,6 +483,8 @@ class Search:
             table = tables.get(site.rule.number)
             if table is not None and f"occurs_{number}" in table.column_names:
                 values = distinct(table[f"occurs_{number}"])
+            elif known is not None and number in known:
+                values = known[number]
             else:
                 values = self._guessed(site)
             for value in values:
@@ -362,15 +509,12 @@ class Search:
                 | {self.question.first, self.question.last}
             )
             return sorted({b - a for a, b in combinations(times, 2)} | {0})
-        names = site.clause.detail.get("attributes")
         out: set[Any] = set()
         for table in tables:
             for n in table.column_names:
-                if n not in ("time", "end", "sequence", "label") and (names is None or n in names):
+                if n not in ("time", "end", "sequence", "label"):
                     out |= {v for v in distinct(table[n]) if isinstance(v, int | float)}
-        if names is None and len(out) <= PAIRED:  # an expression: sums and differences of two values
-            out |= {a - b for a in out for b in out} | {a + b for a in out for b in out}
-        return sorted(out | set(site.clause.detail.get("values", ())))
+        return sorted(out)
 
     def _candidates(self, where: Domain) -> tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]:
         """The attributes that are read of a domain, whether its rows have ends, and its rows by their values."""
@@ -411,6 +555,12 @@ class Search:
                         )
                     waiting.append(derived[part["type"]].get(part["label"], []))
         return sorted(out)
+
+
+def _column(table: pa.Table) -> list[Any] | None:
+    """The values that a copy of a rule shows."""
+    name = next((n for n in (VALUE, "value") if n in table.column_names), None)
+    return None if name is None else distinct(table[name])
 
 
 def _moved(site: Site, value: Any) -> Edit | None:

@@ -397,6 +397,9 @@ class _Derivation:
             if not known and c.detail.get("backwards"):
                 first, last = ref, node
                 value = None if first is None else last.time - first.time
+            elif "alone" in c.detail:  # from the first to the last state, if no other operator reads states
+                times = [p.time for p in node.children if is_row(p)]
+                value = max(times) - min(times) if c.detail["alone"] and times else None
             elif not known and row is not None and ref is not None:
                 value = abs(ref.time - row.time)
             elif not known and c.detail.get("length") and node.end is not None:

@@ -607,7 +607,7 @@ class _Describing:
         found = self._value(site, shown, row)
         c = site.clause
         edit = self._edit(site)
-        if found == "?" and edit is not None and len(edit.splices) == 2:
+        if found in ("?", "null") and edit is not None and len(edit.splices) == 2:
             found = edit.splices[1].text  # the constant moved to the value that the expression has
         at = "" if row is None else f" at {when(row.time, self.kind)}"
         return row, found, c.needed, f"{c.subject} = {found}{at}, needed {c.needed}"
@@ -633,11 +633,9 @@ class _Describing:
     def _window(self, site: Site, shown: Any, node: RowNode | None, row: RowNode | None) -> Any:
         c = site.clause
         ref = None if node is None else next((p for p in node.children if p.role == c.reference), None)
+        if "exact" in c.detail:
+            return self._guarded(site, node, row)
         ticks = None if shown is None else shown.get("occurs_value")
-        if c.detail.get("backwards") and node is not None:  # from the first row of the guarded pattern to the match
-            late = node if row is None or row is ref else row
-            first = next((p for p in node.children if _role(p, c.reference)), None)
-            row, ref, ticks = first, late, None
         if ticks is None and row is not None and ref is not None:
             ticks = ref.time - row.time
         if c.detail.get("length"):
@@ -647,6 +645,29 @@ class _Describing:
         if c.detail.get("message"):
             message = c.detail["message"](found)
         return row, found, c.needed, message
+
+    def _guarded(self, site: Site, node: RowNode | None, row: RowNode | None) -> Any:
+        """A window that a repair lengthens to a difference of times exactly."""
+        c, edit = site.clause, self._edit(site)
+        assert edit is not None
+        ticks = int(c.detail["exact"] + edit.shift)
+        found = length(ticks, self.kind)
+        rows = [] if node is None else [*(p for p in node.children if is_row(p)), node]
+        rows.sort(key=lambda p: not p.values and p.type == "state")  # an activation says less than its state
+        pairs = ((p, q) for p in rows for q in rows if p is not node and q.time - p.time == ticks)
+        first, late = next(pairs, (None, row or node))
+        if first is not None:
+            message = f"{self._event(first)} is {found} before {self._event(late)}, needed {c.needed}"
+            return first, found, c.needed, message
+        began = "?" if late is None else when(late.time - ticks, self.kind)
+        return late, found, c.needed, f"{self._event(late)} is {found} after {began}, needed {c.needed}"
+
+    def _event(self, node: RowNode | None) -> str:
+        """A row with its time; a state by the event of it."""
+        if node is not None and node.type == "state":
+            events = [n for n, v in node.values.items() if isinstance(v, list) and v]
+            return f"{events[0] if events else node.type} at {when(node.time, self.kind)}"
+        return self.at(node)
 
     def _long(self, site: Site, node: RowNode | None) -> Any:
         """A length of an interval that a filter does not let through."""
@@ -669,6 +690,10 @@ class _Describing:
     def _absence(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
         blocker = self._evidence(site, shown) or self._in_between(site, node)
+        if blocker is None and c.needed == "false":  # a premise
+            times = {p.time for p in node.children if is_row(p)} if node is not None else set()
+            at = f" at {when(min(times), self.kind)}" if len(times) == 1 else ""
+            return None, "true", c.needed, f"{c.text} holds{at}, needed {c.needed}"
         if blocker is None:
             return None, "false" if c.type is None else c.type, c.needed or "none", f"{c.text} does not hold"
         self.failed.append(blocker)
@@ -702,7 +727,8 @@ class _Describing:
             ]  # fmt: skip
         shared = [
             r for r in rows
-            if first <= r.time <= last and all(node.values.get(n, v) == v for n, v in r.values.items())
+            if r.time <= last and first <= (r.time if r.end is None else r.end)
+            and all(node.values.get(n, v) == v for n, v in r.values.items())
         ]  # fmt: skip
         return min(shared, key=lambda r: r.time, default=None)
 

@@ -496,6 +496,5 @@ class _Copy:
         name = f"{rule.defines}__{self.number}_p{len(self.probes)}"
         self.probes.append(name)
         splices = [s for e in probe.edits for s in e.splices]
-        assert rule.probed is not None
-        more = rule.probed(probe.values) if probe.values else ()
+        more = rule.probed(probe.values) if rule.probed is not None and probe.values else ()
         return self._both(text, rule, [*splices, *more], name)

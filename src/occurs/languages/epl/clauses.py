@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from occurs.expr.dialect import EPL
 from occurs.expr.render import name_text
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal, Ref, Unary, conjuncts
@@ -19,6 +20,7 @@ from occurs.languages.kit.clauses import (
     Edit,
     Evidence,
     RuleClauses,
+    Source,
     Splice,
     Where,
     comparison,
@@ -74,6 +76,7 @@ class _Statement:
         self.start, self.stop = source.offsets(_of(query.span))
         filters = [n for n in query.pattern.walk() if isinstance(n, syntax.Filter)]
         self.roles = {id(f): f.tag.text if f.tag else f"#{i}" for i, f in enumerate(filters, 1)}
+        self.types = {self.roles[id(f)]: f.type.text for f in filters}
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
@@ -204,13 +207,21 @@ class _Statement:
         role = None if node is None else self.roles[id(node)]
         if role is None:
             tags = [n.scope for n in part.walk() if isinstance(n, Ref) and n.scope is not None]
-            role = tags[-1] if tags else None
+            role = tags[-1] if tags else next(iter(self.roles.values())) if self.query.simple else None
 
         def where(expr: Expr) -> Where | None:
             if not isinstance(expr, Ref):
                 return None
             scope = role if expr.scope is None else expr.scope
             return (f"{scope}[{expr.index}]" if expr.index is not None else scope), expr.name
+
+        def source(expr: Expr) -> Source | None:
+            if not isinstance(expr, Ref):
+                return None
+            own = node if node is not None else self.only
+            scope = self.roles[id(own)] if expr.scope is None and own is not None else expr.scope
+            type = self.types.get(str(scope))
+            return None if type is None else Source(f"{scope}[{expr.index}]", type, expr.name)
 
         def shown(expr: Expr) -> str:
             if isinstance(expr, Ref) and expr.scope is None and node is not None:
@@ -219,8 +230,14 @@ class _Statement:
 
         return comparison(
             self.text, lambda s: self.source.offsets(_of(s)), part, drop, role, self.kind, where=where, shown=shown,
-            duration=lambda t: duration_of(t, self.kind, UNITS),
+            duration=lambda t: duration_of(t, self.kind, UNITS), source=source, dialect=EPL,
         )  # fmt: skip
+
+    @property
+    def only(self) -> syntax.Filter | None:
+        """The filter of a statement without a pattern."""
+        found = (n for n in self.query.pattern.walk() if isinstance(n, syntax.Filter))
+        return next(found) if self.query.simple else None
 
     def _within(self, node: syntax.Within) -> Iterator[Clause]:
         start, stop = self.source.offsets(_of(node.span))
@@ -239,11 +256,17 @@ class _Statement:
 
         first, last = self._ends(node.operand)
         steps = [*self.roles.values()]
-        if first == last and first is not None and steps.index(first):  # it begins with the step before
+        before = [
+            n.operands[i - 1] for n in self.query.pattern.walk() if isinstance(n, syntax.Followed)
+            for i, p in enumerate(n.operands) if p is node and i
+        ]  # fmt: skip
+        if before:  # the guard begins when the step before it has matched
+            first = self._ends(before[0])[1]
+        elif first == last and first is not None and steps.index(first):
             first = steps[steps.index(first) - 1]
         yield Clause(
             "window", *at, self.text[slice(*at)], None, None, moved, role=last, reference=first,
-            needed=f"within {self.text[slice(*at)]}", detail={"limit": limit, "backwards": True},
+            needed=f"within {self.text[slice(*at)]}", detail={"limit": limit, "backwards": True, "exact": limit - 1},
         )  # fmt: skip
         if node.count is not None:
             low = guard.end() + len(length) + 1

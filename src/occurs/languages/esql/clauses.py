@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from occurs.expr.render import name_text
@@ -10,7 +11,19 @@ from occurs.expr.text import Text
 from occurs.expr.tree import COMPARISONS, Binary, Call, Expr, Literal, Ref, Unary
 from occurs.languages.esql import syntax
 from occurs.languages.esql.define import Esql
-from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, Where, comparison, distinct
+from occurs.languages.kit.clauses import (
+    VALUE,
+    Clause,
+    Declaration,
+    Edit,
+    RuleClauses,
+    Splice,
+    Where,
+    comparison,
+    distinct,
+    sign_of,
+    span_of,
+)
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 
@@ -102,7 +115,7 @@ class _Pipe:
             yield from self._form(node)
             if node.kind == "select" and node["where"] is not None:
                 for part in _conjuncts(node["where"]):
-                    yield self._condition(part)
+                    yield self._condition(part, node)
             for name, value in node.parts:
                 if name != "where":
                     for child in value if isinstance(value, tuple) else (value,):
@@ -129,7 +142,7 @@ class _Pipe:
     def _suffix(self, node: syntax.Where) -> Iterator[Clause]:
         if node.word == "WHERE":
             for part in _conjuncts(node.condition):
-                yield self._condition(part)
+                yield self._condition(part, node)
             return
         low, high = self._extent(node.pipe)[1], self._extent(node.condition)[1]
         start = low + len(self.text[low:high]) - len(self.text[low:high].lstrip())
@@ -160,17 +173,44 @@ class _Pipe:
         word = self.text[self.source.offsets(_of(node.span))[0] :].split(None, 1)[0]
         yield Clause("count", *at, self.text[slice(*at)], others=edits, role="about", subject=f"items of {word}")
 
-    def _condition(self, part: syntax.Node) -> Clause:
+    def _condition(self, part: syntax.Node, node: syntax.Node | None = None) -> Clause:
+        """A condition on the items of ``node``, or (None) a comparison in a formula."""
         drop = Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
 
         def where(expr: Expr) -> Where | None:
             return ("about", expr.name) if isinstance(expr, Ref) else None
 
-        return comparison(
-            self.text, lambda s: self.source.offsets(_of(s)), _core(part), drop, "about", self.kind, where=where,
+        core = _core(part)
+        made = comparison(
+            self.text, lambda s: self.source.offsets(_of(s)), core, drop, "about", self.kind, where=where,
             shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
             stamp=lambda t: f"TIME {t}",
         )  # fmt: skip
+        if made.kind != "threshold" or not isinstance(core, Binary):
+            return made
+        other = self.source.offsets(_of(span_of(core.right if sign_of(core.left) is not None else core.left)))
+        if node is None:  # a formula has its positions from what it reads
+            written = self.text[slice(*other)]
+            made = replace(made, drop=Edit((Splice(made.start, made.stop, f"({written} = {written} OR {TRUE})"),)))
+        return replace(made, shown=self._shown(other, drop, node))
+
+    def _shown(self, other: tuple[int, int], drop: Edit, node: syntax.Node | None) -> Edit:
+        """The definition as a pipe of the values of an expression: over the items that a condition is for, or (None)
+        of a formula that of the pipe which is compared."""
+        start, stop = self._extent(self.written.pipe)
+        head = f"SELECT ({self.text[slice(*other)]}) AS {VALUE} FROM "
+        define: tuple[Splice, ...] = ()
+        if isinstance(self.written, syntax.Let):  # whose items are not reported
+            name = self.source.offsets(_of(self.written.name.span))
+            define = Splice(self.start, name[0], "DEFINE "), Splice(name[1], start, " AS ")
+        if isinstance(node, syntax.Where):
+            low, high = self._extent(node.pipe)
+            return Edit((*define, Splice(start, low, f"{head}("), Splice(high, stop, ")")))
+        if isinstance(node, syntax.Form):
+            low = self._extent(node["sources"][0])[0]
+            end = self.source.offsets(_of(node.span))[1]
+            return Edit((*define, Splice(start, low, head), *drop.splices, Splice(end, stop, "")))
+        return Edit((*define, Splice(start, other[0], ""), Splice(other[1], stop, "")))
 
     def _extent(self, node: Any) -> tuple[int, int]:
         """The place of a pipe with the parentheses around it."""

@@ -15,12 +15,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from occurs.expr.tree import COMPARISONS, Binary, DurationLiteral, Expr, Literal, Ref, Unary
+from occurs.expr.dialect import Dialect
+from occurs.expr.evaluate import leaves
+from occurs.expr.tree import COMPARISONS, Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.model.types import Type
 
 #: the shift of an edit that drops a clause
 DROPPED = math.inf
+
+#: the attribute in which a copy of a rule shows the values of a comparison
+VALUE = "occurs_value"
 
 #: what the kinds of clauses weigh in the order of reasons (why.md, section 4)
 WEIGHTS = {
@@ -58,6 +63,25 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where an expression has a value from: ``attribute`` of the row in ``role``, which is of ``type`` (None: of any
+    type with this attribute)."""
+
+    role: str
+    type: str | None
+    attribute: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The side of a comparison whose values its constant moves to: ``expression`` with the source of each leaf."""
+
+    expression: Expr
+    dialect: Dialect
+    sources: Mapping[Expr, Source]
+
+
+@dataclass(frozen=True)
 class Clause:
     """A clause of a rule, as written from ``start`` to before ``stop``.
 
@@ -68,7 +92,9 @@ class Clause:
     ``role``: the name of the row at which it fails.  ``subject``, ``needed``: the parts of its message.
     ``others``: of a clause with a choice of edits (relations, counts) all of them, the nearest first.
     ``evidence``: see there.  ``reference``: the role from which a window is measured.  ``type``: of ``missing`` the
-    type of the row to add.
+    type of the row to add.  ``reading``: the other side of a threshold, to be evaluated; ``shown``: the edit after
+    which the rule makes a row per value of the other side, as attribute :data:`VALUE`, or
+    the only one.
     """
 
     kind: str
@@ -87,6 +113,8 @@ class Clause:
     others: tuple[Edit, ...] = ()
     evidence: Evidence | None = None
     type: str | None = None
+    reading: Reading | None = field(default=None, compare=False)
+    shown: Edit | None = None
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
@@ -272,12 +300,13 @@ def comparison(
     text: str, offsets: Callable[[Any], tuple[int, int]], part: Expr, drop: Edit, role: str | None, kind: TimeKind, *,
     where: Callable[[Expr], Where | None], shown: Callable[[Expr], str],
     duration: Callable[[int], str] | None = None, stamp: Callable[[int], str] = str,
+    source: Callable[[Expr], Source | None] | None = None, dialect: Dialect | None = None,
 ) -> Clause:  # fmt: skip
     """A condition as a clause: a ``threshold`` if it compares with a constant, else an ``equality``.
 
     ``offsets``: of a span in ``text``; ``where``: the place of a value in the witness, None if an expression is no
     attribute; ``shown``: an expression as messages write it; ``duration``, ``stamp``: ticks as the language writes
-    them.
+    them; ``source``: where a leaf has its values from; ``dialect``: that in which expressions are evaluated.
     """
     start, stop = offsets(span_of(part))
     written = text[start:stop]
@@ -304,15 +333,10 @@ def comparison(
         moved = comparison_edit(text, (start, stop), at, between, limit, greater, on_right, value_text)
         op = part.op if on_right else turned(part.op)
         found = where(other)
-        names = sorted({n.name for n in other.walk() if isinstance(n, Ref)})
         detail: dict[str, Any] = {"own": found, "duration": isinstance(literal, DurationLiteral)}
-        if found is not None:
-            detail["attributes"] = (found[1],)
-        elif not names:
-            detail["attributes"] = ()
         return Clause(
             "threshold", start, stop, written, drop, None, moved, role=role, subject=shown(other),
-            needed=f"{op} {text[at[0] : at[1]]}", detail=detail,
+            needed=f"{op} {text[at[0] : at[1]]}", reading=reading(other, source, dialect), detail=detail,
         )  # fmt: skip
     own, other, op = part.left, part.right, part.op
     if where(own) is None and where(other) is not None:
@@ -321,3 +345,14 @@ def comparison(
     if where(other) is None:
         detail["other_text"] = text[slice(*offsets(span_of(other)))]
     return Clause("equality", start, stop, written, drop, role=role, subject=shown(own), needed=op, detail=detail)
+
+
+def reading(
+    expression: Expr, source: Callable[[Expr], Source | None] | None, dialect: Dialect | None
+) -> Reading | None:
+    """An expression with the source of each leaf; None if the source of one is not known."""
+    if source is None or dialect is None:
+        return None
+    found = {leaf: source(leaf) for leaf in leaves(expression)}
+    known = {leaf: s for leaf, s in found.items() if s is not None}
+    return Reading(expression, dialect, known) if len(known) == len(found) else None

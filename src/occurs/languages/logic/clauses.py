@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from occurs.expr.dialect import LOGIC
 from occurs.expr.text import Text
-from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
+from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary, rewrite
 from occurs.languages.kit.clauses import (
     Clause,
     Declaration,
     Edit,
     RuleClauses,
+    Source,
     Splice,
     Where,
     comparison,
     distinct,
     duration_of,
+    reading,
+    sign_of,
 )
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import ResolvedTrigger
@@ -32,6 +37,8 @@ from occurs.model.types import Type
 ENDING = ";\n"
 _STRATEGY = re.compile(r"\b(reactivate|continue)\b", re.IGNORECASE)
 _GAP = re.compile(r"\bat\s+most\s+every\b", re.IGNORECASE)
+#: between the variable that remembers a value and what it was read from
+_AT = "@"
 _QUOTED = re.compile(r"\"([^\"\n]|\"\")*\"|'([^'\n]|'')*'|(#|--)[^\n]*")
 
 
@@ -67,6 +74,12 @@ class _Trigger:
         self.number, self.source, self.kind, self.reads = text, source, kind, reads
         self.text = source.text
         self.start, self.stop = source.offsets(_of(self.trigger.span))
+        formulas = [f for f in _all(self.trigger.formula) if isinstance(f, syntax.Assign)]
+        #: how many temporal operators there are
+        self.temporal = sum(isinstance(f, (*syntax.FUTURE, *syntax.PAST)) for f in _all(self.trigger.formula))
+        several = Counter(f.variable.text for f in formulas)
+        #: the terms of variables that are assigned once
+        self.assigned = {f.variable.text: f.term for f in formulas if several[f.variable.text] == 1}
 
     def clauses(self) -> RuleClauses:
         found = distinct(self._all())
@@ -118,15 +131,13 @@ class _Trigger:
             yield self._comparison(node)
         elif isinstance(node, syntax.Not):
             place = self.source.offsets(_of(span))
-            inner = node.operand.term if isinstance(node.operand, syntax.Atom) else None
-            name = getattr(inner, "name", None)
-            type = name if name in self.part.analysis.events else None
+            type = self._event_of(node.operand)
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
                          needed="none", type=type)  # fmt: skip
         elif isinstance(node, syntax.Implies):
             place = self.source.offsets(_of(node.left.span))
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
-                         needed="false")  # fmt: skip
+                         needed="false", type=self._event_of(node.left))  # fmt: skip
         elif isinstance(node, syntax.Atom):
             yield from self._atom(node)
         bound = getattr(node, "bound", None)
@@ -136,6 +147,11 @@ class _Trigger:
         for apply in self._applied(node):
             name, place = apply
             yield Clause("missing", *place, name, type=name, role="state")
+
+    def _event_of(self, node: syntax.Formula) -> str | None:
+        """The type of the event that a formula is; None if it is another formula."""
+        name = getattr(node.term, "name", None) if isinstance(node, syntax.Atom) else None
+        return name if name in self.part.analysis.events else None
 
     def _applied(self, node: syntax.Formula) -> Iterator[tuple[str, tuple[int, int]]]:
         """The declared tables with keys whose rows a formula looks up."""
@@ -175,10 +191,31 @@ class _Trigger:
             shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
             duration=lambda t: duration_of(t, self.kind),
         )  # fmt: skip
-        if made.kind == "threshold" and "attributes" in made.detail:
-            names = tuple(n.rsplit(".", 1)[-1] for n in made.detail["attributes"])
-            return replace(made, detail={**made.detail, "attributes": names})
-        return made
+        if made.kind != "threshold":
+            return made
+        other = node.right if sign_of(node.left) is not None else node.left
+        return replace(made, reading=reading(self._remembered(other, {}), _source, LOGIC))
+
+    def _remembered(self, term: Expr, known: Mapping[str, Expr]) -> Expr:
+        """A term with constants, and with the terms that variables remember, each of a state of its own, in place of
+        their names."""
+
+        def rule(e: Expr) -> Expr | None:
+            if not isinstance(e, Ref):
+                return None
+            if e.scope is None and e.name in self.assigned:
+                if e.name in known:
+                    return known[e.name]
+                inner = self._remembered(self.assigned[e.name], {**known, e.name: e})
+                name = e.name
+                return rewrite(
+                    inner,
+                    lambda r: replace(r, scope=f"{name}{_AT}{r.scope or ''}") if isinstance(r, Ref) else None,
+                )
+            constant = self.part.analysis.constants.get(e.name) if e.scope is None else None
+            return None if constant is None else constant.value
+
+        return rewrite(term, rule)
 
     def _bound(self, bound: syntax.Bound) -> Iterator[Clause]:
         place = self.source.offsets(_of(bound.span))
@@ -205,8 +242,9 @@ class _Trigger:
             repair = written[: at[0] - place[0]] + text + written[at[1] - place[0] :]
             return Edit((splice,), repair, ticks - limit)
 
+        needed = f"within {written}" if found is not None else written
         yield Clause("window", *place, written, None, None, moved, role="state", reference="activation",
-                     needed=f"within {written}" if found is not None else written, detail={"span": True})  # fmt: skip
+                     needed=needed, detail={"exact": limit - strict, "alone": self.temporal == 1})  # fmt: skip
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger
@@ -279,6 +317,14 @@ class _Trigger:
 def _of(span: Any) -> Any:
     assert span is not None
     return span
+
+
+def _source(leaf: Expr) -> Source | None:
+    """Where a term has its values from: an attribute of the state, or of its last event of a type."""
+    if not isinstance(leaf, Ref):
+        return None
+    *path, scope = (leaf.scope or "").split(_AT)
+    return Source(_AT.join((*path, scope)), scope or None, leaf.name)
 
 
 def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:

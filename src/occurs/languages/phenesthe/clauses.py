@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from occurs.expr.dialect import PHENESTHE
 from occurs.expr.render import name_text
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal, Ref, Unary
@@ -17,6 +18,7 @@ from occurs.languages.kit.clauses import (
     Declaration,
     Edit,
     RuleClauses,
+    Source,
     Splice,
     Where,
     comparison,
@@ -69,12 +71,13 @@ class _Definition:
         self.text = source.text
         self.start, self.stop = source.offsets(_of(written.span))
         self.types = set(part.schemas)
+        self.sources: dict[str, Source] = {}
         self.places = self._places()
 
     def _places(self) -> dict[str, Where]:
         """Where the witness has the value of a variable: the first atom that binds it."""
         out: dict[str, Where] = {}
-        for atom in self.written.atoms:
+        for number, atom in enumerate(self.written.atoms):
             schema = self.part.schemas.get(atom.name.text)
             names = () if schema is None else schema.names
             for i, argument in enumerate(atom.arguments):
@@ -82,6 +85,7 @@ class _Definition:
                     name = argument.name.text if argument.name else names[i] if i < len(names) else None
                     if name is not None:
                         out.setdefault(argument.value.name, (atom.name.text, name))
+                        self.sources.setdefault(argument.value.name, Source(str(number), atom.name.text, name))
         return out
 
     def clauses(self) -> RuleClauses:
@@ -148,7 +152,9 @@ class _Definition:
             found = _SIGN.search(self.text, low, high[0])
             assert found is not None
             drop = Edit((Splice(low, high[1], ""),))
-            yield Clause("absence", found.start(), high[1], self.text[found.start() : high[1]], drop, needed="none")
+            type = node.right.name.text if isinstance(node.right, syntax.Atom) else None
+            written = self.text[found.start() : high[1]]
+            yield Clause("absence", found.start(), high[1], written, drop, needed="none", type=type)
         elif isinstance(node, syntax.Filter | syntax.Iteration):
             yield from self._length(node)
         elif isinstance(node, syntax.Related):
@@ -182,15 +188,12 @@ class _Definition:
 
         names = [n.name for n in part.walk() if isinstance(n, Ref) and n.name in self.places]
         role = self.places[names[0]][0] if names else None
-        made = comparison(
+        return comparison(
             self.text, lambda s: self.source.offsets(_of(s)), part, drop, role, self.kind, where=where,
             shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
-            duration=lambda t: duration_of(t, self.kind),
+            duration=lambda t: duration_of(t, self.kind), dialect=PHENESTHE,
+            source=lambda e: self.sources.get(e.name) if isinstance(e, Ref) else None,
         )  # fmt: skip
-        found = made.detail.get("own")
-        if made.kind == "threshold" and found is not None and found[0] not in self.part.declared:
-            return replace(made, detail={k: v for k, v in made.detail.items() if k != "attributes"})
-        return made
 
     def _absent(self, node: syntax.Not, other: syntax.Relation) -> Clause:
         start, stop = self.source.offsets(_of(node.span))

@@ -363,6 +363,8 @@ class Builder(Functions):
     def _formula(self, node: syntax.Node, scope: Scope, troolean: bool, flavours: _Flavours) -> tree.Pipe:
         parts = _Parts()
         root = self._part(node, scope, parts, flavours, troolean)
+        if not parts.inputs:
+            return self._constant(node, scope)
         return self.node(tree.Formula(root, troolean, self.at_end), parts.inputs, node, scope)
 
     def _part(self, node: syntax.Node, scope: Scope, parts: _Parts, flavours: _Flavours, troolean: bool) -> tree.Part:
