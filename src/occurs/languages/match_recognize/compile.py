@@ -147,7 +147,7 @@ def costs(query: ResolvedQuery, matching: tree.Matching, file: str | None) -> tu
         text = f"the rows of `{query.name}` may be known any time after their own time"
         hint = "add `WITHIN`"
         if matching.within is not None or (node is None and longest(matching.pattern) is not None):
-            hint = "NEXT and `$` wait for rows that may arrive late: use PREV, or conditions on the last variable"
+            hint = "NEXT and `$` wait for rows that may arrive much later: use PREV, or conditions on the last variable"
         out.append(_cost("unbounded-delay", text, hint, file, node or query.pattern))
     return tuple(out)
 
