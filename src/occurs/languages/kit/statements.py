@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -38,6 +38,48 @@ class Piece:
 def tokens_of(pattern: re.Pattern[str], text: str) -> list[Token]:
     """The tokens of a text; ``pattern`` names the groups, and those called ``skip`` are left out."""
     return [(m.lastgroup, m.group(), m.start(), m.end()) for m in pattern.finditer(text) if m.lastgroup != "skip"]
+
+
+def blanked_comments(pattern: re.Pattern[str], text: str, source: Text) -> str:
+    """The text with blanks instead of comments; lines and columns stay where they are.
+
+    ``pattern``: ``keep`` are texts and names, ``comment`` comments, ``open`` a comment that is not closed, which is
+    reported.
+    """
+
+    def blank(match: re.Match[str]) -> str:
+        if match.lastgroup == "keep":
+            return match.group()
+        if match.lastgroup == "open":
+            place = source.span(match.start(), match.start() + 2)
+            source.report("syntax", "this comment is not closed", place, "close it with `*/`")
+        return re.sub(r"[^\n]", " ", match.group())
+
+    return pattern.sub(blank, text)
+
+
+def pieces_of(
+    pattern: re.Pattern[str], text: str, begins: Callable[[str, list[Token], int, int], bool]
+) -> Iterator[Piece]:
+    """The statements of a text in which semicolons end them, blanks around them left out; semicolons alone are none.
+
+    ``pattern``: as for :func:`tokens_of`, with a group ``other`` for signs.  ``begins``: whether, in the text and its
+    tokens, the statement that begins at a token is cut at another one, before which the semicolon is missing.
+    """
+    tokens = tokens_of(pattern, text)
+    begin: int | None = None
+    for i, (kind, word, _, _) in enumerate(tokens):
+        if word == ";" and kind == "other":
+            if begin is not None:
+                yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[i - 1][3]])
+            begin = None
+        elif begin is None:
+            begin = i
+        elif begins(text, tokens, begin, i):
+            yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[i - 1][3]], False)
+            begin = i
+    if begin is not None:
+        yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[-1][3]])
 
 
 class Kept:

@@ -11,6 +11,7 @@ from occurs.expr.tree import Annotated, Expr, Ref, rewrite
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks import analysis
 from occurs.languages.match_recognize.checks.analysis import ResolvedQuery
+from occurs.languages.match_recognize.checks.shape import lowered
 from occurs.model.time import TimeKind
 from occurs.model.time import duration as in_words
 from occurs.model.types import Schema, Type, arrow_type
@@ -28,7 +29,7 @@ def compile_query(query: ResolvedQuery, kind: TimeKind) -> tree.Matching:
         query.source,
         query.partition,
         tuple(tree.Key(k.column, k.descending, k.nulls_first) for k in query.order),
-        pattern(query.pattern),
+        lowered(query.pattern),
         tuple((name, value(condition)) for name, condition in query.conditions.items()),
         tuple(tree.Value(m.name, value(m.expr, m.element), m.type) for m in query.measures),
         tuple(tree.Value(o.name, o.expr, o.type) for o in query.outputs),
@@ -39,28 +40,6 @@ def compile_query(query: ResolvedQuery, kind: TimeKind) -> tree.Matching:
         query.others,
         query.needs | frozenset(query.partition),
     )
-
-
-def pattern(node: syntax.Pattern) -> tree.Pattern:
-    """A pattern as its operator sees it."""
-    match node:
-        case syntax.Variable():
-            return tree.Variable(node.name)
-        case syntax.Empty():
-            return tree.Sequence(())
-        case syntax.Anchor():
-            return tree.Anchor(node.end)
-        case syntax.Sequence():
-            return tree.Sequence(tuple(map(pattern, node.parts)))
-        case syntax.Alternation():
-            return tree.Alternation(tuple(map(pattern, node.parts)))
-        case syntax.Permute():
-            return tree.Permute(tuple(map(pattern, node.parts)))
-        case syntax.Exclusion():
-            return tree.Exclusion(pattern(node.part))
-        case syntax.Repeat():
-            return tree.Repeat(pattern(node.part), node.low, node.high, node.greedy)
-    raise AssertionError(f"not a pattern: {node}")
 
 
 def value(expr: Expr, element: Type = Type.NULL) -> Expr:

@@ -17,12 +17,12 @@ import numpy as np
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.rowpattern import tree
 
-#: operations of a program: 10,000 variables, and as many choices between them
-MOST_STATES = 20_000
+#: variables of a pattern when its repetitions and orders are written out
+MOST_STATES = 10_000
 
 
 class TooLarge(Exception):
-    """A program has more than MOST_STATES operations."""
+    """A pattern has more than MOST_STATES states."""
 
 
 @dataclass(frozen=True)
@@ -214,9 +214,9 @@ def _reachable(code: np.ndarray, start: int) -> np.ndarray:
             if to not in number:
                 number[to] = len(order)
                 order.append(to)
-    if len(order) > MOST_STATES:
-        raise TooLarge
     out = code[order]
+    if np.count_nonzero(out[:, T.OP] == T.ROW) > MOST_STATES:
+        raise TooLarge
     for row in out:
         for k in _targets(row):
             row[k] = number[int(row[k])]

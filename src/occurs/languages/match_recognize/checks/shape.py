@@ -12,55 +12,32 @@ from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks.analysis import At, Skip
 from occurs.languages.match_recognize.render import expr_text, pattern_text
 from occurs.languages.match_recognize.syntax import Pattern
-from occurs.operators.rowpattern.program import TooLarge, program_of
+from occurs.operators.rowpattern import tree
+from occurs.operators.rowpattern.program import MOST_STATES, TooLarge, least, longest, program_of
 
-#: repetitions with more rounds are counted, not written out
-UNROLLED = 64
-MOST_STATES = 10_000
 MOST_PERMUTED = 10
 
 
-def states(node: Pattern) -> int:
-    """How many places a pattern has when its repetitions are written out."""
-    inner = [states(c) for c in node.children]
+def lowered(node: Pattern) -> tree.Pattern:
+    """A pattern as its operator sees it."""
     match node:
-        case syntax.Variable() | syntax.Anchor() | syntax.Empty():
-            return 1
+        case syntax.Variable():
+            return tree.Variable(node.name)
+        case syntax.Empty():
+            return tree.Sequence(())
+        case syntax.Anchor():
+            return tree.Anchor(node.end)
+        case syntax.Sequence():
+            return tree.Sequence(tuple(map(lowered, node.parts)))
+        case syntax.Alternation():
+            return tree.Alternation(tuple(map(lowered, node.parts)))
         case syntax.Permute():
-            # by the set of the parts that are done: each part behind every set of the others
-            return sum(inner) * 2 ** (len(inner) - 1)
+            return tree.Permute(tuple(map(lowered, node.parts)))
+        case syntax.Exclusion():
+            return tree.Exclusion(lowered(node.part))
         case syntax.Repeat():
-            rounds = node.high if node.high is not None else node.low + 1
-            return inner[0] * (rounds if rounds <= UNROLLED else 1) + 1
-    return sum(inner) + len(inner)
-
-
-def longest(node: Pattern) -> int | None:
-    """The greatest number of rows that a match has; None: there is none."""
-    inner = [longest(c) for c in node.children]
-    match node:
-        case syntax.Variable():
-            return 1
-        case syntax.Repeat():
-            if inner[0] == 0:
-                return 0
-            return None if node.high is None or inner[0] is None else inner[0] * node.high
-        case syntax.Alternation():
-            return None if None in inner else max(n for n in inner if n is not None)
-    return None if None in inner else sum(n for n in inner if n is not None)
-
-
-def shortest(node: Pattern) -> int:
-    """The least number of rows that a match has."""
-    inner = [shortest(c) for c in node.children]
-    match node:
-        case syntax.Variable():
-            return 1
-        case syntax.Repeat():
-            return inner[0] * node.low
-        case syntax.Alternation():
-            return min(inner)
-    return sum(inner)
+            return tree.Repeat(lowered(node.part), node.low, node.high, node.greedy)
+    raise AssertionError(f"not a pattern: {node}")
 
 
 @dataclass(frozen=True)
@@ -115,18 +92,11 @@ def check_size(pattern: Pattern, source: Text) -> None:
             message = f"PERMUTE of {len(node.parts)} patterns; the most is {MOST_PERMUTED}"
             source.report("bad-bound", message, node.span)
             return
-    found = states(pattern)
-    if found > MOST_STATES:
-        message = f"the pattern has {found} states when its repetitions are written out; the most is {MOST_STATES}"
-        source.report("bad-bound", message, pattern.span, "use smaller bounds, or `*` and `+`")
-        return
-    from occurs.languages.match_recognize.compile import pattern as compiled
-
     variables = dict.fromkeys(n.name for n in pattern.walk() if isinstance(n, syntax.Variable))
     try:
-        program_of(compiled(pattern), tuple(variables))
+        program_of(lowered(pattern), tuple(variables))
     except TooLarge:
-        message = f"the pattern has more than {MOST_STATES} states when its repetitions and orders are written out"
+        message = f"the pattern has more than {MOST_STATES:,} states when its repetitions and orders are written out"
         hint = "use smaller bounds, `*` and `+`, or a PERMUTE of variables alone"
         source.report("bad-bound", message, pattern.span, hint)
 
@@ -155,7 +125,7 @@ def warn(
 
 def _unbounded(pattern: Pattern, source: Text) -> None:
     for node in pattern.walk():
-        if isinstance(node, syntax.Repeat) and node.high is None and longest(node.part) != 0:
+        if isinstance(node, syntax.Repeat) and node.high is None and longest(lowered(node.part)) != 0:
             low = node.low
             message = f"unbounded state: `{pattern_text(node)}` may go on for any number of rows"
             hint = f"limit the match with WITHIN behind PATTERN (..), or the repetition: `{{{low},100}}`"
@@ -173,7 +143,7 @@ def greedy_ends(pattern: Pattern, conditions: Collection[str]) -> Iterator[synta
                 yield node
         if isinstance(node, syntax.Sequence):
             for i, part in enumerate(node.parts):
-                behind = any(longest(p) != 0 and shortest(p) > 0 for p in node.parts[i + 1 :])
+                behind = any(least(lowered(p)) > 0 for p in node.parts[i + 1 :])
                 yield from walk(part, followed or behind)
         else:
             for child in node.children:

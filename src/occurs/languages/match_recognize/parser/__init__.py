@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
-from occurs.languages.kit.statements import Piece, Token, parse_statements, tokens_of
+from occurs.languages.kit.statements import Piece, Token, blanked_comments, parse_statements, pieces_of
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.parser.complaints import explain
 from occurs.languages.match_recognize.parser.tree import Builder, unquoted_name
@@ -71,16 +71,7 @@ _COMMENT = re.compile(rf"(?P<keep>{_KEPT})|(?P<comment>--[^\n]*|/\*.*?\*/|\ufeff
 
 def without_comments(text: str, source: Text) -> str:
     """The text with blanks instead of comments; lines and columns stay where they are."""
-
-    def blank(match: re.Match[str]) -> str:
-        if match.lastgroup == "keep":
-            return match.group()
-        if match.lastgroup == "open":
-            place = source.span(match.start(), match.start() + 2)
-            source.report("syntax", "this comment is not closed", place, "close it with `*/`")
-        return re.sub(r"[^\n]", " ", match.group())
-
-    return _COMMENT.sub(blank, text)
+    return blanked_comments(_COMMENT, text, source)
 
 
 #: what the search for the ends of statements must pass over whole, and the tokens it looks at
@@ -93,20 +84,7 @@ _TOKEN = re.compile(
 
 def pieces(text: str) -> Iterator[Piece]:
     """The statements of a text, blanks around them left out; semicolons alone are none."""
-    tokens = tokens_of(_TOKEN, text)
-    begin: int | None = None
-    for i, (kind, word, _, _) in enumerate(tokens):
-        if word == ";" and kind == "other":
-            if begin is not None:
-                yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[i - 1][3]])
-            begin = None
-        elif begin is None:
-            begin = i
-        elif _begins(text, tokens, begin, i):
-            yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[i - 1][3]], False)
-            begin = i
-    if begin is not None:
-        yield Piece(tokens[begin][2], text[tokens[begin][2] : tokens[-1][3]])
+    return pieces_of(_TOKEN, text, _begins)
 
 
 def _begins(text: str, tokens: list[Token], begin: int, i: int) -> bool:
