@@ -24,8 +24,10 @@ from occurs.languages.kit.clauses import (
     Splice,
     Where,
     comparison,
+    declarations,
     distinct,
     duration_of,
+    of_text,
     span_of,
     spliced,
 )
@@ -60,20 +62,15 @@ def rules(part: Epl, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses]:
 
 def declared(part: Epl, texts: Sequence[str]) -> list[Declaration]:
     """Where texts declare the types of their input."""
-    out = []
-    for number, file in enumerate(part.texts.files):
-        source = Text(texts[number], None)
-        for s in file.statements:
-            if isinstance(s, syntax.CreateSchema) and s.span is not None and s.name.span is not None:
-                out.append(Declaration(number, *source.offsets(s.span), s.name.text, source.offsets(s.name.span)))
-    return out
+    files = [file.statements for file in part.texts.files]
+    return declarations(files, texts, lambda s: s.name if isinstance(s, syntax.CreateSchema) else None)
 
 
 class _Statement:
     def __init__(self, resolved: Any, query: syntax.Query, text: int, source: Text, kind: TimeKind):
         self.resolved, self.query, self.number, self.source, self.kind = resolved, query, text, source, kind
         self.text = source.text
-        self.start, self.stop = source.offsets(_of(query.span))
+        self.start, self.stop = source.offsets(of_text(query.span))
         filters = [n for n in query.pattern.walk() if isinstance(n, syntax.Filter)]
         self.roles = {id(f): f.tag.text if f.tag else f"#{i}" for i, f in enumerate(filters, 1)}
         self.types = {self.roles[id(f)]: f.type.text for f in filters}
@@ -142,7 +139,7 @@ class _Statement:
         out = {}
         for item in self.query.items:
             if isinstance(item.expr, Literal) and item.name is not None:
-                out[item.name.text] = item.expr.value, self.source.offsets(_of(item.span))[0]
+                out[item.name.text] = item.expr.value, self.source.offsets(of_text(item.span))[0]
         return out
 
     # -- clauses -----------------------------------------------------------------------------------------------------
@@ -168,7 +165,7 @@ class _Statement:
         elif isinstance(node, syntax.And):
             yield from self._absences(node)
         elif isinstance(node, syntax.EveryDistinct):
-            start, _ = self.source.offsets(_of(node.span))
+            start, _ = self.source.offsets(of_text(node.span))
             stop = self._closing(self.text.index("(", start)) + 1
             drop = Edit((Splice(start, stop, "every"),), "every")
             written = self.text[start:stop]
@@ -186,14 +183,14 @@ class _Statement:
 
     def _filter(self, node: syntax.Filter) -> Iterator[Clause]:
         role = self.roles[id(node)]
-        start, stop = self.source.offsets(_of(node.type.span))
+        start, stop = self.source.offsets(of_text(node.type.span))
         parts = [p for c in node.conditions for p in conjuncts(c)]
-        tests = [(self.source.piece(_of(span_of(p))), None) for p in parts]
+        tests = [(self.source.piece(of_text(span_of(p))), None) for p in parts]
         yield Clause("missing", start, stop, node.type.text, role=role, type=node.type.text, detail={"tests": tests})
         for part in parts:
             yield self._condition(part, node)
         if node.consume:
-            first, last = self.source.offsets(_of(node.span))
+            first, last = self.source.offsets(of_text(node.span))
             found = _CONSUME.search(self.text, first, last)
             if found is not None:
                 at = found.start() + len(found[0]) - len(found[0].lstrip())
@@ -203,7 +200,7 @@ class _Statement:
                              needed="removed", detail={"message": message})  # fmt: skip
 
     def _condition(self, part: Expr, node: syntax.Filter | None) -> Clause:
-        drop = Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
+        drop = Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),))
         role = None if node is None else self.roles[id(node)]
         if role is None:
             tags = [n.scope for n in part.walk() if isinstance(n, Ref) and n.scope is not None]
@@ -229,7 +226,7 @@ class _Statement:
             return expr_text(expr)
 
         return comparison(
-            self.text, lambda s: self.source.offsets(_of(s)), part, drop, role, self.kind, where=where, shown=shown,
+            self.text, lambda s: self.source.offsets(of_text(s)), part, drop, role, self.kind, where=where, shown=shown,
             duration=lambda t: duration_of(t, self.kind, UNITS), source=source, dialect=EPL,
         )  # fmt: skip
 
@@ -240,7 +237,7 @@ class _Statement:
         return next(found) if self.query.simple else None
 
     def _within(self, node: syntax.Within) -> Iterator[Clause]:
-        start, stop = self.source.offsets(_of(node.span))
+        start, stop = self.source.offsets(of_text(node.span))
         guard = list(_GUARD.finditer(self.text, start, stop))[-1]
         close = self._closing(guard.end() - 1)
         inside = self.text[guard.end() : close]
@@ -288,7 +285,7 @@ class _Statement:
         low = node.count if isinstance(node, syntax.Repeat) else node.low
         if low is None:
             return
-        start, stop = self.source.offsets(_of(node.span))
+        start, stop = self.source.offsets(of_text(node.span))
         at = self.text.rfind("[", max(self.start, start - 20), start + 1) if self.text[start] != "[" else start
         found = _BOUNDS.search(self.text, at if at >= 0 else start, stop)
         if found is None:
@@ -312,13 +309,13 @@ class _Statement:
         for i, operand in enumerate(node.operands):
             if not isinstance(operand, syntax.Not):
                 continue
-            start, stop = self.source.offsets(_of(operand.span))
+            start, stop = self.source.offsets(of_text(operand.span))
             splice = Splice(extents[i - 1][1], extents[i][1], "") if i else Splice(extents[0][0], extents[1][0], "")
             inner = operand.operand
             evidence = None
             type = inner.type.text if isinstance(inner, syntax.Filter) else None
             if isinstance(inner, syntax.Filter):
-                first = self.source.offsets(_of(inner.span))[0]
+                first = self.source.offsets(of_text(inner.span))[0]
                 role = inner.tag.text if inner.tag else BLOCKER
                 shown = Edit((Splice(start, first, "" if inner.tag else f"{role}="),))
                 evidence = Evidence(lambda names, shown=shown: shown, role)  # type: ignore[misc]
@@ -327,7 +324,7 @@ class _Statement:
 
     def _root(self) -> Iterator[Clause]:
         query, root = self.query, self.query.pattern
-        head = self.text[self.start : self.source.offsets(_of(root.span))[0]]
+        head = self.text[self.start : self.source.offsets(of_text(root.span))[0]]
         for flag, word in ((query.suppress, "@SuppressOverlappingMatches"), (query.discard, "@DiscardPartialsOnMatch")):
             if flag:
                 at = self.start + head.lower().index(word.lower())
@@ -337,11 +334,11 @@ class _Statement:
                                      "message": f"the match was dropped by `{word}`"})  # fmt: skip
         if query.simple:
             return
-        start, stop = self.source.offsets(_of(root.span))
+        start, stop = self.source.offsets(of_text(root.span))
         if isinstance(root, syntax.Every) and isinstance(root.operand, syntax.Followed):
             whole = self._extent(root.operand)
             first = root.operand.operands[0]
-            inner = self.source.offsets(_of(root.operand.span))
+            inner = self.source.offsets(of_text(root.operand.span))
             low, high = self._extent(first)
             one = self.text[low:high]
             simple = isinstance(first, syntax.Filter) or (one.startswith("(") and self._closing(low) == high - 1)
@@ -371,7 +368,7 @@ class _Statement:
     # -- places ------------------------------------------------------------------------------------------------------
     def _extent(self, node: syntax.Pattern) -> tuple[int, int]:
         """The place of a pattern with the parentheses around it."""
-        start, stop = self.source.offsets(_of(node.span))
+        start, stop = self.source.offsets(of_text(node.span))
         while True:
             before = len(self.text[:start].rstrip())
             after = stop + len(self.text[stop:]) - len(self.text[stop:].lstrip())
@@ -403,11 +400,13 @@ class _Statement:
         """The output under a name, without a title that another copy has, too."""
         query = self.query
         out = [
-            Splice(*self.source.offsets(_of(a.span)), "") for a in query.annotations if a.name.text.lower() == "name"
+            Splice(*self.source.offsets(of_text(a.span)), "")
+            for a in query.annotations
+            if a.name.text.lower() == "name"
         ]
         if query.into is not None:
-            return [*out, Splice(*self.source.offsets(_of(query.into.span)), name_text(name))]
-        marks = [self.source.offsets(_of(a.span))[1] for a in query.annotations]
+            return [*out, Splice(*self.source.offsets(of_text(query.into.span)), name_text(name))]
+        marks = [self.source.offsets(of_text(a.span))[1] for a in query.annotations]
         found = re.compile(r"\bselect\b", re.IGNORECASE).search(self.text, max([self.start, *marks]), self.stop)
         assert found is not None
         return [*out, Splice(found.start(), found.start(), f"insert into {name_text(name)} ")]
@@ -416,13 +415,8 @@ class _Statement:
         out = []
         for node in self.query.pattern.walk():
             if isinstance(node, syntax.Filter) and node.type.text in names:
-                out.append(Splice(*self.source.offsets(_of(node.type.span)), name_text(names[node.type.text])))
+                out.append(Splice(*self.source.offsets(of_text(node.type.span)), name_text(names[node.type.text])))
         return out
-
-
-def _of(span: Any) -> Any:
-    assert span is not None
-    return span
 
 
 def _signed(node: syntax.Pattern, good: bool) -> Iterator[tuple[syntax.Pattern, bool]]:

@@ -21,6 +21,7 @@ from occurs.languages.kit.clauses import (
     Where,
     comparison,
     distinct,
+    of_text,
     sign_of,
     span_of,
 )
@@ -73,7 +74,7 @@ class _Pipe:
     ) -> None:
         self.part, self.written, self.number, self.source, self.kind = part, written, text, source, kind
         self.text = source.text
-        self.start, self.stop = source.offsets(_of(written.span))
+        self.start, self.stop = source.offsets(of_text(written.span))
         self.lets = {s.name.text for f in part.texts.files for s in f.statements if isinstance(s, syntax.Let)}
         self.known = set(part.reads) | set(part.defined) | self.lets
 
@@ -92,7 +93,7 @@ class _Pipe:
                 yield self.source.offsets(node.span), node.name, source
             elif isinstance(node, syntax.Form) and node.kind == "events":
                 for name in node["types"]:
-                    yield self.source.offsets(_of(name.span)), name.text, None
+                    yield self.source.offsets(of_text(name.span)), name.text, None
 
     def _constants(self) -> Iterator[Any]:
         for node in self.written.pipe.walk():
@@ -153,9 +154,9 @@ class _Pipe:
 
     def _form(self, node: syntax.Form) -> Iterator[Clause]:
         if node.kind == "Filter":
-            start = self.source.offsets(_of(node.span))[0]
+            start = self.source.offsets(of_text(node.span))[0]
             low, high = self._extent(node["pipe"])
-            stop = self.source.offsets(_of(node.span))[1]
+            stop = self.source.offsets(of_text(node.span))[1]
             drop = Edit((Splice(start, low, ""), Splice(high, stop, "")), self.text[low:high])
             yield Clause("choice", start, stop, self.text[start:stop], drop, needed=self.text[low:high],
                          detail={"message": "the item was dropped by FILTER"})  # fmt: skip
@@ -167,28 +168,28 @@ class _Pipe:
             number = next((v for _, v in node.parts if isinstance(v, syntax.Number) and isinstance(v.value, int)), None)
         if number is None:
             return
-        at, n = self.source.offsets(_of(number.span)), int(number.value)
+        at, n = self.source.offsets(of_text(number.span)), int(number.value)
         values = range(n + 1, n + MOST) if least is None else range(n - 1, least - 1, -1)
         edits = tuple(Edit((Splice(*at, str(v)),), str(v), abs(v - n)) for v in values)
-        word = self.text[self.source.offsets(_of(node.span))[0] :].split(None, 1)[0]
+        word = self.text[self.source.offsets(of_text(node.span))[0] :].split(None, 1)[0]
         yield Clause("count", *at, self.text[slice(*at)], others=edits, role="about", subject=f"items of {word}")
 
     def _condition(self, part: syntax.Node, node: syntax.Node | None = None) -> Clause:
         """A condition on the items of ``node``, or (None) a comparison in a formula."""
-        drop = Edit((Splice(*self.source.offsets(_of(part.span)), TRUE),))
+        drop = Edit((Splice(*self.source.offsets(of_text(part.span)), TRUE),))
 
         def where(expr: Expr) -> Where | None:
             return ("about", expr.name) if isinstance(expr, Ref) else None
 
         core = _core(part)
         made = comparison(
-            self.text, lambda s: self.source.offsets(_of(s)), core, drop, "about", self.kind, where=where,
-            shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
+            self.text, lambda s: self.source.offsets(of_text(s)), core, drop, "about", self.kind, where=where,
+            shown=lambda e: self.source.piece(of_text(e.span)),  # type: ignore[attr-defined]
             stamp=lambda t: f"TIME {t}",
         )  # fmt: skip
         if made.kind != "threshold" or not isinstance(core, Binary):
             return made
-        other = self.source.offsets(_of(span_of(core.right if sign_of(core.left) is not None else core.left)))
+        other = self.source.offsets(of_text(span_of(core.right if sign_of(core.left) is not None else core.left)))
         if node is None:  # a formula has its positions from what it reads
             written = self.text[slice(*other)]
             made = replace(made, drop=Edit((Splice(made.start, made.stop, f"({written} = {written} OR {TRUE})"),)))
@@ -201,20 +202,20 @@ class _Pipe:
         head = f"SELECT ({self.text[slice(*other)]}) AS {VALUE} FROM "
         define: tuple[Splice, ...] = ()
         if isinstance(self.written, syntax.Let):  # whose items are not reported
-            name = self.source.offsets(_of(self.written.name.span))
+            name = self.source.offsets(of_text(self.written.name.span))
             define = Splice(self.start, name[0], "DEFINE "), Splice(name[1], start, " AS ")
         if isinstance(node, syntax.Where):
             low, high = self._extent(node.pipe)
             return Edit((*define, Splice(start, low, f"{head}("), Splice(high, stop, ")")))
         if isinstance(node, syntax.Form):
             low = self._extent(node["sources"][0])[0]
-            end = self.source.offsets(_of(node.span))[1]
+            end = self.source.offsets(of_text(node.span))[1]
             return Edit((*define, Splice(start, low, head), *drop.splices, Splice(end, stop, "")))
         return Edit((*define, Splice(start, other[0], ""), Splice(other[1], stop, "")))
 
     def _extent(self, node: Any) -> tuple[int, int]:
         """The place of a pipe with the parentheses around it."""
-        start, stop = self.source.offsets(_of(node.span))
+        start, stop = self.source.offsets(of_text(node.span))
         while True:
             before = len(self.text[:start].rstrip())
             after = stop + len(self.text[stop:]) - len(self.text[stop:].lstrip())
@@ -226,7 +227,7 @@ class _Pipe:
     def _named(self, name: str) -> list[Splice]:
         given = self.written.name
         if given is not None:
-            return [Splice(*self.source.offsets(_of(given.span)), name_text(name))]
+            return [Splice(*self.source.offsets(of_text(given.span)), name_text(name))]
         return [Splice(self.start, self.start, f"DEFINE {name_text(name)} AS ")]
 
     def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
@@ -262,11 +263,6 @@ def _pipes(node: Any, source: syntax.Source | None) -> Iterator[tuple[syntax.Nod
         yield node, source
         for child in node.children:
             yield from _pipes(child, None)
-
-
-def _of(span: Any) -> Any:
-    assert span is not None
-    return span
 
 
 def _conjuncts(node: syntax.Node) -> Iterator[syntax.Node]:

@@ -1,9 +1,9 @@
 """What a language says of its rules so that detections can be explained: their clauses, each with its edits.
 
 A language that takes part has a module ``clauses`` with a function ``rules(part, texts, kind)``, which returns a
-:class:`RuleClauses` per definition in the order of the part's ``nodes``, and a function ``declared(tree)``, which
-returns the places of the types that a text declares.  Everything is a change of the text: a variant of a rule is its
-text with splices, so what is run is what a reader would write (why.md, sections 6 and 11).
+:class:`RuleClauses` per definition in the order of the part's ``nodes``, and a function ``declared(part, texts)``,
+which returns the places of the types that the texts declare.  Everything is a change of the text: a variant of a rule
+is its text with splices, so what is run is what a reader would write (why.md, sections 6 and 11).
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+from occurs.errors import Span
 from occurs.expr.dialect import Dialect
 from occurs.expr.evaluate import leaves
+from occurs.expr.text import Name, Text
 from occurs.expr.tree import COMPARISONS, Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.model.types import Type
@@ -187,6 +190,35 @@ class Declaration:
         if self.written is not None:
             return self.written(name)
         return spliced(text, [Splice(*self.name, f"`{name}`")], self.start, self.stop)
+
+
+def declarations(
+    files: Iterable[Sequence[Any]],
+    texts: Sequence[str],
+    named: Callable[[Any], Name | None],
+    written: Callable[[Any, str], str] | None = None,
+) -> list[Declaration]:
+    """The statements of parsed ``files`` that declare a type, each with the text of its file.
+
+    ``named``: the name of the type that a statement declares, None if it declares none; ``written``: the declaration
+    of a statement under another name, where this is more than another name in its place.
+    """
+    out = []
+    for number, statements in enumerate(files):
+        source = Text(texts[number], None)
+        for s in statements:
+            name = named(s)
+            if name is not None and name.span is not None and s.span is not None:
+                place = source.offsets(name.span)
+                under = None if written is None else partial(written, s)
+                out.append(Declaration(number, *source.offsets(s.span), name.text, place, under))
+    return out
+
+
+def of_text(span: Span | None) -> Span:
+    """The place of something that was parsed, which always has one."""
+    assert span is not None
+    return span
 
 
 def distinct(found: Iterable[Clause]) -> list[Clause]:

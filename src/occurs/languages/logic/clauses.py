@@ -21,8 +21,10 @@ from occurs.languages.kit.clauses import (
     Splice,
     Where,
     comparison,
+    declarations,
     distinct,
     duration_of,
+    of_text,
     reading,
     sign_of,
 )
@@ -52,18 +54,12 @@ def rules(part: Logic, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses
 
 def declared(part: Logic, texts: Sequence[str]) -> list[Declaration]:
     """Where texts declare their input, views and constants."""
-    out = []
-    for number, file in enumerate(part.texts.files):
-        source = Text(texts[number], None)
-        for s in file.definitions:
-            if not isinstance(s, syntax.Trigger) and s.span is not None and s.name.span is not None:
 
-                def written(name: str, s: syntax.Definition = s) -> str:
-                    return render(replace(s, name=syntax.Name(name))).rstrip().removesuffix(";")
+    def written(s: syntax.Definition, name: str) -> str:
+        return render(replace(s, name=syntax.Name(name))).rstrip().removesuffix(";")
 
-                place = source.offsets(s.name.span)
-                out.append(Declaration(number, *source.offsets(s.span), s.name.text, place, written))
-    return out
+    files = [file.definitions for file in part.texts.files]
+    return declarations(files, texts, lambda s: None if isinstance(s, syntax.Trigger) else s.name, written)
 
 
 class _Trigger:
@@ -73,7 +69,7 @@ class _Trigger:
         self.part, self.resolved, self.trigger = part, resolved, resolved.trigger
         self.number, self.source, self.kind, self.reads = text, source, kind, reads
         self.text = source.text
-        self.start, self.stop = source.offsets(_of(self.trigger.span))
+        self.start, self.stop = source.offsets(of_text(self.trigger.span))
         formulas = [f for f in _all(self.trigger.formula) if isinstance(f, syntax.Assign)]
         #: how many temporal operators there are
         self.temporal = sum(isinstance(f, (*syntax.FUTURE, *syntax.PAST)) for f in _all(self.trigger.formula))
@@ -130,12 +126,12 @@ class _Trigger:
         if isinstance(node, syntax.Compare):
             yield self._comparison(node)
         elif isinstance(node, syntax.Not):
-            place = self.source.offsets(_of(span))
+            place = self.source.offsets(of_text(span))
             type = self._event_of(node.operand)
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
                          needed="none", type=type)  # fmt: skip
         elif isinstance(node, syntax.Implies):
-            place = self.source.offsets(_of(node.left.span))
+            place = self.source.offsets(of_text(node.left.span))
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
                          needed="false", type=self._event_of(node.left))  # fmt: skip
         elif isinstance(node, syntax.Atom):
@@ -167,17 +163,17 @@ class _Trigger:
         term: Any = node.term
         name = str(getattr(term, "name", ""))
         if name in self.part.analysis.events or (name in self.reads and name not in self.part.analysis.tables):
-            start, _ = self.source.offsets(_of(term.span))
+            start, _ = self.source.offsets(of_text(term.span))
             tests = []
             if isinstance(term, syntax.Apply):
                 tests = [
-                    (f"{n} = {self.source.piece(_of(a.span))}" if n else self.source.piece(_of(a.span)), None)  # type: ignore[attr-defined]
+                    (f"{n} = {self.source.piece(of_text(a.span))}" if n else self.source.piece(of_text(a.span)), None)  # type: ignore[attr-defined]
                     for n, a in zip(term.names, term.args, strict=True)
                 ]
             yield Clause("missing", start, start + len(name), name, type=name, role="state", detail={"tests": tests})
 
     def _comparison(self, node: syntax.Compare) -> Clause:
-        span = _of(node.span)
+        span = of_text(node.span)
         part = Binary(node.op, node.left, node.right, span=span)
         drop = Edit((Splice(*self.source.offsets(span), "true"),), "true")
 
@@ -187,8 +183,8 @@ class _Trigger:
             return None
 
         made = comparison(
-            self.text, lambda s: self.source.offsets(_of(s)), part, drop, "state", self.kind, where=where,
-            shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
+            self.text, lambda s: self.source.offsets(of_text(s)), part, drop, "state", self.kind, where=where,
+            shown=lambda e: self.source.piece(of_text(e.span)),  # type: ignore[attr-defined]
             duration=lambda t: duration_of(t, self.kind),
         )  # fmt: skip
         if made.kind != "threshold":
@@ -218,7 +214,7 @@ class _Trigger:
         return rewrite(term, rule)
 
     def _bound(self, bound: syntax.Bound) -> Iterator[Clause]:
-        place = self.source.offsets(_of(bound.span))
+        place = self.source.offsets(of_text(bound.span))
         written = self.text[slice(*place)]
         upper = bound.second if bound.op == "in" else bound.first if bound.op in ("<=", "<") else None
         if upper is None:
@@ -248,8 +244,8 @@ class _Trigger:
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger
-        behind = self.source.offsets(_of(trigger.formula.span))[1]
-        first = min((self.source.offsets(_of(a.span))[0] for a in trigger.actions), default=self.stop)
+        behind = self.source.offsets(of_text(trigger.formula.span))[1]
+        first = min((self.source.offsets(of_text(a.span))[0] for a in trigger.actions), default=self.stop)
         written = _STRATEGY.search(self.text, behind, first)
         if not trigger.continues:
             if written is not None:
@@ -257,7 +253,7 @@ class _Trigger:
                 yield Clause("choice", *written.span(), written[0], drop, needed="continue",
                              detail={"message": "the trigger waited to be activated again"})  # fmt: skip
             else:
-                place = self.source.offsets(_of(trigger.name.span))
+                place = self.source.offsets(of_text(trigger.name.span))
                 end = behind + len(self.text[behind:first]) - len(self.text[behind:first].lstrip(" \t\n)"))
                 close = behind
                 for i in range(behind, end):
@@ -289,18 +285,20 @@ class _Trigger:
     # -- other texts of the trigger ----------------------------------------------------------------------------------
     def _named(self, name: str) -> list[Splice]:
         trigger = self.trigger
-        out = [Splice(*self.source.offsets(_of(trigger.name.span)), name)]
+        out = [Splice(*self.source.offsets(of_text(trigger.name.span)), name)]
         for action in trigger.actions:
             if isinstance(action, syntax.Emit) and not action.never:
-                out.append(Splice(*self.source.offsets(_of(action.type.span)), name))
+                out.append(Splice(*self.source.offsets(of_text(action.type.span)), name))
                 out[0] = Splice(out[0].start, out[0].stop, f"{name}__by_{trigger.name.text}")
                 break
         return out
 
     def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
         """Types wherever they are named: in the formula, in queries and in actions."""
-        own = self.source.offsets(_of(self.trigger.name.span))
-        emitted = [self.source.offsets(_of(a.type.span)) for a in self.trigger.actions if isinstance(a, syntax.Emit)]
+        own = self.source.offsets(of_text(self.trigger.name.span))
+        emitted = [
+            self.source.offsets(of_text(a.type.span)) for a in self.trigger.actions if isinstance(a, syntax.Emit)
+        ]
         text = self.text[self.start : self.stop]
         sql = [m.span() for m in re.finditer(r"(?is)\bselect\b.*?(?=\)|;|\Z)", text)]
         hidden = [m.span() for m in _QUOTED.finditer(text) if not any(a <= m.start() < b for a, b in sql)]
@@ -312,11 +310,6 @@ class _Trigger:
                     continue
                 out.append(Splice(*at, new))
         return out
-
-
-def _of(span: Any) -> Any:
-    assert span is not None
-    return span
 
 
 def _source(leaf: Expr) -> Source | None:

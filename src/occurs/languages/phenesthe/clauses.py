@@ -22,8 +22,10 @@ from occurs.languages.kit.clauses import (
     Splice,
     Where,
     comparison,
+    declarations,
     distinct,
     duration_of,
+    of_text,
     span_of,
 )
 from occurs.languages.phenesthe import syntax
@@ -51,25 +53,20 @@ def rules(part: Phenesthe, texts: Sequence[str], kind: TimeKind) -> list[RuleCla
 
 def declared(part: Phenesthe, texts: Sequence[str]) -> list[Declaration]:
     """Where texts declare their input, and write facts."""
-    out = []
-    for number, file in enumerate(part.texts.files):
-        source = Text(texts[number], None)
-        for s in file.statements:
-            if isinstance(s, syntax.Declaration | syntax.Fact) and s.span is not None and s.name.span is not None:
-                named = source.offsets(s.name.span)
 
-                def written(name: str, s: syntax.Declaration | syntax.Fact = s) -> str:
-                    return render(replace(s, name=syntax.Name(name))).rstrip().removesuffix(".")
+    def written(s: syntax.Declaration | syntax.Fact, name: str) -> str:
+        return render(replace(s, name=syntax.Name(name))).rstrip().removesuffix(".")
 
-                out.append(Declaration(number, *source.offsets(s.span), s.name.text, named, written))
-    return out
+    kinds = syntax.Declaration | syntax.Fact
+    files = [file.statements for file in part.texts.files]
+    return declarations(files, texts, lambda s: s.name if isinstance(s, kinds) else None, written)
 
 
 class _Definition:
     def __init__(self, part: Phenesthe, written: syntax.Definition, text: int, source: Text, kind: TimeKind):
         self.part, self.written, self.number, self.source, self.kind = part, written, text, source, kind
         self.text = source.text
-        self.start, self.stop = source.offsets(_of(written.span))
+        self.start, self.stop = source.offsets(of_text(written.span))
         self.types = set(part.schemas)
         self.sources: dict[str, Source] = {}
         self.places = self._places()
@@ -98,7 +95,7 @@ class _Definition:
                     (positive if good else negative).add(node.name.text)
         folded = {a.name.text for a in self.written.measured if a.name.text in self.types}
         fixed = {
-            a.name.text: (a.value.value, self.source.offsets(_of(a.name.span))[0])
+            a.name.text: (a.value.value, self.source.offsets(of_text(a.name.span))[0])
             for a in self.written.head
             if isinstance(a.value, syntax.Constant) and a.name.span is not None
         }
@@ -162,12 +159,12 @@ class _Definition:
 
     def _atom(self, node: syntax.Atom) -> Iterator[Clause]:
         name = node.name.text
-        place = self.source.offsets(_of(node.name.span))
+        place = self.source.offsets(of_text(node.name.span))
         schema = self.part.schemas.get(name)
         tests = []
         for i, argument in enumerate(node.arguments):
             if isinstance(argument.value, syntax.Constant):
-                at = self.source.offsets(_of(argument.value.span))
+                at = self.source.offsets(of_text(argument.value.span))
                 written = self.text[slice(*at)]
                 attribute = argument.name.text if argument.name else (schema.names[i] if schema else f"a{i + 1}")
                 tests.append((f"{attribute} = {written}", None))
@@ -181,7 +178,7 @@ class _Definition:
 
     def _comparison(self, node: syntax.Comparison) -> Clause:
         part = replace(node.condition, span=node.span) if node.condition.span is None else node.condition  # type: ignore[attr-defined,call-arg]
-        drop = Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
+        drop = Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),))
 
         def where(expr: Expr) -> Where | None:
             return self.places.get(expr.name) if isinstance(expr, Ref) else None
@@ -189,21 +186,21 @@ class _Definition:
         names = [n.name for n in part.walk() if isinstance(n, Ref) and n.name in self.places]
         role = self.places[names[0]][0] if names else None
         return comparison(
-            self.text, lambda s: self.source.offsets(_of(s)), part, drop, role, self.kind, where=where,
-            shown=lambda e: self.source.piece(_of(e.span)),  # type: ignore[attr-defined]
+            self.text, lambda s: self.source.offsets(of_text(s)), part, drop, role, self.kind, where=where,
+            shown=lambda e: self.source.piece(of_text(e.span)),  # type: ignore[attr-defined]
             duration=lambda t: duration_of(t, self.kind), dialect=PHENESTHE,
             source=lambda e: self.sources.get(e.name) if isinstance(e, Ref) else None,
         )  # fmt: skip
 
     def _absent(self, node: syntax.Not, other: syntax.Relation) -> Clause:
-        start, stop = self.source.offsets(_of(node.span))
+        start, stop = self.source.offsets(of_text(node.span))
         mine, its = self._extent(node), self._extent(other)
         splice = Splice(its[1], mine[1], "") if its[1] <= mine[0] else Splice(mine[0], its[0], "")
         type = node.operand.name.text if isinstance(node.operand, syntax.Atom) else None
         return Clause("absence", start, stop, self.text[start:stop], Edit((splice,)), needed="none", type=type)
 
     def _length(self, node: syntax.Filter | syntax.Iteration) -> Iterator[Clause]:
-        at = self.source.offsets(_of(node.duration_span))
+        at = self.source.offsets(of_text(node.duration_span))
         op = {"<": "less", "<=": "at_most", ">=": "at_least", ">": "greater"}.get(node.op, node.op)
         if op in ("equal", "="):
             return
@@ -240,7 +237,7 @@ class _Definition:
 
     def _extent(self, node: Any) -> tuple[int, int]:
         """The place of a formula with the parentheses around it."""
-        start, stop = self.source.offsets(_of(node.span))
+        start, stop = self.source.offsets(of_text(node.span))
         while True:
             before = len(self.text[:start].rstrip())
             after = stop + len(self.text[stop:]) - len(self.text[stop:].lstrip())
@@ -256,19 +253,14 @@ class _Definition:
 
     # -- other texts of the definition -------------------------------------------------------------------------------
     def _named(self, name: str) -> list[Splice]:
-        return [Splice(*self.source.offsets(_of(self.written.name.span)), name_text(name))]
+        return [Splice(*self.source.offsets(of_text(self.written.name.span)), name_text(name))]
 
     def _renamed(self, names: Mapping[str, str]) -> list[Splice]:
         return [
-            Splice(*self.source.offsets(_of(a.name.span)), f"`{names[a.name.text]}`")
+            Splice(*self.source.offsets(of_text(a.name.span)), f"`{names[a.name.text]}`")
             for a in self.written.atoms
             if a.name.text in names
         ]
-
-
-def _of(span: Any) -> Any:
-    assert span is not None
-    return span
 
 
 def _signed(node: syntax.Relation, good: bool) -> Iterator[tuple[syntax.Relation, bool]]:

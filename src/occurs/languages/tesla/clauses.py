@@ -19,8 +19,10 @@ from occurs.languages.kit.clauses import (
     RuleClauses,
     Splice,
     comparison_edit,
+    declarations,
     distinct,
     duration_of,
+    of_text,
     sign_of,
     span_of,
     turned,
@@ -55,13 +57,8 @@ def rules(part: Tesla, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses
 
 def declared(part: Tesla, texts: Sequence[str]) -> list[Declaration]:
     """Where texts declare the types of their input."""
-    out = []
-    for number, file in enumerate(part.texts.files):
-        source = Text(texts[number], None)
-        for s in file.statements:
-            if isinstance(s, syntax.EventSchema) and s.span is not None and s.type.span is not None:
-                out.append(Declaration(number, *source.offsets(s.span), s.type.text, source.offsets(s.type.span)))
-    return out
+    files = [file.statements for file in part.texts.files]
+    return declarations(files, texts, lambda s: s.type if isinstance(s, syntax.EventSchema) else None)
 
 
 class _Rule:
@@ -72,7 +69,7 @@ class _Rule:
         self.text = source.text
         self.roles = [e.role for e in rule.roles]
         self.params = bindings(rule)
-        self.start, self.stop = source.offsets(_of(rule.span))
+        self.start, self.stop = source.offsets(of_text(rule.span))
         self.binders = self._binders()
 
     def clauses(self) -> RuleClauses:
@@ -106,7 +103,7 @@ class _Rule:
             if isinstance(a.expr, Literal):
                 value = a.expr.value
             if value is not None or (isinstance(a.expr, Literal) and a.expr.type is Type.NULL):
-                out[a.name.text] = value, self.source.offsets(_of(a.name.span))[0]
+                out[a.name.text] = value, self.source.offsets(of_text(a.name.span))[0]
         return out
 
     def _ticks(self, duration: Duration, *, opened: bool = False) -> int:
@@ -195,7 +192,7 @@ class _Rule:
             yield self._consuming()
 
     def _event(self, event: syntax.Event) -> Iterator[Clause]:
-        start, stop = self.source.offsets(_of(event.type.span))
+        start, stop = self.source.offsets(of_text(event.type.span))
         if event.type.text != TIMER:
             tests = [self._test(p, event) for c in event.constraints for p in conjuncts(c) if not self._binds(p)]
             yield Clause(
@@ -214,14 +211,14 @@ class _Rule:
             own, other = (part.left, part.right) if isinstance(part.left, Ref) else (part.right, part.left)
             if isinstance(own, Ref):
                 return render(own), self._value(other, event)
-        return self.source.piece(_of(span_of(part))), None
+        return self.source.piece(of_text(span_of(part))), None
 
     def _reference(self, role: str) -> str | None:
         return next((s.within.role.text for s in self.rule.selections if s.event.role == role), None)
 
     def _condition(self, part: Expr, role: str, event: syntax.Event | None) -> Clause:
         """A constraint of ``event``, or a condition that speaks of ``role`` last."""
-        start, stop = self.source.offsets(_of(span_of(part)))
+        start, stop = self.source.offsets(of_text(span_of(part)))
         written = self.text[start:stop]
         positional = isinstance(part, Binary) and span_of(part.left) == part.span
         drop = Edit((Splice(start, stop, "_" if positional else TRUE),))
@@ -254,8 +251,9 @@ class _Rule:
         other, written = (part.left, part.right) if right else (part.right, part.left)
         literal = sign_of(written)
         assert literal is not None
-        at = self.source.offsets(_of(span_of(written)))
-        between = self.source.offsets(_of(span_of(part.left)))[1], self.source.offsets(_of(span_of(part.right)))[0]
+        at = self.source.offsets(of_text(span_of(written)))
+        left, right_side = (self.source.offsets(of_text(span_of(side))) for side in (part.left, part.right))
+        between = left[1], right_side[0]
         greater = (part.op in (">", ">=")) == right  # the other side has to be great
         limit = self._ticks(literal.value) if isinstance(literal, DurationLiteral) else literal.value
 
@@ -276,7 +274,7 @@ class _Rule:
         )  # fmt: skip
 
     def _within(self, within: syntax.Within, role: str) -> Clause:
-        start, _ = self.source.offsets(_of(within.span))
+        start, _ = self.source.offsets(of_text(within.span))
         found = _WITHIN.match(self.text, start)
         assert found is not None
         at = found.span(1)
@@ -296,11 +294,11 @@ class _Rule:
         )  # fmt: skip
 
     def _policy(self, item: syntax.Selection) -> Clause:
-        start, _ = self.source.offsets(_of(item.span))
+        start, _ = self.source.offsets(of_text(item.span))
         word = re.compile(r"[\w-]+").match(self.text, start)
         assert word is not None
         drop = Edit((Splice(*word.span(), "each"),), "each")
-        end = self.source.offsets(_of(item.span))[1]
+        end = self.source.offsets(of_text(item.span))[1]
         policy = item.policy if item.k == 1 else f"{item.k}-{item.policy}"
 
         def shown(names: Mapping[str, str]) -> Edit:
@@ -336,7 +334,7 @@ class _Rule:
         return "".join(lines)
 
     def _negation(self, item: syntax.Negation) -> Clause:
-        start, stop = self.source.offsets(_of(item.span))
+        start, stop = self.source.offsets(of_text(item.span))
         before = _AND_BEFORE.search(self.text, 0, start)
         splice = Splice(start, stop, TRUE) if before is None else Splice(before.start(), stop, "")
         if before is not None and before.start() > 0 and self.text[before.start() - 1].strip():
@@ -377,8 +375,8 @@ class _Rule:
         return "1e15" if self.kind.tick is None else "100000 d"
 
     def _consuming(self) -> Clause:
-        first = self.source.offsets(_of(self.written.consuming[0].span))[0]
-        stop = self.source.offsets(_of(self.written.consuming[-1].span))[1]
+        first = self.source.offsets(of_text(self.written.consuming[0].span))[0]
+        stop = self.source.offsets(of_text(self.written.consuming[-1].span))[1]
         start = self.text.lower().rindex("consuming", self.start, first)
         drop = Edit((Splice(start, stop, ""),))
         return Clause("choice", start, stop, self.text[start:stop], drop, needed="consuming",
@@ -434,25 +432,25 @@ class _Rule:
             tests = item.expr if isinstance(item, syntax.Condition) else getattr(item, "having", None)
             if tests is not None and _aggregates(tests):
                 for part in conjuncts(tests):
-                    yield Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
+                    yield Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),))
         for event in self.rule.roles:
             for part in (p for c in event.constraints for p in conjuncts(c)):
                 if _aggregates(part):
-                    yield Edit((Splice(*self.source.offsets(_of(span_of(part))), TRUE),))
+                    yield Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),))
 
     def _named(self, name: str) -> list[Splice]:
         """The output under a name; a rule's own name is given once in a program."""
         rule = self.written
-        out = [Splice(*self.source.offsets(_of(rule.type.span)), name_text(name))]
+        out = [Splice(*self.source.offsets(of_text(rule.type.span)), name_text(name))]
         if rule.name is not None:
-            after = self.source.offsets(_of(rule.name.span))[1]
+            after = self.source.offsets(of_text(rule.name.span))[1]
             out.insert(0, Splice(self.start, self.text.index(":", after) + 1, ""))
         return out
 
     def _gathered(self) -> Iterator[tuple[str, Edit]]:
         """Per aggregate, as `because` calls it, the edit after which the rule also binds each row that enters."""
-        ends = [self.source.offsets(_of(i.span))[1] for i in self.rule.items]
-        at = max([self.source.offsets(_of(self.rule.terminator.span))[1], *ends])
+        ends = [self.source.offsets(of_text(i.span))[1] for i in self.rule.items]
+        at = max([self.source.offsets(of_text(self.rule.terminator.span))[1], *ends])
         nodes = (n for e in expressions_of(self.rule) for n in e.walk())
         for node in dict.fromkeys(n for n in nodes if isinstance(n, syntax.Aggregate)):
             over = node.event.type.text if node.attribute is None else f"{node.event.type.text}.{node.attribute}"
@@ -469,20 +467,20 @@ class _Rule:
         rule = self.written
         for event in rule.roles:
             if event.type.text in names:
-                out.append(Splice(*self.source.offsets(_of(event.type.span)), f"`{names[event.type.text]}`"))
+                out.append(Splice(*self.source.offsets(of_text(event.type.span)), f"`{names[event.type.text]}`"))
                 if event.alias is None:
-                    end = self.source.offsets(_of(event.span))[1]
+                    end = self.source.offsets(of_text(event.span))[1]
                     out.append(Splice(end, end, f" as {name_text(event.type.text)}"))
         absent = [i.event for i in rule.items if isinstance(i, syntax.Negation)]
         nodes = (n for e in expressions_of(rule) for n in e.walk())
         for event in [*absent, *(n.event for n in nodes if isinstance(n, syntax.Aggregate))]:
             if event.type.text in names:
-                out.append(Splice(*self.source.offsets(_of(event.type.span)), f"`{names[event.type.text]}`"))
+                out.append(Splice(*self.source.offsets(of_text(event.type.span)), f"`{names[event.type.text]}`"))
         return out
 
     def _probed(self, values: Mapping[str, str]) -> list[Splice]:
         rule = self.written
-        at = self.source.offsets(_of(rule.type.span))[1]
+        at = self.source.offsets(of_text(rule.type.span))[1]
         head = re.compile(r"\s*\(([^()]*)\)").match(self.text, at)
         listed = ", ".join(values)
         if head is None:
@@ -492,12 +490,12 @@ class _Rule:
             out = [Splice(head.end() - 1, head.end() - 1, f"{comma}{listed}")]
         assigned = ", ".join(f"{n} = {e}" for n, e in values.items())
         if rule.where:
-            first = self.source.offsets(_of(rule.where[0].name.span))[0]
+            first = self.source.offsets(of_text(rule.where[0].name.span))[0]
             out.append(Splice(first, first, f"{assigned}, "))
             return out
         stop = self.stop
         if rule.consuming:
-            first = self.source.offsets(_of(rule.consuming[0].span))[0]
+            first = self.source.offsets(of_text(rule.consuming[0].span))[0]
             stop = self.text.lower().rindex("consuming", self.start, first)
         out.append(Splice(stop, stop, f" where {assigned} "))
         return out
@@ -505,11 +503,6 @@ class _Rule:
 
 #: names of rows that are bound only to be shown
 CHOSEN, BLOCKER, GATHERED = "occurs_chosen", "occurs_blocker", "occurs_entered"
-
-
-def _of(span: Any) -> Any:
-    assert span is not None
-    return span
 
 
 def _aggregates(expr: Expr) -> bool:
