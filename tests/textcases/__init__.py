@@ -1,1 +1,1 @@
-"""Text cases of EPL, temporal logic, Phenesthe and pipes: their notation, and what the reference semantics answers."""
+"""Text cases of five languages, all but TESLA: their notation, and what the reference semantics answers."""

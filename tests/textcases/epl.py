@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from occurs.errors import DefinitionProblem, SyntaxProblem
+from occurs.errors import SyntaxProblem, raise_problems
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, analyse
 from occurs.languages.epl.parser import parse
@@ -41,9 +41,7 @@ class EplCase(Case):
     def analysis(self) -> Analysis:
         """What the checks found; DefinitionProblem if there is an error among it."""
         found = analyse([self.file_tree], self.inputs, kind=self.kind)
-        errors = [p for p in found.problems if p.severity == "error"]
-        if errors:
-            raise DefinitionProblem(errors)
+        raise_problems(found.problems)
         return found
 
 

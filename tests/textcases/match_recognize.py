@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from occurs.errors import DefinitionProblem, SyntaxProblem
+from occurs.errors import SyntaxProblem, raise_problems
 from occurs.languages.match_recognize import syntax
 from occurs.languages.match_recognize.checks import Analysis, analyse
 from occurs.languages.match_recognize.parser import parse
@@ -44,9 +44,7 @@ class RowCase(Case):
     def analysis(self) -> Analysis:
         """What the checks found; DefinitionProblem if there is an error among it."""
         found = analyse([self.file_tree], self.inputs, kind=self.kind)
-        errors = [p for p in found.problems if p.severity == "error"]
-        if errors:
-            raise DefinitionProblem(errors)
+        raise_problems(found.problems)
         return found
 
 
