@@ -21,8 +21,9 @@ if TYPE_CHECKING:
         UnknownTypeProblem,
         UsageProblem,
     )
+    from occurs.explain.describing import Clause
     from occurs.explain.why import Why
-    from occurs.explain.whynot import Clause, Reason, WhyNot
+    from occurs.explain.whynot import Reason, WhyNot
     from occurs.hosts.detections import Detections
     from occurs.hosts.live import Live
     from occurs.loading import load, parse
@@ -58,7 +59,7 @@ __all__ = [
 ]
 
 _WHERE = {
-    "Clause": "occurs.explain.whynot",
+    "Clause": "occurs.explain.describing",
     "Detections": "occurs.hosts.detections",
     "Live": "occurs.hosts.live",
     "Program": "occurs.program",

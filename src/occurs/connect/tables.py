@@ -57,8 +57,13 @@ def to_arrow(obj: Any, name: str | None = None) -> pa.Table:
 
 
 def like(obj: Any, table: pa.Table) -> Any:
-    """``table`` as the kind of table that ``obj`` is (Spark excepted: its tables never come into this process)."""
-    kind = kind_of(obj)
+    """``table`` as the kind of table that ``obj`` is (None: Arrow); on Spark a DataFrame of the same session."""
+    kind = None if obj is None else kind_of(obj)
+    if kind == "spark":
+        try:
+            return obj.sparkSession.createDataFrame(table)
+        except TypeError:  # Spark before 4 takes no Arrow table
+            return obj.sparkSession.createDataFrame(table.to_pandas())
     if kind == "pandas":
         return _to_pandas(table)
     if kind == "polars":

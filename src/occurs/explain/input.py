@@ -169,7 +169,7 @@ class Input:
             table = events.get(key)
             if table is None:
                 made = pa.table({n: [v] for n, v in self._named(row, None, type).items()})
-                return {**events, type: made if self.sample is None else _like(self.sample, made)}
+                return {**events, type: like(self.sample, made)}
             return {**events, key: self._appended(table, key, type, row)}
         if isinstance(events, list | tuple):
             return self._in_sources(list(events), type, row)
@@ -205,7 +205,7 @@ class Input:
             columns[f.name] = _cell(value, f.type)
         more = pa.table(columns)
         if spark:
-            return table.unionByName(_like(table, more))
+            return table.unionByName(like(table, more))
         whole = pa.concat_tables([arrow, more], promote_options="permissive")
         return like(table, whole)
 
@@ -228,16 +228,6 @@ def _times_on_spark(frame: Any, options: InputOptions) -> tuple[Any, Any] | None
     ends = [found[f"b{i}"] for i in range(len(micros)) if found[f"b{i}"] is not None]
     first, last = int(found["a"]), int(max(ends))
     return (when(first, TimeKind()), when(last, TimeKind())) if stamps else (first, last)
-
-
-def _like(sample: Any, table: pa.Table) -> Any:
-    if kind_of(sample) != "spark":
-        return like(sample, table)
-    session = sample.sparkSession
-    try:
-        return session.createDataFrame(table)
-    except TypeError:
-        return session.createDataFrame(table.to_pandas())
 
 
 def _timed(value: Any, of: pa.DataType | None) -> Any:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from occurs.checked_program import CheckedProgram
+from occurs.connect.tables import like
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.explain.input import Input, Sliced
 from occurs.explain.question import Question, plain, same
 from occurs.explain.tree import RowNode, Trees, is_row
-from occurs.explain.whynot import as_kind, check_type, table_of
+from occurs.explain.whynot import check_type, table_of
 from occurs.explain.words import json_time, length, ticks_of, value_text, when
 from occurs.explain.world import Rule, Variant, World
 from occurs.expr.text import Text
@@ -97,7 +98,7 @@ class Why:
     @cached_property
     def table(self) -> Any:
         """The nodes of the derivation, one row each, as a table of the kind of the events."""
-        return as_kind(self.sample, self.arrow)
+        return like(self.sample, self.arrow)
 
     @property
     def arrow(self) -> pa.Table:
