@@ -96,8 +96,7 @@ class Clause:
     ``others``: of a clause with a choice of edits (relations, counts) all of them, the nearest first.
     ``evidence``: see there.  ``reference``: the role from which a window is measured.  ``type``: of ``missing`` the
     type of the row to add.  ``reading``: the other side of a threshold, to be evaluated; ``shown``: the edit after
-    which the rule makes a row per value of the other side, as attribute :data:`VALUE`, or
-    the only one.
+    which the rule makes a row per value of the other side, as attribute :data:`VALUE` or as its only attribute.
     """
 
     kind: str
