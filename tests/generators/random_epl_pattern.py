@@ -202,6 +202,8 @@ class PatternWriter:
             else:
                 # filters behind a search that begins again and again would multiply with every further one
                 p = self.any(depth - 1, seen, every)
+                if i and not self.core and self.chance(0.1):
+                    p = self.at_once(p, seen)
             steps.append(p)
             seen += p.tags
         text = steps[0].within(OR)
@@ -209,6 +211,23 @@ class PatternWriter:
             arrow = "->" if self.core or self.chance(0.85) else f"-[{self.rng.randint(1, 3)}]>"
             text += f" {arrow} {p.within(OR)}"
         return Piece(text, CHAIN, *_together(steps))
+
+    def at_once(self, p: Piece, scope: list[Tag]) -> Piece:
+        """A step that is true as soon as it starts, perhaps with ``p`` in it."""
+        below = self.filter(scope)
+        absent, never = f"not {below.within(GUARDED)}", [*below.tags, *below.never]
+        tags, lost = _repeated(p)
+        return self.rng.choice(
+            (
+                Piece("timer:interval(0)", ATOM),
+                Piece(absent, QUALIFIED, [], never),
+                Piece(f"{p.within(AND)} or {absent}", OR, p.tags, [*p.never, *never]),
+                Piece(f"{absent} or {p.within(AND)}", OR, p.tags, [*never, *p.never]),
+                Piece(f"{p.within(QUALIFIED)} until {absent}", UNTIL, tags, [*lost, *never]),
+                Piece(f"({absent}) where timer:within({self.duration()})", GUARDED, [], never),
+                Piece(f"timer:interval(0) and {absent}", AND, [], never),
+            )
+        )
 
     def both(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         parts = [self.any(depth - 1, scope, every) for _ in range(self.rng.choice((1, 2, 2)))]

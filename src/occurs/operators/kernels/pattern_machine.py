@@ -173,6 +173,8 @@ def run(
                 elif kind == T.INTERVAL:
                     enqueue(reg, inst, queue, new, after(reg[T.NOW], nodes[node, T.ONE]))
                     op = T.NOTHING
+                    if nodes[node, T.ONE] == 0:
+                        op, i, x = T.TRUE, new, np.int64(1)
                 elif kind == T.AT:
                     allowed = calendars[nodes[node, T.ONE]]
                     enqueue(reg, inst, queue, new, next_instant(allowed, tick, segments, reg[T.NOW], until))

@@ -182,6 +182,8 @@ class _Reading:
             self.guards.append(Guard(number, number, self._duration(node.ticks)))
             node = node.operand
         if isinstance(node, Interval):
+            if node.ticks == 0:
+                return False
             self.steps.append(Step(None, timed=self._duration(node.ticks), absent=absent))
             self.tags.append(None)
             return True

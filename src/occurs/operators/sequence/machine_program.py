@@ -40,6 +40,7 @@ from occurs.operators.sequence.tree import (
     Until,
     While,
     Within,
+    at_once,
 )
 
 #: an `and` keeps the set of its children in one word
@@ -109,7 +110,7 @@ class Layout:
         row[T.KIND] = _KINDS[type(node)][0]
         row[T.N_KIDS] = len(node.children)
         row[T.POSITION] = position
-        row[T.INSTANT] = int(instant(node))
+        row[T.INSTANT] = int(at_once(node))
         row[T.ABSENT] = int(rank < 2)
         self._rows.append(row)
         self.nodes.append(node)
@@ -181,18 +182,6 @@ class Layout:
         row[T.CONDITION] = self.rules.condition(others, node) if others else -1
         self.atoms.append(node)
         self._atom_rows.append(row)
-
-
-def instant(node: Node) -> bool:
-    """May it be true as soon as it starts?"""
-    if isinstance(node, Atom | Interval | At):
-        return False
-    if isinstance(node, Not):
-        return True
-    below = [instant(child) for child in node.children]
-    if isinstance(node, And | Followed):
-        return all(below)
-    return any(below)
 
 
 def _narrow(node: Node) -> Node:

@@ -133,7 +133,7 @@ class While(_Unary):
 
 @dataclass(frozen=True)
 class Interval(Node):
-    """True ``ticks`` after its start."""
+    """True ``ticks`` after its start; 0: at once."""
 
     ticks: int
 
@@ -149,6 +149,22 @@ class At(Node):
     fields: tuple[tuple[int, ...] | None, ...]
     tick: int
     zone: str = "UTC"
+
+
+def at_once(node: Node) -> bool:
+    """Is a pattern true as soon as it is started?"""
+    match node:
+        case Interval():
+            return node.ticks == 0
+        case Not():
+            return True
+        case Followed() | And():
+            return all(map(at_once, node.operands))
+        case Until():
+            return at_once(node.end)
+        case Or() | Within() | While():
+            return any(map(at_once, node.children))
+    return False
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class Bounds:
                         "bad-bound", message, at, "write a number from 0, as in `timer:withinmax(10 sec, 2)`"
                     )
             case syntax.Interval():
-                self._duration(node.duration, node.span)
+                if node.duration.amount != 0:
+                    self._duration(node.duration, node.span)
             case syntax.EveryDistinct() if node.expiry is not None:
                 self._duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
             case syntax.Repeat():
@@ -144,22 +145,23 @@ class Bounds:
                 self.source.report("never-completes", "an `and` of `not` alone never completes", node.span, hint)
             return
         for child in node.children:
-            if not isinstance(child, syntax.Not):
-                continue
-            if isinstance(node, syntax.Until) and child is node.end:
-                message = "`not` cannot end a repetition, because it never completes on its own"
-                hint = "end it after a time: `a=A until timer:interval(10 sec)`"
-            else:
-                message = "`not` never completes on its own"
-                hint = "combine it with an operand that can complete: `timer:interval(10 sec) and not B`, `C and not B`"
-            self.source.report("never-completes", message, child.span, hint)
+            if isinstance(child, syntax.Not):
+                self._not(child)
+        why = _never(node)
+        if why is not None:
+            hint = "put something before it that waits: `every (a=A -> ..)`, `timer:interval(10 sec) and not B`"
+            self.source.report("never-completes", why, node.span, hint)
+
+    def _not(self, node: syntax.Not) -> None:
+        """Warn of a `not` that does not stand under `and`: it does not wait."""
+        message = "this `not` is true as soon as it starts: it does not wait for the absence"
+        hint = "to wait, combine it with an operand that completes: `timer:interval(10 sec) and not B`, `C and not B`"
+        self.source.warn("always-fires", message, node.span, hint)
 
     def root(self, pattern: syntax.Pattern) -> None:
-        """Report a pattern that is a ``not`` as a whole."""
+        """Warn of a pattern that is a ``not`` as a whole."""
         if isinstance(pattern, syntax.Not):
-            message = "`not` never completes on its own"
-            hint = "combine it with an operand that can complete: `timer:interval(10 sec) and not B`, `C and not B`"
-            self.source.report("never-completes", message, pattern.span, hint)
+            self._not(pattern)
 
     # --- places ------------------------------------------------------------------------------------------------------
 
@@ -180,6 +182,44 @@ class Bounds:
             self.source.text, self.source.offsets(left)[1], self.source.offsets(right)[0]
         )
         return self.source.span(*found.span()) if found else node.span
+
+
+def at_once(node: syntax.Pattern) -> bool:
+    """Is a pattern true as soon as it is started?"""
+    match node:
+        case syntax.Interval():
+            return node.duration.amount == 0
+        case syntax.Not():
+            return True
+        case syntax.Followed():
+            return all(map(at_once, node.operands))
+        case syntax.And():
+            return all(at_once(o) for o in node.operands if not isinstance(o, syntax.Not))
+        case syntax.Until():
+            return at_once(node.end)
+        case syntax.Or() | syntax.Within() | syntax.While():
+            return any(map(at_once, node.children))
+    return False
+
+
+def _never(node: syntax.Pattern) -> str | None:
+    """Why a pattern whose operand is true as soon as it is started is never true, or has no end."""
+    match node:
+        case syntax.Every() | syntax.EveryDistinct() if at_once(node.operand):
+            return "`every` repeats a pattern that is true as soon as it starts"
+        case syntax.Repeat() if at_once(node.operand):
+            return "this repeats a pattern that is true as soon as it starts"
+        case syntax.Until() if at_once(node.operand):
+            return "`until` repeats a pattern that is true as soon as it starts"
+        case syntax.Until() if at_once(node.end) and node.low:
+            return "the end of this `until` is true before anything can be collected"
+        case syntax.Not() if at_once(node.operand):
+            return "this `not` is never true, because its operand is true as soon as it starts"
+        case syntax.Within() if at_once(node.operand) and node.count == 0:
+            return "this guard ends a pattern that is true as soon as it starts"
+        case syntax.While() if at_once(node.operand):
+            return "`while` guards a pattern that is true as soon as it starts"
+    return None
 
 
 def _bound(value: int | None) -> str:

@@ -12,7 +12,7 @@ from functools import reduce
 
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import ResolvedQuery, Wait
-from occurs.languages.epl.checks.bounds import numbers
+from occurs.languages.epl.checks.bounds import at_once, numbers
 from occurs.model.time import UNIT_MICROSECONDS, Duration
 
 Length = Fraction | None
@@ -79,6 +79,8 @@ class _Lengths:
                 return _least(_most(self.life(o) for o in node.operands), *(self.sure(o) for o in node.operands))
             case syntax.Repeat():
                 return _times(node.count, self.life(node.operand))
+            case syntax.Until() if at_once(node.end):
+                return Fraction(0)
             case syntax.Until():
                 counted = _times(node.high, self.life(node.operand)) if node.low == node.high and node.high else None
                 # a false of its end ends it, too

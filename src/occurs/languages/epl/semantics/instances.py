@@ -120,9 +120,14 @@ class Branch(Instance, Parent):
 
     def begin(self, pattern: syntax.Pattern, binding: Binding, group: int | None = None) -> Instance:
         """Starts an instance below this one."""
+        child = self.added(pattern, binding, group)
+        child.start()
+        return child
+
+    def added(self, pattern: syntax.Pattern, binding: Binding, group: int | None = None) -> Instance:
+        """An instance below this one, not started yet."""
         child = KINDS[type(pattern)](self.machine, self, pattern, binding, self.group if group is None else group)
         self.children.append(child)
-        child.start()
         return child
 
     def drop(self, child: Instance) -> None:
@@ -193,6 +198,9 @@ class Interval(Wait):
     """``timer:interval(duration)``."""
 
     def start(self) -> None:
+        if self.pattern.duration.amount == 0:
+            self.fire()
+            return
         self.due = self.machine.now + self.machine.ticks(self.pattern.duration)
         super().start()
 
@@ -322,10 +330,9 @@ class And(Branch):
         #: in the order in which it came, what had to wait for others
         self.waiting: list[Binding] = []
         for p in self.pattern.operands:
-            child = KINDS[type(p)](self.machine, self, p, self.binding, self.group)
-            self.operands.append(child)
-            self.children.append(child)
-            child.start()
+            if self.live:
+                self.operands.append(self.added(p, self.binding))
+                self.operands[-1].start()
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         if over:
@@ -366,7 +373,9 @@ class Or(Branch):
 
     def start(self) -> None:
         for p in self.pattern.operands:
-            self.begin(p, self.binding)
+            # one that is true at once may end it
+            if self.live:
+                self.begin(p, self.binding)
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         self.true(binding, over)
@@ -388,9 +397,8 @@ class Followed(Branch):
 
     def enter(self, step: int, binding: Binding) -> None:
         p = self.pattern.operands[step]
-        child = KINDS[type(p)](self.machine, self, p, binding, self.group)
+        child = self.added(p, binding)
         self.step[id(child)] = step
-        self.children.append(child)
         child.start()
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
@@ -422,12 +430,15 @@ class Until(Branch):
             self.end: Instance | None = None
         else:
             self.low, self.high = self.pattern.low or 0, self.pattern.high
-            # before p, so that an event that fits both ends the loop
-            self.end = self.begin(self.pattern.end, self.binding, min(self.group, BELOW_END))
+            self.end = self.added(self.pattern.end, self.binding, min(self.group, BELOW_END))
         self.exact = self.high is not None and self.high == self.low
         self.count = 0
         self.lists: dict[str, tuple[Occurrence, ...]] = {}
-        self.begin(self.pattern.operand, self.binding)
+        if self.end is not None:
+            # before p, so that an event that fits both ends the loop
+            self.end.start()
+        if self.live:
+            self.begin(self.pattern.operand, self.binding)
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         if child is self.end:

@@ -169,7 +169,9 @@ class Machine(Parent):
     # --- one event, one instant of timers ------------------------------------------------------------------------
 
     def due(self) -> int | None:
-        """When the next timer is due."""
+        """When the next timer is due; the start of the clock, if the pattern is true at once."""
+        if self.found:
+            return self.now
         self.timers = [t for t in self.timers if t.live]
         return min((t.due for t in self.timers if t.due is not None), default=None)
 
