@@ -120,6 +120,11 @@ class Loop:
                 return  # what a query says that is stopped in a micro-batch is no news
             raise error
 
+    def repeat(self) -> bool:
+        """Run the micro-batch that was interrupted, and no other; false if it was stopped."""
+        self.run({"once": True})
+        return not self.stop.is_set()
+
     def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None, last: Callable[[], None] | None) -> None:
         while running.isActive:
             if self.stop.is_set() and not running.status["isTriggerActive"]:
