@@ -68,6 +68,7 @@ def test_files_to_files_and_closing(occurs, here, spark):
     assert sum(f["rows"] for f in told) == 5
     assert sum(f["found"]["Fire"] for f in told) == 1
     assert told[-1]["frontier"] == told[-1]["newest"]
+    assert all(f["limit"] >= 64_000_000 and f["backlog"] == 0 for f in told)
     assert set(told[0]) >= {"wall", "seconds", "late", "bad", "waiting", "kept", "size", "lag"}
     before = {p.name: p.read_bytes() for p in (here / "out").iterdir()}
     done = occurs(*FOLLOW, "--events", "in", "--out", "out", "--ended")

@@ -81,6 +81,12 @@ if TYPE_CHECKING:
     help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 16]",
 )
 @click.option(
+    "--limit",
+    type=int,
+    metavar="MB",
+    help="Most input per bucket in a micro-batch; 0: no limit.  [default: 256 for one directory, else no limit]",
+)
+@click.option(
     "--replay-from",
     multiple=True,
     metavar="PATH|TYPE=PATH",
@@ -113,6 +119,7 @@ def command(
     max_formula: int | None,
     buckets: int | None,
     ranges: int | None,
+    limit: int | None,
     replay_from: tuple[str, ...],
     window: str | None,
     step: str | None,
@@ -167,6 +174,7 @@ def command(
         types,
         buckets,
         ranges,
+        limit,
         given.zone,
         replay_from,
     )

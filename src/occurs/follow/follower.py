@@ -14,6 +14,7 @@ from occurs.connect.atomic_files import Appended
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint, check
 from occurs.follow.folders import literal
+from occurs.follow.limits import MEGABYTES, Limit
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
 from occurs.follow.metrics import Totals
 from occurs.follow.ranges import Laid, Ranges, can_move, move
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Asked:
     """What the options of a follower say.  ``ended``: None: as the source has it, a record ends and others do not;
-    ``buckets``, ``ranges``: None: as many as suit the cores."""
+    ``buckets``, ``ranges``: None: as many as suit the cores; ``limit``: of a micro-batch, in megabytes for a bucket."""
 
     source: Source
     options: InputOptions
@@ -54,6 +55,7 @@ class Asked:
     only: tuple[str, ...] | None = None
     buckets: int | None = None
     ranges: int | None = None
+    limit: int | None = None
     zone: str = "UTC"
     replay_from: tuple[str, ...] = ()
 
@@ -70,6 +72,8 @@ class Follower:
         self.totals = Totals()
         self.kind = TimeKind()
         self._trigger = trigger_of(asked)
+        if asked.limit is not None and asked.limit < 0:
+            raise UsageProblem.of("bad-option", f"--limit {asked.limit}", hint="use megabytes, or 0 for no limit")
         for option, number in (("--buckets", asked.buckets), ("--ranges", asked.ranges)):
             if number is not None and number < 1:
                 raise UsageProblem.of("bad-option", f"{option} {number}", hint="use at least 1")
@@ -117,7 +121,8 @@ class Follower:
             before = None if laid is None else laid.buckets
             buckets = ranges.buckets(asked.buckets, before, cores if before is None or can_move(session) else 1)
             stack.enter_context(set_to(session, settings(buckets)))
-            query = self._found(session, expected, delay, checkpoint, ranges).query(
+            limit = self._limit(buckets, expected)
+            query = self._found(session, expected, delay, checkpoint, ranges, limit).query(
                 late=sinks.late is not None, control=_control(session, checkpoint)
             )
             sinks.check(self._given(query.read(SCHEMA.empty_table())))
@@ -129,7 +134,9 @@ class Follower:
                 sinks.write(number, given)
                 if self._acts is not None:
                     self._acts.do(done)
-                figures = self.totals.add(number, seconds, given)
+                backlog = asked.source.backlog(checkpoint.spark, loop.progress)
+                most = None if limit is None else asked.source.taken(limit)
+                figures = self.totals.add(number, seconds, given, most, backlog)
                 if gauge is not None:
                     gauge.write(json.dumps(figures))
                 shown(self.totals.line(self.kind))
@@ -216,14 +223,21 @@ class Follower:
             raise UsageProblem.of("unsupported", text, hint=hint)
         write_history(paths, expected, checkpoint.history, entry["rules"])
 
+    def _limit(self, buckets: int, expected: Expected) -> Limit | None:
+        """Of a micro-batch; None: it takes all that there is."""
+        asked = self.asked
+        megabytes = (MEGABYTES if asked.source.limited else 0) if asked.limit is None else asked.limit
+        return Limit.of(megabytes, buckets, expected) if megabytes else None
+
     def _found(
-        self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint, ranges: Ranges
-    ) -> StreamDetections:
+        self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint, ranges: Ranges,
+        limit: Limit | None,
+    ) -> StreamDetections:  # fmt: skip
         asked = self.asked
 
         def read(late: bool) -> StreamSource:
             wanted = expected.with_late() if late else expected
-            source = asked.source.stream(session, self.program, wanted, delay)
+            source = asked.source.stream(session, self.program, wanted, delay, limit)
             past = history(session, expected, source, checkpoint.history)
             source.frame = source.frame.unionByName(past, allowMissingColumns=True)
             return source

@@ -93,6 +93,12 @@ class Loop:
     take: Callable[[int, float, MicroBatch], None]
     stop: threading.Event = field(default_factory=threading.Event)
     _error: BaseException | None = None
+    _running: StreamingQuery | None = None
+
+    @property
+    def progress(self) -> Any:
+        """Spark's progress of the micro-batch before this one; None for the first one of a run."""
+        return None if self._running is None else self._running.lastProgress
 
     def run(
         self,
@@ -109,6 +115,7 @@ class Loop:
         with own_errors(), explained(self.checkpoint):
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
             running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
+            self._running = running
             try:
                 self._watch(running, fed, last)
             finally:

@@ -37,8 +37,11 @@ class Totals:
     batches: int = 0
     _recent: list[tuple[float, int]] = field(default_factory=list)
 
-    def add(self, batch: int, seconds: float, done: MicroBatch) -> dict[str, Any]:
-        """One micro-batch: its figures as one flat object."""
+    def add(
+        self, batch: int, seconds: float, done: MicroBatch, limit: int | None = None, backlog: int | None = None
+    ) -> dict[str, Any]:
+        """One micro-batch: its figures as one flat object.  ``limit``: what it might take of its source; ``backlog``:
+        what is left there."""
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
@@ -55,6 +58,7 @@ class Totals:
         self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
         self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size")}
+        self.last |= {"limit": limit, "backlog": backlog}
         self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}
         return self.last
 
