@@ -136,7 +136,8 @@ class Follower:
                     self._acts.do(done)
                 backlog = asked.source.backlog(checkpoint.spark, loop.progress)
                 most = None if limit is None else asked.source.taken(limit)
-                figures = self.totals.add(number, seconds, given, most, backlog)
+                figures = self.totals.add(number, seconds, given, most, backlog, buckets)
+                self._told(self.totals.heavy(given, buckets))
                 if gauge is not None:
                     gauge.write(json.dumps(figures))
                 shown(self.totals.line(self.kind))

@@ -49,7 +49,8 @@ def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type],
     A time column whose kind is not known yet is best asked for as ``Type.NULL``: the intake reads ISO 8601 and whole
     numbers from text.  An exposed name is taken from there, not from the JSON; key and headers are text, or INT if
     ``fields`` says so; the timestamp is a timestamp.  ``headers=NAME`` is a JSON object of text, of equal names the
-    last.  ``most``: messages of a micro-batch, if the place does not say.  Raises what :func:`reach` raises, and UsageProblem (``type-mismatch``).
+    last.  ``most``: messages of a micro-batch, if the place does not say.  Raises what :func:`reach` raises, and
+    UsageProblem (``type-mismatch``).
     """
     reach(session, place)
     start = {} if "startingTimestamp" in place.reading else {"startingOffsets": "earliest"}

@@ -24,11 +24,13 @@ from occurs.hosts.local import calls, cuts
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
 from occurs.hosts.stream.clock import Clock, last_end
+from occurs.hosts.stream.frequent import frequent
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     CLOCK,
     FIGURES,
     FOUND,
+    FREQUENT,
     LATE,
     PASSED,
     REPLAY,
@@ -150,7 +152,11 @@ class Bucket:
             late += missed.num_rows
             yield from self._late_rows(missed)
         for number, seat in memory.seats.items():
-            for table in parts.get(number, ()):
+            own = parts.get(number, ())
+            common = frequent(seat.path, self.layout, own) if self.depth == 0 else None
+            if common is not None:
+                yield Record(FREQUENT, self.number, number, blob=common)
+            for table in own:
                 missed, rest = _late(table, before)
                 if missed.num_rows and self.depth == 0:  # the first stage has counted them
                     if "__home" in missed.column_names:
