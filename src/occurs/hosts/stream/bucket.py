@@ -10,6 +10,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,7 +49,9 @@ from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage, with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
-REMEMBERED = 256
+REMEMBERED = 4_096
+#: a bucket that was not asked for while each of the others was so many times is another process's now, and forgotten
+STALE = 8
 #: the piece of state that describes the program
 PROGRAM = "program"
 
@@ -96,10 +99,13 @@ class Memory:
     described: bool = False
     #: definitions whose state of before was of another form, until that is told
     anew: list[str] = field(default_factory=list)
+    #: when it was asked for last, in steps of the process
+    used: int = 0
 
 
 _memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
 _programs: dict[tuple[str, int], tuple[str, str]] = {}
+_steps = count()
 
 
 @dataclass
@@ -382,8 +388,14 @@ class Bucket:
         self.store.set_meta(data)
         key = (self.layout.token, self.depth, self.number)
         _memories[key] = memory
-        while len(_memories) > REMEMBERED:
+        memory.used = next(_steps)
+        while len(_memories) > REMEMBERED or _oldest() < memory.used - STALE * len(_memories):
             _memories.popitem(last=False)
+
+
+def _oldest() -> int:
+    """The step at which the memory that was not asked for longest was."""
+    return next(iter(_memories.values())).used
 
 
 def _late(table: pa.Table, frontier: int | None) -> tuple[pa.Table, pa.Table]:
