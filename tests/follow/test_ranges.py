@@ -29,7 +29,7 @@ def test_any_number_of_buckets_has_equal_shares_of_the_ranges(buckets: int) -> N
 
 
 def test_ranges_of_a_new_checkpoint_follow_the_cores() -> None:
-    assert Ranges.of(None, None, None, 2) == Ranges(16, True)
+    assert Ranges.of(None, None, None, 1) == Ranges.of(None, None, None, 2) == Ranges(8, True)
     assert Ranges.of(None, None, None, 100) == Ranges(512, True)
     assert Ranges.of(None, None, 40, 2) == Ranges(64, True)
     assert Ranges.of(None, 12, None, 2) == Ranges(12, True)

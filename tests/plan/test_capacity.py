@@ -126,7 +126,7 @@ def test_command(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     done = size("--rate", "20k", "--type", "B=50%", "--watermark", "5s")
     assert done.exit_code == 0, done.stderr
     assert "cores: 1, as 1 executors of 4 cores" in done.stdout
-    assert "L0: 20,000 rows/s in up to 16 tasks; keeps 600,000 rows, 100,000 wait" in done.stdout
+    assert "L0: 20,000 rows/s in up to 8 tasks; keeps 600,000 rows, 100,000 wait" in done.stdout
     data = json.loads(size("--rate", "3k", "--events", "e.csv", "--json").stdout)
     assert data["groups"][0]["kept"] == pytest.approx(2_000 * 60)  # two of three events are B
     done = size("--rate", "10M", "--within", "2,1")

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 @click.option(
     "--ranges",
     type=int,
-    help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 16]",
+    help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 8]",
 )
 @click.option(
     "--limit",

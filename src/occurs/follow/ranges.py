@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: ranges of a new checkpoint: so many for each core that there is, and at least
-PER_CORE, LEAST = 4, 16
+PER_CORE, LEAST = 4, 8
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 

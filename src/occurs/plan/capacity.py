@@ -22,7 +22,7 @@ NUMBER, TEXT, ROW = 8, 32, 16
 #: pieces of state that are not put together
 PIECES = 16
 #: numbers of key ranges that are tried, and a rate that no cluster has
-RANGES = tuple(1 << n for n in range(4, 15))
+RANGES = tuple(1 << n for n in range(3, 15))
 MOST_EVENTS = 1e12
 _TEXTS = {Type.STRING, Type.NULL}
 
