@@ -3,7 +3,7 @@ import { create } from "zustand";
 import { ApiError, api, ConnectionLost } from "../api/client";
 import type { Derivation, Reason, WhyNot } from "../api/schema";
 import type { Job, Problem } from "../api/types";
-import { flush, leaveFor, open, replaceText, say, tell, textOf, withEditor } from "../state/actions";
+import { flush, leaveFor, notify, open, replaceText, say, tell, textOf, withEditor } from "../state/actions";
 import { checkSoon } from "../state/checking";
 import { get, type Question, set, useStudio } from "../state/store";
 import { texts } from "../texts";
@@ -286,7 +286,7 @@ function askedMark(question: Question, { from, to, type }: WhyNot): Marked {
 export async function applyRepair(reason: Reason): Promise<void> {
   const id = getAsking().whyNot?.id;
   if (!id) return;
-  const failed = (text: string) => tell(new Error(text), texts.whyNot.notApplied);
+  const failed = (text: string) => notify("error", texts.whyNot.notApplied, text);
   try {
     const { texts: changed } = await api.repair(id, reason.number);
     for (const { path } of changed) await open(path);
