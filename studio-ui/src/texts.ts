@@ -1048,6 +1048,7 @@ export const texts = {
     whole: "A whole number, as in the column of times",
     first: "first time",
     last: "last time",
+    values: "Values",
     any: "any value",
     isNull: "null",
     ask: "Ask",

@@ -7,7 +7,7 @@ import { ErrorBox } from "../parts/Empty";
 import { texts } from "../texts";
 import { showTime } from "./actions";
 import { askChecks, cancelChecks, dropChecks, useAsking } from "./asking";
-import { type CheckOf, checksByLabel } from "./question";
+import { type CheckOf, checksByLabel, timesIn } from "./question";
 import { type Marked, setRun, useRun } from "./state";
 import type { Clock } from "./time";
 import { ClausePlace, Waiting } from "./WhyNot";
@@ -120,7 +120,7 @@ function CheckItem({ node, parts, clock }: CheckOf & { clock: Clock }) {
         >
           <Check size={12} className="is-good" aria-hidden />
           <span className="hidden">{word}</span>
-          <span>{message}</span>
+          <span>{timesIn(message ?? "", clock, node.ticks ?? 0)}</span>
         </button>
         <ClausePlace clause={node} />
       </div>

@@ -175,10 +175,9 @@ function Bar({ clock }: { clock: Clock }) {
       ) : exact ? null : (
         <span className="dim">{t.counts}</span>
       )}
-      <Button kind="quiet" onPress={openQuestion}>
-        <CircleQuestionMark size={14} aria-hidden />
-        {texts.whyNot.button}
-      </Button>
+      <IconButton name={texts.whyNot.button} keys="W" onPress={openQuestion}>
+        <CircleQuestionMark size={14} />
+      </IconButton>
       <IconButton name={t.zoomOut} keys="-" onPress={() => setRange(zoomed(range, limits, 0.5))}>
         <Minus size={14} />
       </IconButton>

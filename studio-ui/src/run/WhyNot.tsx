@@ -1,7 +1,8 @@
 /** Why there is no detection: the question, and the nearest reasons with what they met, needed, and their repairs. */
 import { ChevronDown, ChevronRight, CircleSlash, Play, TriangleAlert, Wrench, X } from "lucide-react";
-import { useEffect, useId, useState } from "react";
+import { createContext, useContext, useEffect, useId, useState } from "react";
 import type { FailedClause, Reason, WhyNot, WitnessRow } from "../api/schema";
+import type { Ticks } from "../api/types";
 import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
 import { typeLook } from "../parts/colours";
@@ -21,12 +22,22 @@ import {
   useAsking,
 } from "./asking";
 import { useRunOrder } from "./order";
-import { byField } from "./question";
+import { byField, timesIn } from "./question";
 import { valueText } from "./rows";
 import { type Marked, setRun, useRun } from "./state";
 import { type Clock, elapsedText } from "./time";
 
 const t = texts.whyNot;
+/** So many attributes are shown from the beginning. */
+const FEW = 3;
+/** Times of the day of the question have no date. */
+const Near = createContext<{ clock: Clock; near: Ticks } | null>(null);
+
+/** A sentence of the server with times as the page shows them. */
+function useTimes(): (text: string) => string {
+  const shared = useContext(Near);
+  return (text) => (shared ? timesIn(text, shared.clock, shared.near) : text);
+}
 
 export function WhyNotPanel({ question, clock }: { question: Question; clock: Clock }) {
   const asking = useAsking((state) => state.whyNot);
@@ -60,7 +71,11 @@ export function WhyNotPanel({ question, clock }: { question: Question; clock: Cl
           {t.changed}
         </p>
       ) : null}
-      {asking?.answer ? <Answer answer={asking.answer} clock={clock} /> : null}
+      {asking?.answer ? (
+        <Near value={{ clock, near: asking.answer.from }}>
+          <Answer answer={asking.answer} clock={clock} />
+        </Near>
+      ) : null}
     </div>
   );
 }
@@ -94,6 +109,8 @@ function Form({ question, clock, wrong, busy }: FormProps) {
   const types = result?.found ?? [];
   const attributes = types.find((one) => one.type === question.type)?.attributes ?? [];
   const hint = clock.kind.timestamp ? t.utc : t.whole;
+  // many attributes leave the reasons their room, unless there is something to see
+  const unfolded = attributes.length <= FEW || Object.keys({ ...question.where, ...wrong }).length > 0;
   return (
     <form
       className="why-form"
@@ -129,16 +146,21 @@ function Form({ question, clock, wrong, busy }: FormProps) {
           onChange={(value) => changeQuestion({ [name]: value })}
         />
       ))}
-      {attributes.map((name) => (
-        <Field
-          key={name}
-          name={name}
-          value={question.where[name] ?? ""}
-          placeholder={question.where[name] === null ? t.isNull : t.any}
-          wrong={wrong[`where.${name}`]}
-          onChange={(value) => changeQuestion({ where: { ...question.where, [name]: value } })}
-        />
-      ))}
+      {attributes.length ? (
+        <details className="why-values-fold" key={question.type} open={unfolded || undefined}>
+          <summary>{t.values}</summary>
+          {attributes.map((name) => (
+            <Field
+              key={name}
+              name={name}
+              value={question.where[name] ?? ""}
+              placeholder={question.where[name] === null ? t.isNull : t.any}
+              wrong={wrong[`where.${name}`]}
+              onChange={(value) => changeQuestion({ where: { ...question.where, [name]: value } })}
+            />
+          ))}
+        </details>
+      ) : null}
       {wrong.type ? <p className="option-wrong">{wrong.type}</p> : null}
       <div className="why-actions">
         <Button kind="main" type="submit" isDisabled={busy}>
@@ -190,6 +212,7 @@ function Answer({ answer, clock }: { answer: WhyNot; clock: Clock }) {
   const edits = useAsking((state) => state.edits);
   const limit = useAsking((state) => state.limit);
   const { reasons, complete, notes, found } = answer;
+  const times = useTimes();
   if (found) return <Found answer={answer} clock={clock} />;
   const more = reasons.length >= limit && limit < LIMITS.most;
   return (
@@ -216,7 +239,7 @@ function Answer({ answer, clock }: { answer: WhyNot; clock: Clock }) {
       {notes.length ? (
         <ul className="why-notes dim">
           {notes.map((note) => (
-            <li key={note}>{note}</li>
+            <li key={note}>{times(note)}</li>
           ))}
         </ul>
       ) : null}
@@ -279,6 +302,7 @@ function Values({ values }: { values: Record<string, unknown> }) {
 
 function ReasonItem({ reason, clock }: { reason: Reason; clock: Clock }) {
   const open = useAsking((state) => state.reason === reason.number);
+  const times = useTimes();
   const [first] = reason.clauses;
   const cost = t.cost(reason.cost);
   return (
@@ -294,7 +318,7 @@ function ReasonItem({ reason, clock }: { reason: Reason; clock: Clock }) {
         <span className="reason-text">
           {reason.clauses.map(({ kind }) => t.kinds[kind] ?? kind).join(", ")}
           {cost ? <span className="dim"> · {cost}</span> : null}
-          {open ? null : <span className="dim reason-short">{first?.message}</span>}
+          {open ? null : <span className="dim reason-short">{times(first?.message ?? "")}</span>}
         </span>
       </button>
       {open ? <ReasonBody reason={reason} clock={clock} /> : null}
@@ -349,24 +373,25 @@ export function ClausePlace({ clause }: { clause: Pick<FailedClause, "file" | "s
 
 function ClauseItem({ clause }: { clause: FailedClause }) {
   const { message, found, needed, repair, kind } = clause;
+  const times = useTimes();
   return (
     <div className="failed-clause" data-testid="failed-clause" data-kind={kind}>
       <div className="clause-line">
         {clause.clause ? <code>{clause.clause}</code> : <span className="dim">{t.fromInput}</span>}
         <ClausePlace clause={clause} />
       </div>
-      <p>{message}</p>
+      <p>{times(message ?? "")}</p>
       <dl className="why-values">
         {found ? (
           <>
             <dt>{t.foundValue}</dt>
-            <dd className="mono">{found}</dd>
+            <dd className="mono">{times(found)}</dd>
           </>
         ) : null}
         {needed ? (
           <>
             <dt>{t.needed}</dt>
-            <dd className="mono">{needed}</dd>
+            <dd className="mono">{times(needed)}</dd>
           </>
         ) : null}
         {clause.span && kind !== "missing" ? (
@@ -386,8 +411,14 @@ function signOf({ ok, added }: WitnessRow): [string, string, string] {
   return ok ? ["✓", t.ok, "is-ok"] : ["✗", t.failedRow, "is-failed"];
 }
 
+function timeOf(clock: Clock, near: Ticks, ticks: Ticks, end: Ticks | null): string {
+  const start = clock.between(near, ticks)[1];
+  return end === null ? start : `${start} – ${clock.between(ticks, end)[1]}`;
+}
+
 function WitnessItem({ row, depth, clock }: { row: WitnessRow; depth: number; clock: Clock }) {
   const order = useRunOrder();
+  const near = useContext(Near)?.near;
   const { type, role, ticks, end_ticks: end, label } = row;
   const [sign, word, className] = signOf(row);
   const marked = (): Marked | null =>
@@ -425,7 +456,7 @@ function WitnessItem({ row, depth, clock }: { row: WitnessRow; depth: number; cl
           {role && role !== type ? <span className="dim constituent-role">{role}</span> : null}
         </span>
         <span className="constituent-time mono">
-          {ticks === null ? "" : end === null ? clock.text(ticks) : clock.between(ticks, end).join(" – ")}
+          {ticks === null ? "" : timeOf(clock, near ?? ticks, ticks, end)}
         </span>
       </button>
       <Values values={row.values} />
@@ -436,6 +467,7 @@ function WitnessItem({ row, depth, clock }: { row: WitnessRow; depth: number; cl
 function RepairPart({ reason }: { reason: Reason }) {
   const applied = useAsking((state) => state.applied === reason.number);
   const { added, files, repair, number, verified } = reason;
+  const times = useTimes();
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(JSON.stringify(added));
@@ -446,7 +478,7 @@ function RepairPart({ reason }: { reason: Reason }) {
   };
   return (
     <div className="repair">
-      <p>{applied ? t.appliedShort : repair}</p>
+      <p>{applied ? t.appliedShort : times(repair)}</p>
       {verified ? null : <p className="is-warning">{t.unverified}</p>}
       {added ? (
         <>

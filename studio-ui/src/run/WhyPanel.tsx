@@ -111,7 +111,7 @@ function WhySelected() {
             <h3 className="why-head">{t.constituents(byRow(constituents).length + more)}</h3>
           )}
           {constituents.length ? (
-            <List of={constituents} more={more} />
+            <List of={constituents} more={more} label={detection.label} />
           ) : detection.source ? null : (
             <p className="dim why-none">{t.nothing}</p>
           )}
@@ -253,9 +253,12 @@ function byRow(of: readonly Constituent[]): { one: Constituent; roles: (string |
   return out;
 }
 
-function List({ of, more }: { of: Constituent[]; more: number }) {
+function List({ of, more, label }: { of: Constituent[]; more: number; label: string | null }) {
   const [all, setAll] = useState(false);
-  const rows = useMemo(() => byRow(of), [of]);
+  // checks say more of times in which nothing was found
+  const checks = useContext(ChecksContext)?.get(label ?? "");
+  const checked = checks?.some(({ node }) => node.kind === "absence") ?? false;
+  const rows = useMemo(() => byRow(checked ? of.filter((one) => !isAbsent(one)) : of), [of, checked]);
   const shown = all ? rows : rows.slice(0, FIRST);
   return (
     <ul className="constituents">
@@ -421,7 +424,7 @@ function Item({ one, roles, unfolded }: ItemProps) {
           )}
         </div>
       ) : null}
-      {inner && open ? <List of={one.constituents} more={one.more} /> : null}
+      {inner && open ? <List of={one.constituents} more={one.more} label={one.label} /> : null}
       {open ? <ChecksOf label={one.label} clock={clock} /> : null}
     </li>
   );

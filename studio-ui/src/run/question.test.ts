@@ -8,6 +8,7 @@ import {
   markedClauses,
   rangeTexts,
   requestOf,
+  timesIn,
   timeText,
 } from "./question";
 import { Clock } from "./time";
@@ -150,4 +151,15 @@ it("marks clauses that stand in a text", () => {
   const span = { line: 3, column: 29, end_line: 3, end_column: 39 };
   const clauses = [node(1, null, "threshold", { file: "a.tesla", span }), node(2, null, "pending")];
   expect(markedClauses(clauses)).toEqual([{ file: "a.tesla", span, message: "m1" }]);
+});
+
+it("shows times of sentences in the zone of the project, but none in texts", () => {
+  const sentence =
+    'Rain at 2024-01-05T09:02:00Z is not "2024-01-05T09:02:00Z", from 2024-01-04T09:00:00.000001Z';
+  expect(timesIn(sentence, stamped, String(NINE))).toBe(
+    'Rain at 09:02:00 is not "2024-01-05T09:02:00Z", from 2024-01-04 09:00:00.000001',
+  );
+  const berlin = new Clock({ timestamp: true, unit: "us" }, NINE, "Europe/Berlin");
+  expect(timesIn("at 2024-01-05T09:02:00Z", berlin, String(NINE))).toBe("at 10:02:00");
+  expect(timesIn("at 12", minutes, 10)).toBe("at 12");
 });

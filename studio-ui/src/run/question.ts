@@ -35,6 +35,20 @@ export function timeText(clock: Clock, ticks: Ticks): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, `${fraction}Z`);
 }
 
+/** A text in quotes, which stays as it is, or a time as the server writes it. */
+const TIMES = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** A sentence of the server with its times as the page shows them: in the project's zone, without the day of `near`. */
+export function timesIn(text: string, clock: Clock, near: Ticks): string {
+  return text.replace(TIMES, (found) => {
+    const milliseconds = found.startsWith('"') ? Number.NaN : Date.parse(found.replace(/\.\d+Z$/, "Z"));
+    if (Number.isNaN(milliseconds)) return found;
+    const fraction = /\.(\d{1,6})/.exec(found)?.[1] ?? "";
+    const at = BigInt(milliseconds) * 1000n + BigInt(fraction.padEnd(6, "0"));
+    return clock.between(near, String(at))[1];
+  });
+}
+
 /** The values that a lane stands for: that of the attribute by which lanes are split, if its type has it. */
 export function laneValues(
   lane: { name: string; type: string },
