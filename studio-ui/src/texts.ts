@@ -1069,6 +1069,7 @@ export const texts = {
     tryMore: (edits: number) => `Try ${edits} clauses`,
     partly: "The search is not complete",
     partlyText: "There may be nearer or other reasons.",
+    further: "Search further",
     moreReasons: "Show more reasons",
     cost: (n: number) => (n === 1 ? "" : counted(n, "change")),
     place: (place: string) => `Show the clause at ${place}`,

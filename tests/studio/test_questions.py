@@ -32,7 +32,7 @@ Smoke,360,attic,
 Temp,600,hall,60
 Smoke,660,hall,
 """
-WANT = {"type": "Fire", "where": {}, "from": None, "to": None, "edits": 2, "limit": 10}
+WANT = {"type": "Fire", "where": {}, "from": None, "to": None, "edits": 2, "limit": 10, "variants": 2_000}
 INTEGERS = {"time": {"timestamp": False, "unit": "s"}, "clock": [60, 660]}
 
 
@@ -93,6 +93,12 @@ def test_why_not_gives_reasons_in_order_with_a_repair_that_detects(project: Path
     after, run = ran(project, repairs["1"], ["rows.csv"], options={"time_unit": "s"}, asked={})
     assert after["done"]["total"] == 2
     assert [row[3] for row in run.rows()["rows"]] == [180, 660]
+
+
+def test_a_search_that_is_cut_short_says_so(project: Path) -> None:
+    found = asked(project, "why-not", {**WANT, "from": 170, "to": 190, "variants": 1})
+    assert not found["complete"]
+    assert "1 relaxed cop" in found["notes"][0]
 
 
 def test_what_was_detected_after_all_is_said(project: Path) -> None:
@@ -222,6 +228,7 @@ def test_a_question_is_cancelled(studio: Any, run: str) -> None:
         ("why-not", {"type": "Fire", "where": {"area": "hall"}}, 422, "unknown-attribute", "where.area"),
         ("why-not", {"type": "Fire", "edits": 5}, 400, "bad-request", None),
         ("why-not", {"type": "Fire", "limit": 0}, 400, "bad-request", None),
+        ("why-not", {"type": "Fire", "variants": 20_001}, 400, "bad-request", None),
         ("why-not", {"type": "Fire", "from": 2**63}, 400, "bad-request", None),
         ("why-not", {"type": "Fire", "more": 1}, 400, "bad-request", None),
         ("why-not", {}, 400, "bad-request", None),

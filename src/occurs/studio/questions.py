@@ -88,7 +88,7 @@ class Asked:
         with _limited():
             answer = self.program.why_not(
                 type, self.sources, where=where, between=self._between(asked), edits=asked["edits"],
-                limit=asked["limit"], max_rows=LIMITS.why_rows, **self._keywords,
+                limit=asked["limit"], max_variants=asked["variants"], max_rows=LIMITS.why_rows, **self._keywords,
             )  # fmt: skip
         question = answer.question
         repairs = {reason.number: self._changed(reason) for reason in answer.reasons}

@@ -403,6 +403,7 @@ class WhyNotRequest(Struct, forbid_unknown_fields=True):
         stop: Its latest time.
         edits: The maximum number of clauses of a reason.
         limit: The maximum number of reasons.
+        variants: The maximum number of relaxed programs that are tried.
     """
 
     type: str
@@ -411,6 +412,7 @@ class WhyNotRequest(Struct, forbid_unknown_fields=True):
     stop: int | str | None = msgspec.field(default=None, name="to")
     edits: Annotated[int, Meta(ge=1, le=4)] = 2
     limit: Annotated[int, Meta(ge=1, le=LIMITS.why_reasons)] = 10
+    variants: Annotated[int, Meta(ge=1, le=LIMITS.why_variants)] = 2_000
 
 
 class Progress(Struct, frozen=True):

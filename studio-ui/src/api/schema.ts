@@ -1583,6 +1583,7 @@ export interface Why {
  *         stop: Its latest time.
  *         edits: The maximum number of clauses of a reason.
  *         limit: The maximum number of reasons.
+ *         variants: The maximum number of relaxed programs that are tried.
  */
 export interface WhyNotRequest {
   edits: number;
@@ -1590,6 +1591,7 @@ export interface WhyNotRequest {
   limit: number;
   to: number | string | null;
   type: string;
+  variants: number;
   where: {
     [k: string]: string | null;
   };

@@ -17,7 +17,7 @@ import {
   cancelQuestion,
   changeQuestion,
   closeQuestion,
-  LIMITS,
+  MOST,
   showReason,
   useAsking,
 } from "./asking";
@@ -209,12 +209,11 @@ function Field({ name, value, placeholder, hint, wrong, onChange }: FieldProps) 
 // -- the answer ------------------------------------------------------------------------------------------
 
 function Answer({ answer, clock }: { answer: WhyNot; clock: Clock }) {
-  const edits = useAsking((state) => state.edits);
-  const limit = useAsking((state) => state.limit);
+  const { edits, limit, variants } = useAsking((state) => state.most);
   const { reasons, complete, notes, found } = answer;
   const times = useTimes();
   if (found) return <Found answer={answer} clock={clock} />;
-  const more = reasons.length >= limit && limit < LIMITS.most;
+  const more = reasons.length >= limit && limit < MOST.limit;
   return (
     <>
       <h4 className="why-head">{t.reasons(reasons.length)}</h4>
@@ -244,8 +243,11 @@ function Answer({ answer, clock }: { answer: WhyNot; clock: Clock }) {
         </ul>
       ) : null}
       <div className="why-actions">
-        {more ? <Button onPress={() => void askNow({ limit: LIMITS.most })}>{t.moreReasons}</Button> : null}
-        {!reasons.length && edits < LIMITS.mostEdits ? (
+        {more ? <Button onPress={() => void askNow({ limit: MOST.limit })}>{t.moreReasons}</Button> : null}
+        {!complete && variants < MOST.variants ? (
+          <Button onPress={() => void askNow({ variants: MOST.variants })}>{t.further}</Button>
+        ) : null}
+        {!reasons.length && complete && edits < MOST.edits ? (
           <Button onPress={() => void askNow({ edits: edits + 1 })}>{t.tryMore(edits + 1)}</Button>
         ) : null}
       </div>

@@ -8,7 +8,7 @@ import { checkSoon } from "../state/checking";
 import { get, type Question, set, useStudio } from "../state/store";
 import { texts } from "../texts";
 import type { DrawnLane } from "./lanes";
-import { laneValues, markedClauses, rangeTexts, requestOf } from "./question";
+import { laneValues, type Most, markedClauses, rangeTexts, requestOf } from "./question";
 import { getRun, type Marked, setRun } from "./state";
 import { exact, type Range } from "./time";
 
@@ -22,8 +22,9 @@ export interface Asking<A> {
   problems: Problem[];
 }
 
-/** Reasons that are asked for at first, and when there are more; clauses of a reason. */
-export const LIMITS = { first: 10, most: 20, edits: 2, mostEdits: 4 };
+/** How far a search goes at first, which takes seconds, and at most. */
+export const FIRST: Most = { edits: 2, limit: 10, variants: 2_000 };
+export const MOST: Most = { edits: 4, limit: 20, variants: 20_000 };
 
 /** Milliseconds between two looks at a job: the first, and the longest. */
 const WAIT = { first: 150, longest: 1000 };
@@ -31,8 +32,7 @@ const WAIT = { first: 150, longest: 1000 };
 interface State {
   why: Asking<Derivation> | null;
   whyNot: Asking<WhyNot> | null;
-  edits: number;
-  limit: number;
+  most: Most;
   /** the reason that is shown, by its number */
   reason: number | null;
   /** the reason whose repair is in the editor */
@@ -42,8 +42,7 @@ interface State {
 export const useAsking = create<State>()(() => ({
   why: null,
   whyNot: null,
-  edits: LIMITS.edits,
-  limit: LIMITS.first,
+  most: FIRST,
   reason: null,
   applied: null,
 }));
@@ -176,7 +175,7 @@ function show(question: Question) {
     drawer: state.narrow ? ("right" as const) : state.drawer,
   }));
   setRun({ chosen: null, constituents: [], pointed: null });
-  setAsking({ reason: null, applied: null, edits: LIMITS.edits, limit: LIMITS.first });
+  setAsking({ reason: null, applied: null, most: FIRST });
 }
 
 /** Why is there nothing in a lane of the timeline, in a range of time? */
@@ -205,18 +204,18 @@ export function changeQuestion(change: Partial<Question>) {
   if (question) set({ question: { ...question, ...change } });
 }
 
-/** Asks the question that is shown; `more`: with more clauses of a reason, or for more reasons. */
-export async function askNow(more: Partial<Pick<State, "edits" | "limit">> = {}): Promise<void> {
+/** Asks the question that is shown; `more`: how much further it is searched than before. */
+export async function askNow(more: Partial<Most> = {}): Promise<void> {
   const asked = get().question;
   if (!asked) return;
   // the run that is shown may be a newer one
   const question = { ...asked, job: getRun().shown ?? asked.job };
   set({ question });
-  setAsking({ ...more, reason: null, applied: null });
+  const most = { ...getAsking().most, ...more };
+  setAsking({ most, reason: null, applied: null });
   set({ clauses: [] });
-  const { edits, limit } = getAsking();
   await whyNotAsker.ask(JSON.stringify(question), () =>
-    api.askWhyNot(question.job, requestOf(question, edits, limit)),
+    api.askWhyNot(question.job, requestOf(question, most)),
   );
   const asking = getAsking().whyNot;
   if (asking?.state !== "done" || !asking.answer || get().question !== question) return;

@@ -57,13 +57,14 @@ it("asks for nothing where a field is empty", () => {
     from: " ",
     to: "9 ",
   };
-  expect(requestOf(question, 2, 10)).toEqual({
+  expect(requestOf(question, { edits: 2, limit: 10, variants: 2000 })).toEqual({
     type: "Fire",
     where: { Area: "hall", Room: null },
     from: null,
     to: "9",
     edits: 2,
     limit: 10,
+    variants: 2000,
   });
 });
 

@@ -60,8 +60,11 @@ export function laneValues(
   return name ? { [name]: lane.name === "null" ? null : lane.name } : {};
 }
 
+/** How far a search goes: clauses of a reason, reasons, relaxed programs that are tried. */
+export type Most = Pick<WhyNotRequest, "edits" | "limit" | "variants">;
+
 /** The question as the server reads it: a field without a text asks for nothing. */
-export function requestOf(question: Question, edits: number, limit: number): WhyNotRequest {
+export function requestOf(question: Question, most: Most): WhyNotRequest {
   const { type, from, to } = question;
   const where = Object.entries(question.where).filter(([, value]) => value !== "");
   return {
@@ -69,8 +72,7 @@ export function requestOf(question: Question, edits: number, limit: number): Why
     where: Object.fromEntries(where),
     from: from.trim() || null,
     to: to.trim() || null,
-    edits,
-    limit,
+    ...most,
   };
 }
 
