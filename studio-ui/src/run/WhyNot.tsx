@@ -7,9 +7,10 @@ import { Swatch } from "../frame/Outline";
 import { Button, IconButton } from "../parts/Button";
 import { typeLook } from "../parts/colours";
 import { Empty, ErrorBox, NoticeBox } from "../parts/Empty";
+import { Linked } from "../parts/Linked";
 import { goTo, runNow, say, tell } from "../state/actions";
 import type { Question } from "../state/store";
-import { grouped, texts } from "../texts";
+import { grouped, sentences, texts } from "../texts";
 import { showTime } from "./actions";
 import {
   applyRepair,
@@ -480,7 +481,9 @@ function RepairPart({ reason }: { reason: Reason }) {
   };
   return (
     <div className="repair">
-      <p>{applied ? t.appliedShort : times(repair)}</p>
+      <p>
+        <Linked text={applied ? t.appliedShort : sentences(times(repair))} />
+      </p>
       {verified ? null : <p className="is-warning">{t.unverified}</p>}
       {added ? (
         <>
