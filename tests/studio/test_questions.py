@@ -101,6 +101,38 @@ def test_a_search_that_is_cut_short_says_so(project: Path) -> None:
     assert "1 relaxed cop" in found["notes"][0]
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "rows", "type", "at", "kinds"),
+    [
+        ("a.epl", "create schema Door(area string);\ncreate schema Alive(area string);\n"
+         "@Name('Inside') insert into Inside select d.area as area "
+         "from pattern [every d=Door -> a=Alive(area = d.area) where timer:within(10 sec)];",
+         "type,time,area\nDoor,0,hall\nAlive,10,hall\n", "Inside", 10, ["window", "missing"]),
+        ("a.phen", "input event opens(K). input event closes(K). state up(K) : opens(K) ~> closes(K).\n"
+         "state brief(K) : filter(up(K), less(4)).\n",
+         "type,time,K\nopens,2,x\ncloses,7,x\n", "brief", 5, ["window", "missing"]),
+        ("a.ptl", "past trigger p: v >= 3 continue at most every 6 s\n", "time,v\n2,7\n4,7\n", "p", 4, ["choice"]),
+        ("a.esql", "DEFINE Out AS EVERY 3 TH OF (SELECT v AS v FROM Pay).\n", "type,time,v\nPay,5,1\nPay,9,2\n",
+         "Out", 9, ["count"]),
+    ],
+    ids=["epl", "phenesthe", "ptl", "esql"],
+)  # fmt: skip
+def test_all_languages_are_asked(
+    project: Path, file: str, text: str, rows: str, type: str, at: int, kinds: list[str]
+) -> None:
+    (project / "rows.csv").write_text(rows)
+    given = {**WANT, **INTEGERS, "type": type, "from": at, "to": at}
+    found, _ = ran(project, {file: text}, ["rows.csv"], "why-not", options={"time_unit": "s"}, asked=given)
+    answer = msgspec.convert(found["done"]["why_not"], shapes.WhyNot)
+    assert [r.clauses[0].kind for r in answer.reasons] == kinds
+    first = answer.reasons[0]
+    place = first.clauses[0].span
+    assert place is not None
+    assert first.clauses[0].file == file
+    assert first.clauses[0].clause == text.splitlines()[place.line - 1][place.column - 1 : place.end_column - 1]
+    assert first.files == [file]
+
+
 def test_what_was_detected_after_all_is_said(project: Path) -> None:
     found = asked(project, "why-not", {**WANT, "from": 600})
     assert (found["found"], found["reasons"], found["from"], found["to"]) == (1, [], 600, 660)
