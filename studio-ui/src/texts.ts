@@ -1061,6 +1061,7 @@ export const texts = {
     noTypes: "Run the rules first",
     notAsked: "Ask, and the nearest changes of the rules that detect it are listed here.",
     changed: "The question has changed: ask again.",
+    newer: "There is a newer run: ask again.",
     found: (n: number) => `It was detected: ${counted(n, "detection")} in this time`,
     foundShow: (time: string) => `Show the detection at ${time}`,
     reasons: (n: number) => (n ? `${counted(n, "reason")}, the nearest first` : "No reason found"),

@@ -44,7 +44,13 @@ export function WhyNotPanel({ question, clock }: { question: Question; clock: Cl
   const asking = useAsking((state) => state.whyNot);
   const { fields, rest } = byField(asking?.state === "failed" ? asking.problems : []);
   const shown = useRun((state) => state.shown);
-  const other = asking?.answer && (asking.of !== JSON.stringify(question) || question.job !== shown);
+  const other = !asking?.answer
+    ? null
+    : question.job !== shown
+      ? t.newer
+      : asking.of !== JSON.stringify(question)
+        ? t.changed
+        : null;
   return (
     <div className="why" data-testid="why-not" data-state={asking?.state ?? "none"}>
       <div className="why-asked">
@@ -69,7 +75,7 @@ export function WhyNotPanel({ question, clock }: { question: Question; clock: Cl
       ))}
       {other ? (
         <p className="dim why-none" role="note">
-          {t.changed}
+          {other}
         </p>
       ) : null}
       {asking?.answer ? (
