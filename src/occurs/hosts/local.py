@@ -101,13 +101,13 @@ def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Ro
     return {
         t: input_rows(
             t,
-            table,
+            history.rows(t),
             stage.schemas.get(t) or history.schemas[t],
             labelled,
             numbered=t in stage.numbered,
             loose=t in stage.unordered and not labelled,
         )
-        for t, table in history.tables.items()
+        for t in history.tables
         if t in stage.inputs
     }
 
@@ -124,9 +124,10 @@ class InputRows:
 
 def labelled_input(stage: Stage, history: History) -> Iterator[InputRows]:
     """The rows that detections name as their constituents; the history knows places."""
-    for t, table in history.tables.items():
+    for t in history.tables:
         if t in stage.inputs:
-            order, places = sorted_rows(table), history.places.get(t, np.zeros(0, np.int64))
+            table = history.tables[t]
+            order, places = sorted_rows(history.rows(t)), history.places.get(t, np.zeros(0, np.int64))
             if order is not None:
                 table, places = table.take(pa.array(order)), places[order]
             yield InputRows(t, table, row_labels(t, table, table["time"].to_numpy()), places)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from occurs.model.astext import json_objects
 from occurs.model.labels import Labels
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 
@@ -119,7 +120,7 @@ class Ordered(_Asked[Column]):
 
     __slots__ = ("order", "table", "types")
 
-    def __init__(self, table: pa.Table, types: Mapping[str, Type], order: np.ndarray | None) -> None:
+    def __init__(self, table: TypeTable, types: Mapping[str, Type], order: np.ndarray | None) -> None:
         self.table, self.types, self.order = table, types, order
         self._names, self._made = types, None
 
