@@ -150,7 +150,7 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless
     the type is one of ``keep``."""
     types = sorted(t for t, r in rows.items() if len(r))
-    out = {t: _with_places(r, constant(1, len(r)), keep) for t, r in rows.items()}
+    out = {t: alone(r, keep) for t, r in rows.items()}
     if not types or (len(types) == 1 and len(rows[types[0]]) == 1):
         return out
     time = rows[types[0]].time if len(types) == 1 else np.concatenate([rows[t].time for t in types])
@@ -180,6 +180,11 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
         out[t] = _with_places(rows[t], at[first : first + len(rows[t])], keep)
         first += len(rows[t])
     return out
+
+
+def alone(rows: Rows, keep: Collection[str] = ()) -> Rows:
+    """Input rows each of which is the only one of its instant, with ``at`` as :func:`placed` has it."""
+    return _with_places(rows, constant(1, len(rows)), keep)
 
 
 def _with_places(rows: Rows, at: np.ndarray, keep: Collection[str]) -> Rows:

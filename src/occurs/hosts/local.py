@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from occurs.checked_program import CheckedProgram
 from occurs.engine.engine import Engine, concat_rows
-from occurs.engine.order import input_rows, row_labels, sorted_rows
+from occurs.engine.order import alone, input_rows, row_labels, sorted_rows
 from occurs.engine.results import TypeRows
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.live import Live
@@ -98,18 +98,14 @@ def run_windows(stage: Stage, history: History, window: Window, *, started: bool
 
 def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Rows]:
     """The rows of every type that the stage reads, in the total order."""
-    return {
-        t: input_rows(
-            t,
-            history.rows(t),
-            stage.schemas.get(t) or history.schemas[t],
-            labelled,
-            numbered=t in stage.numbered,
-            loose=t in stage.unordered and not labelled,
-        )
-        for t in history.tables
-        if t in stage.inputs
-    }
+    out = {}
+    for t in history.tables:
+        if t in stage.inputs:
+            schema = stage.schemas.get(t) or history.schemas[t]
+            numbered, loose = t in stage.numbered, t in stage.unordered and not labelled
+            rows = input_rows(t, history.rows(t), schema, labelled, numbered=numbered, loose=loose)
+            out[t] = alone(rows, stage.sequenced) if history.distinct and t in stage.placed else rows
+    return out
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,11 @@ class History:
     places: Mapping[str, np.ndarray] = field(default_factory=dict)
     times: tuple[int, int] | None = None
 
+    @property
+    def distinct(self) -> bool:
+        """Are the times of all rows known to be different?"""
+        return isinstance(self.tables, TypeTables) and self.tables.distinct
+
     def rows(self, type: str) -> TypeTable:
         """The rows of a type, of which the columns are made that somebody asks for."""
         if isinstance(self.tables, TypeTables):
@@ -131,7 +136,8 @@ def normalise(
     for name in places:
         out[name] = TypeTable.of(out[name].table().drop_columns(PLACE))
     counted = {**counts, **bad.counts()}
-    return History(TypeTables(out), seen, kind, clock, counted, bad.table(), notices, places=places, times=times)
+    rows = TypeTables(out, len(intakes) == 1 and bool((intakes[0].time[1:] > intakes[0].time[:-1]).all()))
+    return History(rows, seen, kind, clock, counted, bad.table(), notices, places=places, times=times)
 
 
 def listed(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Source]:

@@ -62,10 +62,10 @@ class TypeTable:
 
 
 class TypeTables(Mapping[str, pa.Table]):
-    """The rows of every type; a table is made when it is asked for."""
+    """The rows of every type; a table is made when it is asked for.  ``distinct``: no two rows have the same time."""
 
-    def __init__(self, types: Mapping[str, TypeTable]) -> None:
-        self.types = types
+    def __init__(self, types: Mapping[str, TypeTable], distinct: bool) -> None:
+        self.types, self.distinct = types, distinct
         self._made: dict[str, pa.Table] = {}
 
     def __getitem__(self, name: str) -> pa.Table:

@@ -59,9 +59,7 @@ class Rows:
 
     def view(self, start: int, stop: int) -> Rows:
         """Rows ``start`` to before ``stop``; columns are cut when they are asked for."""
-        if self.new or not (self.serial is self.labels is self.derived is self.at is None):
-            return self.slice(start, stop)
-        return Rows(self.type, self.time[start:stop], Window(self, start, stop))
+        return self._only(slice(start, stop), Window(self, start, stop), 0)
 
     def take(self, rows: np.ndarray, new: int = 0) -> Rows:
         return self._only(rows, {n: c.take(rows) for n, c in self.columns.items()}, new)
