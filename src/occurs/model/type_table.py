@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import pyarrow as pa
 
 from occurs.model.attribute_types import clean
@@ -51,6 +52,19 @@ class TypeTable:
         if found is None:
             found = self._columns[name] = clean(picked(self._later[name], self._index))
         return found
+
+    def part(self, name: str, rows: slice | np.ndarray) -> pa.ChunkedArray:
+        """Some rows of a column, in their order; a column that nobody asked for is not gathered for the others."""
+        made = self._columns[name]
+        column, index = (self._later[name], self._index) if made is None else (made, None)
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(self._size)
+            size = max(0, stop - start)
+            part = column.slice(start, size) if index is None else picked(column, index.slice(start, size))
+        else:
+            at = pa.array(rows)
+            part = picked(column, at if index is None else index.take(at))
+        return clean(part) if made is None else part
 
     def select(self, names: list[str]) -> pa.Table:
         """A table of some columns."""

@@ -54,8 +54,7 @@ class Rows:
         return self.columns[name]
 
     def slice(self, start: int, stop: int | None = None, new: int = 0) -> Rows:
-        columns = {n: c.slice(start, stop) for n, c in self.columns.items()}
-        return self._only(slice(start, stop), columns, new)
+        return self._only(slice(start, stop), _cut(self.columns, start, stop), new)
 
     def view(self, start: int, stop: int) -> Rows:
         """Rows ``start`` to before ``stop``; columns are cut when they are asked for."""
@@ -68,6 +67,16 @@ class Rows:
         serial, derived, place = (None if a is None else a[at] for a in (self.serial, self.derived, self.at))
         labels = None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at])
         return Rows(self.type, self.time[at], columns, new, serial, labels, derived, place)
+
+
+def _cut(columns: Mapping[str, Column], start: int, stop: int | None) -> Mapping[str, Column]:
+    """Columns from row ``start`` to before ``stop``; those that nobody asked for are made for these rows only."""
+    if isinstance(columns, Window):
+        last = columns.stop if stop is None else min(columns.stop, columns.start + stop)
+        return _cut(columns.of.columns, columns.start + start, last)
+    if isinstance(columns, Ordered):
+        return columns.cut(start, stop)
+    return {n: c.slice(start, stop) for n, c in columns.items()}
 
 
 class _Asked(Mapping[str, V]):
@@ -125,6 +134,15 @@ class Ordered(_Asked[Column]):
     def _value(self, name: str) -> Column:
         found = Column.of(self.table.column(name), self.types[name])
         return found if self.order is None else found.take(self.order)
+
+    def cut(self, start: int, stop: int | None) -> dict[str, Column]:
+        """The columns of the rows from ``start`` to before ``stop``; unread ones are made for these rows only."""
+        rows = slice(start, stop) if self.order is None else self.order[start:stop]
+        made = self._made or {}
+        return {
+            n: made[n].slice(start, stop) if n in made else Column.of(self.table.part(n, rows), kind)
+            for n, kind in self.types.items()
+        }
 
 
 class Part(_Asked[Rows]):
