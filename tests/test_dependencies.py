@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "pipes": "errors model expr operators languages checked program",
     "queries": "errors model expr languages connect checked program",
     "occurs": "errors connect notebook hosts explain program queries",
-    "testing": "errors model operators languages",
+    "testing": "errors model operators languages connect engine checked hosts verify explain program",
     "services": (
         "errors model expr operators nets languages connect plan options checked verify program occurs pipes"
     ),
@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "follow": "errors model languages connect plan checked hosts program watch",
     "cli": (
         "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
-        " program occurs watch follow services studio"
+        " program occurs testing watch follow services studio"
     ),
 }
 #: modules beside the folders that are one row of the table
