@@ -46,11 +46,12 @@ MAY_IMPORT = {
         "errors model expr operators nets languages connect plan options checked verify program occurs pipes"
     ),
     "studio": "errors progress model languages connect plan plot options checked hosts program occurs services",
-    "watch": "errors model expr operators languages connect engine checked",
-    "follow": "errors model languages connect plan checked hosts program watch",
+    "monitoring": "errors",
+    "watch": "errors monitoring model expr operators languages connect engine checked",
+    "follow": "errors monitoring model languages connect plan checked hosts program watch",
     "cli": (
         "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
-        " program occurs testing watch follow services studio"
+        " program occurs testing monitoring watch follow services studio"
     ),
 }
 #: modules beside the folders that are one row of the table

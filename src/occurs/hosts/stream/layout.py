@@ -24,7 +24,8 @@ class Path(Shipped):
 @dataclass(frozen=True)
 class Layout(Shipped):
     """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
-    ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other."""
+    ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.
+    ``sizes``: report the rows of state of each definition."""
 
     paths: tuple[Path, ...]
     buckets: int
@@ -37,6 +38,7 @@ class Layout(Shipped):
     skip: bool
     token: str
     types: tuple[str, ...] = ()
+    sizes: bool = False
 
     @cached_property
     def decided_by_end(self) -> bool:
