@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from occurs.follow.checkpoint import Checkpoint, check
 from occurs.follow.folders import literal
 from occurs.follow.limits import MEGABYTES, Limit
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
-from occurs.follow.metrics import Totals
+from occurs.follow.metrics import Totals, publish
 from occurs.follow.ranges import Laid, Ranges, can_move, move
 from occurs.follow.sinks import Outputs
 from occurs.follow.sources import Source, history, write_history
@@ -33,11 +34,14 @@ from occurs.hosts.stream.state_migration import form_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import clock_ends
 from occurs.model.time import TimeKind
+from occurs.monitoring.instruments import Monitor
 from occurs.plan.lanes import lanes
 from occurs.plan.partitioning import groups
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+log = logging.getLogger("occurs.follow")
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,14 @@ class Asked:
 
 class Follower:
     """One stream, its program, its checkpoint and its sinks.  ``told``: gets problems that stop nothing; ``acts``: what
-    firings do, if that is asked for."""
+    firings do, if that is asked for; ``monitor``: where numbers and health are published."""
 
     def __init__(
-        self, program: CheckedProgram, asked: Asked, told: Callable[[list[Problem]], None], acts: Acts | None = None
-    ):
+        self, program: CheckedProgram, asked: Asked, told: Callable[[list[Problem]], None], acts: Acts | None = None,
+        monitor: Monitor | None = None,
+    ):  # fmt: skip
         program.require("spark")
-        self.program, self.asked, self._told, self._acts = program, asked, told, acts
+        self.program, self.asked, self._told, self._acts, self._monitor = program, asked, told, acts, monitor
         self.totals = Totals()
         self.kind = TimeKind()
         self._trigger = trigger_of(asked)
@@ -123,7 +128,7 @@ class Follower:
             stack.enter_context(set_to(session, settings(buckets)))
             limit = self._limit(buckets, expected)
             query = self._found(session, expected, delay, checkpoint, ranges, limit).query(
-                late=sinks.late is not None, control=_control(session, checkpoint)
+                late=sinks.late is not None, control=_control(session, checkpoint), sizes=self._monitor is not None
             )
             sinks.check(self._given(query.read(SCHEMA.empty_table())))
             checkpoint.settle({**entry, **ranges.entry()})
@@ -140,9 +145,14 @@ class Follower:
                 self._told(self.totals.heavy(given, buckets))
                 if gauge is not None:
                     gauge.write(json.dumps(figures))
+                if self._monitor is not None:
+                    publish(self._monitor.instruments, figures, given, self.kind)
+                log.debug("micro-batch %d is done", number, extra={"figures": figures})
                 shown(self.totals.line(self.kind))
 
             loop = Loop(query, checkpoint.spark, take)
+            if self._monitor is not None:
+                loop.health = self._monitor.health
             shown(self.totals.line(self.kind))
             with stopped_by_signals(loop.stop):
                 moved = move(session, checkpoint.spark, buckets, loop.repeat)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from rich.console import Console
 from rich.text import Text
 
 from occurs.errors import Problem
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
+from occurs.monitoring.instruments import Instruments
 
 #: micro-batches over which events per second are told
 _RECENT = 10
@@ -113,6 +115,40 @@ class Totals:
         ]
         parts += [f"{self.counts[n]:,} {n}" for n in ("late", "bad") if self.counts[n]]
         return ", ".join(parts)
+
+
+def publish(to: Instruments, last: dict[str, Any], done: MicroBatch, kind: TimeKind) -> None:
+    """Publish a micro-batch.
+
+    Args:
+        to: The instruments of the follower.
+        last: The figures of the micro-batch, as in ``--metrics``.
+        done: The micro-batch.
+        kind: The kind of time; without a unit, times are not published.
+    """
+    names = {"rows": "events", "bad": "bad_rows", "late": "late_rows", "outside": "outside_rows"}
+    names |= {"empty": "empty_intervals", "size": "state_written_bytes"}
+    for figure, name in names.items():
+        to.add(f"occurs_{name}", last[figure] or 0)
+    to.add("occurs_batches", 1)
+    to.add("occurs_batch_seconds", last["seconds"])
+    to.set("occurs_last_batch_seconds", last["seconds"])
+    to.set("occurs_last_batch_timestamp_seconds", last["wall"])
+    to.set("occurs_waiting_rows", last["waiting"] or 0)
+    to.set("occurs_state_rows", last["kept"] or 0)
+    to.replace("occurs_definition_state_rows", done.states)
+    to.replace("occurs_past_rows", done.pasts)
+    for name, table in done.timeouts.items():
+        to.add("occurs_timeouts", len(table), name)
+    for name, table in done.found.items():
+        to.add("occurs_detections", len(table), name)
+        if kind.timestamp and len(table):
+            newest = pc.max(table.column("time")).cast(pa.int64()).as_py()
+            to.set("occurs_detection_lag_seconds", last["wall"] - newest / 1e6, name)
+    if kind.tick is not None:
+        for figure, name in (("frontier", "frontier_timestamp"), ("newest", "newest_event_timestamp"), ("lag", "lag")):
+            if last[figure] is not None:
+                to.set(f"occurs_{name}_seconds", last[figure] * kind.tick / 1e6)
 
 
 def shown_time(ticks: int | None, kind: TimeKind) -> str:

@@ -37,6 +37,7 @@ from occurs.hosts.stream.records import (
     REPLAY,
     REPLAY_CLOCK,
     ROWS,
+    SIZES,
     STRAYS,
     Record,
     from_blob,
@@ -193,6 +194,9 @@ class Bucket:
             blob=json.dumps(memory.anew).encode() if memory.anew else None,
         )
         memory.anew = []
+        if self.layout.sizes:
+            found_sizes = [s.engine.sizes() for s in memory.seats.values()]
+            yield Record(SIZES, self.number, self.depth, blob=json.dumps(found_sizes).encode())
         if self.depth + 1 < self.layout.depth and self.number == self.layout.ids[0]:
             for other in self.layout.ids:
                 yield Record(CLOCK, other, lo=clock.least, hi=clock.newest, last=clock.last, closing=clock.closed)

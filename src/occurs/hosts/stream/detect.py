@@ -256,32 +256,35 @@ class StreamDetections(Detections["DataFrame"]):
         reason, column, value = (F.col(f"e.{c}") for c in ("r", "n", "v"))
         return rows.select(reason.alias("reason"), "file", "row", column.alias("column"), value.alias("value"), "data")
 
-    def query(self, *, late: bool = False, control: DataFrame | None = None) -> StreamQuery:
+    def query(self, *, late: bool = False, control: DataFrame | None = None, sizes: bool = False) -> StreamQuery:
         """Return all detections in one query, for sinks that take whole micro-batches.
 
         Args:
             late: Include the rows that arrived too late.
             control: A streaming DataFrame; its first row ends the input.
+            sizes: Report the rows of state of each definition in every micro-batch.
 
         Returns:
             The query.  Write its ``frame`` with ``foreachBatch`` in output mode append, and pass each micro-batch to
             its ``read``.
         """
         source: StreamSource = self._late_source() if late else self._source
-        layout = self._layout((*self._reported, *self._sides, *self._notices), source, late=late)
+        layout = self._layout((*self._reported, *self._sides, *self._notices), source, late=late, sizes=sizes)
         frame = observed(records_of(layout, source, control))
         return StreamQuery(
             frame, layout, self._reported, self._label, self._because, self._sides, self._notices
         )  # fmt: skip
 
-    def _layout(self, types: tuple[str, ...], source: StreamSource, *, late: bool = False) -> Layout:
+    def _layout(
+        self, types: tuple[str, ...], source: StreamSource, *, late: bool = False, sizes: bool = False
+    ) -> Layout:
         """Of one query that finds these types."""
         run = needed(self._groups, set(types))
         token = uuid.uuid4().hex
         label, because, skip = self._label, self._because, self._skip
         return lay_out(
             run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final,
-            even=self._even,
+            even=self._even, sizes=sizes,
         )  # fmt: skip
 
     def _shown(self, types: tuple[str, ...], plain: bool = False) -> DataFrame:
@@ -332,8 +335,10 @@ def lay_out(
     skip: bool = False,
     final: bool = False,
     even: bool = False,
+    sizes: bool = False,
 ) -> Layout:
-    """The layout of a query over ``source``.  ``final``: do rows say whether they are final?"""
+    """The layout of a query over ``source``.  ``final``: do rows say whether they are final?  ``sizes``: is the state
+    of each definition reported?"""
     labelled = label or because
     results: list[Result] = []
     found = lanes(groups, buckets)
@@ -364,6 +369,7 @@ def lay_out(
         token,
         types if len(types) <= MOST_NUMBERED else (),
         even,
+        sizes,
     )
 
 

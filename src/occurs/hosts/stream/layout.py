@@ -25,7 +25,8 @@ class Path(Shipped):
 class Layout(Shipped):
     """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
     ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.  ``buckets``: parts
-    of the state, each with a range of the hashes of keys; ``even``: are they dealt evenly to any number of tasks?"""
+    of the state, each with a range of the hashes of keys; ``even``: are they dealt evenly to any number of tasks?
+    ``sizes``: report the rows of state of each definition."""
 
     paths: tuple[Path, ...]
     buckets: int
@@ -39,6 +40,7 @@ class Layout(Shipped):
     token: str
     types: tuple[str, ...] = ()
     even: bool = False
+    sizes: bool = False
 
     @cached_property
     def decided_by_end(self) -> bool:
