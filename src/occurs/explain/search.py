@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, islice, product
@@ -15,8 +15,10 @@ from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
 from occurs.explain.world import Outcome, Probe, Site, Variant, World
-from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit, Reading
+from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit, Reading, RuleClauses
 
+#: what a relaxation does to the rows of a type: rows come that are made of what it lets in, rows go, other rows come
+MORE, LESS, OTHER = "more", "less", "other"
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
 #: so many combinations of values are evaluated at most for a comparison
@@ -82,7 +84,7 @@ class Search:
         self.used = 0
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
-        self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
+        self.keyed: dict[str, Candidates] = {}
 
     @cached_property
     def recursive(self) -> bool:
@@ -194,7 +196,7 @@ class Search:
         for world, numbers in worlds.values():
             found = world.run([self.variant(*tries[i]) for i in numbers])
             for i, outcome in zip(numbers, found, strict=True):
-                out[i] = outcome is not None and len(self.question.fitting(outcome.table(self.question.type))) > 0
+                out[i] = outcome is not None and len(outcome.fitting(self.question)) > 0
         return out
 
     def _domain_of(self, sites: Sequence[Site]) -> Domain | None:
@@ -239,13 +241,23 @@ class Search:
         world = self.world
         if not self.bounded or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
             return False
-        changed = {s.rule.defines if s.rule is not None and s.kind != "missing" else str(s.clause.type) for s in sites}
-        while True:
-            more = {r.defines for r in world.closure if r.clauses.reads & changed} - changed
-            if not more:
-                break
-            changed |= more
-        return not changed & world.shadowed
+        effects: dict[str, set[str]] = {}
+        for s in sites:
+            if s.rule is None or s.kind == "missing":
+                effects.setdefault(str(s.clause.type), set()).add(MORE)
+            else:
+                chosen = {MORE, LESS} if s.rule.clauses.chooses else {MORE}
+                effects.setdefault(s.rule.defines, set()).update(chosen)
+        waiting = list(effects)
+        while waiting:
+            type = waiting.pop()
+            for rule in world.closure:
+                own = effects.setdefault(rule.defines, set())
+                new = _effects(rule.clauses, type, effects[type]) - own
+                if new:
+                    own |= new
+                    waiting.append(rule.defines)
+        return OTHER not in effects.get(self.question.type, ())
 
     def _proposals(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
         """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
@@ -265,7 +277,7 @@ class Search:
                     out.append((s, self._every(s, None)))
                     continue
                 opaque = frozenset(self.question.where) if self.dim else self.opaque
-                fitting = self.question.fitting(outcome.table(self.question.type), opaque)
+                fitting = outcome.fitting(self.question, opaque)
                 if len(fitting):
                     out.append((s, self._every(s, outcome, fitting)))
         return out
@@ -428,17 +440,18 @@ class Search:
         """All repairs of a set that may work, in their order.  ``known``: the values that its clauses meet."""
         where = self._domain_of(sites)
         is_plain = outcome is not None and self._plain(sites)
+        moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
+        numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
+        if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top and not self.recursive:
+            table = outcome.fitting(self.question, probe=0)
+            partakers = None if where is None else self._partakers(where, outcome, table)
+            return self._by_binding(sites, moving, table, partakers)
         rows: Sequence[int | None] = (None,)
         if where is not None:
             rows = range(len(where.table))
             if is_plain and outcome is not None and fitting is not None:
-                rows = self._partakers(where, outcome, fitting)
+                rows = sorted({i for found in self._partakers(where, outcome, fitting) for i in found})
         tables = self._probed(sites, outcome)
-        moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
-        numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top and not self.recursive:
-            table = self.question.fitting(next(iter(tables.values())))
-            return self._by_binding(sites, moving, table)
         options = [self._options(i, s, tables, known) for i, s in enumerate(sites)]
         return (Proposal(edits, row) for edits in product(*options) for row in rows)
 
@@ -451,25 +464,31 @@ class Search:
         )
         return {} if outcome is None else {n: outcome.probe(i) for i, n in enumerate(rules)}
 
-    def _by_binding(self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table) -> Iterator[Proposal]:
-        """The shifts that one binding after the other needs."""
+    def _by_binding(
+        self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table, partakers: Sequence[Sequence[int]] | None
+    ) -> Iterator[Proposal]:
+        """The shifts that one binding after the other needs, each with the rows that may be added for it."""
         columns = [plain(table[f"occurs_{i}"]) for i in moving]
         fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
-        found: dict[tuple[Any, ...], tuple[Edit, ...]] = {}
-        for values in dict.fromkeys(zip(*columns)):
+        needed: dict[tuple[Any, ...], set[int]] = {}
+        for at, values in enumerate(zip(*columns)):
+            needed.setdefault(values, set()).update(() if partakers is None else partakers[at])
+        found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], set[int]]] = {}
+        for values, rows in needed.items():
             edits = []
             for i, value in zip(moving, values, strict=True):
                 edit = _moved(sites[i], value)
                 edits.append(edit if edit is not None or value is not None else sites[i].clause.drop)
             if None not in edits:
                 known = tuple(e for e in edits if e is not None)
-                found.setdefault(tuple(e.shift for e in known), known)
-        for _, known in sorted(found.items(), key=lambda item: item[0]):
+                found.setdefault(tuple(e.shift for e in known), (known, set()))[1].update(rows)
+        for _, (known, rows) in sorted(found.items(), key=lambda item: item[0]):
             options = [list(f) for f in fixed]
             for i, edit in zip(moving, known, strict=True):
                 options[i] = [edit]
             for chosen in product(*options):
-                yield Proposal(chosen)
+                for row in (None,) if partakers is None else sorted(rows):
+                    yield Proposal(chosen, row)
 
     def _options(
         self, number: int, site: Site, tables: Mapping[int, pa.Table], known: Mapping[int, list[Any]] | None = None
@@ -516,45 +535,121 @@ class Search:
                     out |= {v for v in distinct(table[n]) if isinstance(v, int | float)}
         return sorted(out)
 
-    def _candidates(self, where: Domain) -> tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]:
-        """The attributes that are read of a domain, whether its rows have ends, and its rows by their values."""
+    def _candidates(self, world: World, where: Domain) -> Candidates:
+        """What is known of the rows of a domain."""
         if where.type not in self.keyed:
-            table = where.table
-            read = self.world.columns.get(where.type, frozenset())
-            names = [n for n in sorted(read) if n in table.column_names]
-            times, columns = table["time"].to_pylist(), {n: table[n].to_pylist() for n in names}
-            ends = table["end"].to_pylist() if "end" in table.column_names else [None] * len(times)
-            known: dict[tuple[Any, ...], list[int]] = {}
-            for i, t in enumerate(times):
-                known.setdefault((t, ends[i], _text({n: columns[n][i] for n in names})), []).append(i)
-            self.keyed[where.type] = names, "end" in table.column_names, known
+            self.keyed[where.type] = Candidates.of(world, where)
         return self.keyed[where.type]
 
-    def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[int]:
-        """The candidates that take part in a fitting row of the loosest program."""
+    def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[Sequence[int]]:
+        """Per row of the loosest program the candidates with which alone it may be there.
+
+        A row that is made of several candidates is none that one added row makes.
+        """
         name = outcome.names.get(where.type, where.type)
-        columns, ends, known = self._candidates(where)
+        known = self._candidates(self.world, where)
         derived: dict[str, dict[str, list[Any]]] = {}
-        seen: set[str] = set()
-        out: set[int] = set()
-        waiting = list(fitting["because"].to_pylist())
         defined = {outcome.names.get(t, t): t for t in self.world.defined}
-        while waiting:
-            for part in waiting.pop():
-                if part["type"] == name and part["label"] is not None:
-                    values = json.loads(part["attributes"])
-                    values = {n: values.get(n) for n in columns}
-                    end = None if not ends or part["end"] is None else _tick(part["end"])
-                    out.update(known.get((_tick(part["time"]), end, _text(values)), ()))
-                elif part["type"] in defined and part["label"] is not None and part["label"] not in seen:
-                    seen.add(part["label"])
-                    if part["type"] not in derived:
-                        table = outcome.found.arrow(part["type"])
-                        derived[part["type"]] = dict(
-                            zip(table["label"].to_pylist(), table["because"].to_pylist(), strict=True)
-                        )
-                    waiting.append(derived[part["type"]].get(part["label"], []))
-        return sorted(out)
+        leaves: dict[str, Any] = {}
+        below: dict[str, frozenset[str]] = {}
+
+        def used(parts: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+            """The labels of the rows of the type that constituents are made of."""
+            out: set[str] = set()
+            for part in parts:
+                label = part["label"]
+                if label is None:
+                    continue
+                if part["type"] == name:
+                    if label not in leaves:
+                        leaves[label] = known.key(part)
+                    out.add(label)
+                elif part["type"] in defined:
+                    if label not in below:
+                        if part["type"] not in derived:
+                            table = outcome.found.arrow(part["type"])
+                            derived[part["type"]] = dict(
+                                zip(table["label"].to_pylist(), table["because"].to_pylist(), strict=True)
+                            )
+                        below[label] = frozenset()
+                        below[label] = used(derived[part["type"]].get(label, ()))
+                    out |= below[label]
+            return frozenset(out)
+
+        known_of: dict[frozenset[str], list[int]] = {}
+        out = []
+        for parts in fitting["because"].to_pylist():
+            labels = used(parts)
+            if labels not in known_of:
+                count: dict[Any, int] = {}
+                for label in labels:
+                    count[leaves[label]] = count.get(leaves[label], 0) + 1
+                more = [k for k, n in count.items() for _ in range(n - known.there.get(k, 0))]
+                chosen = more or count if len(more) < 2 else ()
+                known_of[labels] = [i for k in chosen for i in known.numbers.get(k, ())]
+            out.append(known_of[labels])
+        return out
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The rows of a domain by what is read of them: their times and the attributes ``names``.
+
+    ``numbers``: of the candidates; ``there``: how many rows of the input are alike.
+    """
+
+    names: Sequence[str]
+    lasting: bool
+    numbers: Mapping[Any, Sequence[int]]
+    there: Mapping[Any, int]
+
+    @classmethod
+    def of(cls, world: World, where: Domain) -> Candidates:
+        """Those of a domain in a world."""
+        read = world.columns.get(where.type, frozenset())
+        names = [n for n in sorted(read) if n in where.table.column_names]
+        lasting = "end" in where.table.column_names
+        numbers: dict[Any, list[int]] = {}
+        for i, key in enumerate(_keys(where.table, names, lasting)):
+            numbers.setdefault(key, []).append(i)
+        there: dict[Any, int] = {}
+        table = world.history.tables.get(where.type)
+        for key in () if table is None else _keys(table, names, lasting):
+            there[key] = there.get(key, 0) + 1
+        return cls(names, lasting, numbers, there)
+
+    def key(self, part: Mapping[str, Any]) -> Any:
+        """What is read of a constituent."""
+        values = json.loads(part["attributes"])
+        end = None if not self.lasting or part["end"] is None else _tick(part["end"])
+        return _tick(part["time"]), end, _text({n: values.get(n) for n in self.names})
+
+
+def _keys(table: pa.Table, names: Sequence[str], lasting: bool) -> list[Any]:
+    """What is read of the rows of a table."""
+    nothing: list[Any] = [None] * len(table)
+    times = table["time"].cast(pa.int64()).to_pylist()
+    ends = table["end"].cast(pa.int64()).to_pylist() if lasting and "end" in table.column_names else nothing
+    columns = [table[n].to_pylist() if n in table.column_names else nothing for n in names]
+    rows = zip(*columns) if columns else [()] * len(table)
+    texts = [_text(dict(zip(names, row, strict=True))) for row in rows]
+    return list(zip(times, ends, texts, strict=True))
+
+
+def _effects(rule: RuleClauses, type: str, effects: Set[str]) -> set[str]:
+    """What happens to the rows of a rule if this happens to a type that it reads."""
+    out: set[str] = set()
+    if type in rule.positive:
+        out |= effects
+        if rule.chooses:  # a row is chosen in place of another
+            out.add(LESS)
+        if (rule.chooses and LESS in effects) or rule.counts:
+            out.add(OTHER)
+    if type in rule.negative:
+        out |= {OTHER} if effects == {LESS} else {LESS} if LESS not in effects else {LESS, OTHER}
+    if type in rule.folded:
+        out |= {LESS, OTHER}
+    return out
 
 
 def _column(table: pa.Table) -> list[Any] | None:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.checked_texts import Read
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, Problem, SyntaxProblem
+from occurs.explain.question import Question
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import detect
 from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, spliced
@@ -98,6 +99,13 @@ class Outcome:
     def probe(self, number: int) -> pa.Table:
         """The rows of a probe."""
         return self.found.arrow(self.probes[number])
+
+    def fitting(
+        self, question: Question, opaque: frozenset[str] = frozenset(), *, probe: int | None = None
+    ) -> pa.Table:
+        """The rows that answer a question, of its type or of a probe; ``opaque``: see :meth:`Question.fits`."""
+        name = self.names.get(question.type, question.type) if probe is None else self.probes[probe]
+        return question.fitting(self.found.only(name, lambda table: question.fits(table, opaque)), opaque)
 
     @property
     def original(self) -> Mapping[str, str]:

@@ -234,6 +234,10 @@ class LocalDetections(Detections[Any]):
     def arrow(self, type: str) -> pa.Table:
         return self._calls.table(type, label=self._label, because=self._because)
 
+    def only(self, type: str, wanted: Callable[[pa.Table], pa.ChunkedArray]) -> pa.Table:
+        """The rows of a type that are ``wanted`` of a table without labels and constituents."""
+        return self._calls.table(type, label=self._label, because=self._because, wanted=wanted)
+
     @property
     def made(self) -> tuple[str, ...]:
         """All types that rules define, reported or only read by other rules, and input that is asked for."""

@@ -147,6 +147,9 @@ class RuleClauses:
     probed: Callable[[Mapping[str, str]], Sequence[Splice]] | None = field(default=None, compare=False)
     opaque: frozenset[str] = frozenset()
     consumes: tuple[str, ...] = ()
+    #: whether it chooses one row among several for a role; whether it counts rows that it does not bind to do so
+    chooses: bool = False
+    counts: bool = False
     #: the longest way back from its output to a row that it reads, in ticks; None: there is no bound
     reach: int | None = None
     #: durations that it writes, in ticks

@@ -84,6 +84,7 @@ class _Rule:
             opaque=self._opaque(), consumes=tuple(n.text for n in rule.consuming), reach=self._reach(),
             durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
             gathered=tuple(self._gathered()),
+            chooses=any(s.policy != "each" for s in rule.selections), counts=any(s.k > 1 for s in rule.selections),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
