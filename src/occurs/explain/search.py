@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations, islice, product
 from typing import Any
 
@@ -78,23 +77,14 @@ class Search:
         self.found = Found()
         self.cone = {r.number for r in world.cone}
         self.top = {r.number for r in world.makers(question.type)}
-        self.bounded = all(r.clauses.loosened is not None for r in world.cone)
+        # rules that feed themselves make far too many rows when all their clauses are dropped
+        self.bounded = all(r.clauses.loosened is not None for r in world.cone) and not world.recursive
         self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
         self.keyed: dict[str, Candidates] = {}
-
-    @cached_property
-    def recursive(self) -> bool:
-        """Whether the asked type is made of rows of its own: a clause of its rules meets several values then."""
-        waiting, seen = [self.question.type], set[str]()
-        while waiting:
-            for rule in self.world.makers(waiting.pop()):
-                waiting += rule.clauses.reads - seen
-                seen |= rule.clauses.reads
-        return self.question.type in seen
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -305,7 +295,10 @@ class Search:
                 first = self.met.get(id(s))
                 second = more[id(chosen)][i] if id(chosen) in more else first
                 if first is not None or second is not None:
-                    known[i] = sorted({*(first or ()), *(second or ())})
+                    more_values = self._guessed(s) if self.world.recursive else ()
+                    known[i] = sorted({*(first or ()), *(second or ()), *more_values})
+                    if self.world.recursive and s.kind == "threshold" and self._of_derived(s):
+                        self._unknown(s)
                 if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
                     self._unknown(s)
             out.append((chosen, self._every(chosen, None, known=known)))
@@ -322,6 +315,10 @@ class Search:
         """Whether a comparison reads rows that rules make."""
         reading = site.clause.reading
         return reading is not None and any(s.type in self.world.defined for s in reading.sources.values())
+
+    def _of_derived(self, site: Site) -> bool:
+        """Whether the rule of a clause reads rows that rules make."""
+        return site.rule is not None and bool(site.rule.clauses.positive & self.world.defined)
 
     def _depends(self, site: Site) -> bool:
         """Whether it takes a run to know the values of a comparison."""
@@ -442,7 +439,7 @@ class Search:
         is_plain = outcome is not None and self._plain(sites)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top and not self.recursive:
+        if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
             table = outcome.fitting(self.question, probe=0)
             partakers = None if where is None else self._partakers(where, outcome, table)
             return self._by_binding(sites, moving, table, partakers)

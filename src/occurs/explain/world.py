@@ -201,6 +201,17 @@ class World:
         return frozenset(out)
 
     @cached_property
+    def recursive(self) -> bool:
+        """Whether rules of the closure feed themselves or one another."""
+        above = {r.defines: set(r.clauses.reads) for r in self.closure}
+        for r in self.closure:
+            above[r.defines] |= r.clauses.reads
+        for _ in above:
+            for reads in above.values():
+                reads |= {t for read in tuple(reads) for t in above.get(read, ())}
+        return any(t in reads for t, reads in above.items())
+
+    @cached_property
     def columns(self) -> Mapping[str, frozenset[str]]:
         """The attributes that rules of the closure read of each type."""
         out: dict[str, frozenset[str]] = {}
