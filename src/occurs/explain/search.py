@@ -297,7 +297,7 @@ class Search:
                 if first is not None or second is not None:
                     more_values = self._guessed(s) if self.world.recursive else ()
                     known[i] = sorted({*(first or ()), *(second or ()), *more_values})
-                    if self.world.recursive and s.kind == "threshold" and self._of_derived(s):
+                    if self.world.recursive and s.kind == "threshold" and not self._of_input(s):
                         self._unknown(s)
                 if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
                     self._unknown(s)
@@ -316,9 +316,10 @@ class Search:
         reading = site.clause.reading
         return reading is not None and any(s.type in self.world.defined for s in reading.sources.values())
 
-    def _of_derived(self, site: Site) -> bool:
-        """Whether the rule of a clause reads rows that rules make."""
-        return site.rule is not None and bool(site.rule.clauses.positive & self.world.defined)
+    def _of_input(self, site: Site) -> bool:
+        """Whether a comparison reads one attribute of the input, whose values are all known."""
+        of = site.clause.detail.get("attribute_of")
+        return of is not None and of not in self.world.defined
 
     def _depends(self, site: Site) -> bool:
         """Whether it takes a run to know the values of a comparison."""

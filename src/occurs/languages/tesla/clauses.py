@@ -271,8 +271,17 @@ class _Rule:
         return Clause(
             "threshold", start, stop, self.text[start:stop], drop, None, moved, self._value(other, event), role=role,
             subject=self._subject(other, event), needed=needed,
-            detail={"duration": isinstance(literal, DurationLiteral)},
+            detail={"duration": isinstance(literal, DurationLiteral), "attribute_of": self._type_of(other, event)},
         )  # fmt: skip
+
+    def _type_of(self, expr: Expr, event: syntax.Event | None) -> str | None:
+        """The type of which an expression is an attribute; None if it is not one."""
+        role = event.role if event is not None and isinstance(expr, Ref) and expr.scope is None else None
+        if isinstance(expr, Ref) and expr.scope in self.roles:
+            role = expr.scope
+        elif isinstance(expr, Param) and expr.name in self.params:
+            role = self.roles[self.params[expr.name][0]]
+        return next((e.type.text for e in self.rule.roles if e.role == role), None)
 
     def _within(self, within: syntax.Within, role: str) -> Clause:
         start, _ = self.source.offsets(of_text(within.span))
