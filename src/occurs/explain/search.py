@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import combinations, islice, product
+from itertools import combinations, groupby, islice, product
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
-from occurs.explain.world import Outcome, Probe, Site, Variant, World
-from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit, Reading, RuleClauses
+from occurs.explain.world import Outcome, Probe, Rule, Site, Variant, World
+from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Edit, Reading, RuleClauses
 
 #: what a relaxation does to the rows of a type: rows come that are made of what it lets in, rows go, other rows come
 MORE, LESS, OTHER = "more", "less", "other"
@@ -231,23 +232,28 @@ class Search:
         world = self.world
         if not self.bounded or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
             return False
+        return OTHER not in self._effects(sites).get(self.question.type, ())
+
+    def _effects(self, sites: Sequence[Site]) -> dict[str, set[str]]:
+        """What relaxing a set does to the rows of each type."""
         effects: dict[str, set[str]] = {}
         for s in sites:
             if s.rule is None or s.kind == "missing":
-                effects.setdefault(str(s.clause.type), set()).add(MORE)
+                if s.clause.type is not None:
+                    effects.setdefault(s.clause.type, set()).add(MORE)
             else:
                 chosen = {MORE, LESS} if s.rule.clauses.chooses else {MORE}
                 effects.setdefault(s.rule.defines, set()).update(chosen)
         waiting = list(effects)
         while waiting:
             type = waiting.pop()
-            for rule in world.closure:
+            for rule in self.world.closure:
                 own = effects.setdefault(rule.defines, set())
                 new = _effects(rule.clauses, type, effects[type]) - own
                 if new:
                     own |= new
                     waiting.append(rule.defines)
-        return OTHER not in effects.get(self.question.type, ())
+        return {type: found for type, found in effects.items() if found}
 
     def _proposals(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
         """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
@@ -400,7 +406,7 @@ class Search:
                 own = (*(e for e in own if e is not s.clause.drop), s.clause.shown)
                 probes.append(Probe(s.rule.number, own, {}))
             else:
-                own = (*(s.rule.clauses.loosened or ()), *own)
+                own = (*(e.edit for e in s.rule.clauses.loosened or ()), *own)
                 probes.append(Probe(s.rule.number, own, {VALUE: str(s.clause.value)}))
         added = dict(self.variant(sites, Proposal((None,) * len(sites))).added)
         where = self._domain_of(sites)
@@ -408,9 +414,20 @@ class Search:
             added[where.type] = where.table
         return Variant(edits, added, probes=tuple(probes))
 
+    def _loosened(self, rule: Rule, sites: Sequence[Site], touched: Set[str]) -> tuple[Edit, ...]:
+        """The edits of a rule that let through what it has when a set is relaxed, which touches rows of some types.
+
+        The choice of a role whose own clauses and rows stay as they are is the same for the same rows of other roles.
+        """
+        roles = {s.clause.role for s in sites if s.rule is rule}
+        loosened = rule.clauses.loosened or ()
+        needed = (e for e in loosened if e.always or (e.role is not None and e.role in roles) or e.types & touched)
+        return tuple(e.edit for e in needed)
+
     def _loosest(self, sites: Sequence[Site]) -> Variant:
         """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""
-        edits = {r.number: r.clauses.loosened or () for r in self.world.cone}
+        touched = self._effects(sites)
+        edits = {r.number: self._loosened(r, sites, touched.keys()) for r in self.world.cone}
         if self.dim:
             for r in self.world.cone:
                 drops = [c.drop for c in r.clauses.clauses if c.drop is not None]
@@ -469,7 +486,10 @@ class Search:
         columns = [plain(table[f"occurs_{i}"]) for i in moving]
         fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
         needed: dict[tuple[Any, ...], set[int]] = {}
+        kept = self._chosen(sites, moving, columns, table) if partakers is None else None
         for at, values in enumerate(zip(*columns)):
+            if kept is not None and not kept[at]:
+                continue
             needed.setdefault(values, set()).update(() if partakers is None else partakers[at])
         found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], set[int]]] = {}
         for values, rows in needed.items():
@@ -487,6 +507,39 @@ class Search:
             for chosen in product(*options):
                 for row in (None,) if partakers is None else sorted(rows):
                     yield Proposal(chosen, row)
+
+    def _chosen(
+        self, sites: Sequence[Site], moving: Sequence[int], columns: Sequence[Sequence[Any]], table: pa.Table
+    ) -> list[bool] | None:
+        """Which bindings may be chosen: not those with a row in whose place a ``first`` or ``last`` takes another one,
+        which needs no larger shifts."""
+        rule = next(s.rule for s in sites if s.rule is not None)
+        policies = {c.role: c.detail["policy"] for c in rule.clauses.clauses if c.kind == "choice" and c.role}
+        given_up = {s.clause.role for s in sites if s.kind == "choice"}
+        kept: list[bool] | None = None
+        for role in dict.fromkeys(sites[i].clause.role for i in moving):
+            if role in given_up or policies.get(role) not in ("first", "last"):
+                continue
+            order = list(rule.clauses.roles)
+            before = order[: order.index(role)] if role in order else order
+            own = [k for k, i in enumerate(moving) if sites[i].clause.role == role]
+            shifts: list[dict[Any, Any]] = [{v: _shift(sites[moving[k]], v) for v in set(columns[k])} for k in own]
+            times, labels = _parts_of(table, role), [_parts_of(table, r, "label") for r in before]
+            groups: dict[Any, list[int]] = {}
+            for at, key in enumerate(zip(*labels) if labels else [()] * len(table)):
+                groups.setdefault(key, []).append(at)
+            sign = -1 if policies[role] == "last" else 1
+            kept = kept or [True] * len(table)
+            for rows in groups.values():
+                rows.sort(key=lambda at: sign * times[at])
+                least: list[tuple[Any, ...]] = []
+                for _, alike in groupby(rows, key=lambda at: times[at]):
+                    here = {at: tuple(of[columns[k][at]] for of, k in zip(shifts, own, strict=True)) for at in alike}
+                    for at, needs in here.items():
+                        if any(all(a <= b for a, b in zip(one, needs, strict=True)) for one in least):
+                            kept[at] = False
+                    least += {needs for at, needs in here.items() if kept[at]}
+        return kept
 
     def _options(
         self, number: int, site: Site, tables: Mapping[int, pa.Table], known: Mapping[int, list[Any]] | None = None
@@ -654,6 +707,27 @@ def _column(table: pa.Table) -> list[Any] | None:
     """The values that a copy of a rule shows."""
     name = next((n for n in (VALUE, "value") if n in table.column_names), None)
     return None if name is None else distinct(table[name])
+
+
+def _shift(site: Site, value: Any) -> Any:
+    """How far the constant of a clause has to move for a value."""
+    edit = _moved(site, value)
+    return edit.shift if edit is not None else 0 if value is not None else DROPPED
+
+
+def _parts_of(table: pa.Table, role: str, name: str = "time") -> list[Any]:
+    """The time or the label of the row in a role, per row of a table with constituents."""
+    because = table["because"].combine_chunks()
+    if isinstance(because, pa.ChunkedArray):
+        because = pa.concat_arrays(because.chunks) if because.num_chunks else pa.array([], because.type)
+    parts = because.flatten()
+    mask = pc.equal(parts.field("role"), role)
+    rows = pc.list_parent_indices(because).filter(mask).to_pylist()
+    column = parts.field(name).filter(mask)
+    out: list[Any] = [None] * len(table)
+    for row, value in zip(rows, plain(column), strict=True):
+        out[row] = value
+    return out
 
 
 def _moved(site: Site, value: Any) -> Edit | None:
