@@ -599,38 +599,51 @@ class Search:
         """
         name = outcome.names.get(where.type, where.type)
         known = self._candidates(self.world, where)
-        derived: dict[str, dict[str, list[Any]]] = {}
-        defined = {outcome.names.get(t, t): t for t in self.world.defined}
+        defined = {outcome.names.get(t, t) for t in self.world.defined}
         leaves: dict[str, Any] = {}
         below: dict[str, frozenset[str]] = {}
+        read: set[str] = set()
 
-        def used(parts: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-            """The labels of the rows of the type that constituents are made of."""
-            out: set[str] = set()
-            for part in parts:
-                label = part["label"]
-                if label is None:
-                    continue
-                if part["type"] == name:
-                    if label not in leaves:
-                        leaves[label] = known.key(part)
-                    out.add(label)
-                elif part["type"] in defined:
-                    if label not in below:
-                        if part["type"] not in derived:
-                            table = outcome.found.arrow(part["type"])
-                            derived[part["type"]] = dict(
-                                zip(table["label"].to_pylist(), table["because"].to_pylist(), strict=True)
-                            )
-                        below[label] = frozenset()
-                        below[label] = used(derived[part["type"]].get(label, ()))
-                    out |= below[label]
-            return frozenset(out)
+        def of(table: pa.Table) -> list[frozenset[str]]:
+            """Per row the labels of the rows of the type that it is made of."""
+            out: list[set[str]] = [set() for _ in range(len(table))]
+            because = _whole(table["because"])
+            parts = because.flatten()
+            types = parts.field("type")
+            labelled = pc.is_valid(parts.field("label"))
+            for mask, derived in (
+                (pc.equal(types, name), False), (pc.is_in(types, pa.array(sorted(defined), types.type)), True)
+            ):  # fmt: skip
+                mask = pc.and_(mask, labelled)
+                chosen = parts.filter(mask)
+                labels = chosen.field("label").to_pylist()
+                if derived:
+                    for t in pc.unique(chosen.field("type")).to_pylist():
+                        read_of(t)
+                else:
+                    first: dict[str, int] = {}
+                    for i, label in enumerate(labels):
+                        if label not in leaves:
+                            first.setdefault(label, i)
+                    for label, i in first.items():
+                        leaves[label] = known.key(chosen[i].as_py())
+                for row, label in zip(pc.list_parent_indices(because).filter(mask).to_pylist(), labels, strict=True):
+                    if derived:
+                        out[row] |= below.get(label, frozenset())
+                    else:
+                        out[row].add(label)
+            return [frozenset(labels) for labels in out]
+
+        def read_of(type: str) -> None:
+            """Note what the rows of a derived type are made of."""
+            if type not in read:
+                read.add(type)
+                table = outcome.found.arrow(type)
+                below.update(zip(table["label"].to_pylist(), of(table), strict=True))
 
         known_of: dict[frozenset[str], list[int]] = {}
         out = []
-        for parts in fitting["because"].to_pylist():
-            labels = used(parts)
+        for labels in of(fitting):
             if labels not in known_of:
                 count: dict[Any, int] = {}
                 for label in labels:
@@ -715,11 +728,14 @@ def _shift(site: Site, value: Any) -> Any:
     return edit.shift if edit is not None else 0 if value is not None else DROPPED
 
 
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array."""
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
+
+
 def _parts_of(table: pa.Table, role: str, name: str = "time") -> list[Any]:
     """The time or the label of the row in a role, per row of a table with constituents."""
-    because = table["because"].combine_chunks()
-    if isinstance(because, pa.ChunkedArray):
-        because = pa.concat_arrays(because.chunks) if because.num_chunks else pa.array([], because.type)
+    because = _whole(table["because"])
     parts = because.flatten()
     mask = pc.equal(parts.field("role"), role)
     rows = pc.list_parent_indices(because).filter(mask).to_pylist()
