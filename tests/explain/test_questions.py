@@ -228,3 +228,13 @@ def test_pipes_without_text_are_explained_by_rows():
     answer = program.why_not("Out", events, where={"value": 9}, between=3, time_unit="s")
     assert [(c.kind, c.place, c.line) for r in answer.reasons for c in r.clauses] == [("missing", "Out", 0)]
     assert answer.reasons[0].texts == {}
+
+
+def test_a_row_of_a_type_that_has_no_table_gets_times_like_the_others():
+    declared = "event S(K: string)\nevent T(K: string)\n"
+    rules = f"{declared}define P(K) from S(K = $k) and each T(K = $k) within 5 min from S where K = $k"
+    stamps = pa.array([60_000_000], pa.timestamp("us", tz="UTC"))
+    answer = occurs.parse(rules).why_not("P", {"S": pa.table({"time": stamps, "K": ["a"]})}, edits=1)
+    reason = answer.reasons[0]
+    assert reason.clauses[0].kind == "missing"
+    assert len(reason.program.detect(reason.events)["P"]) == 1

@@ -148,7 +148,10 @@ class Input:
             key = type if type in events or None not in events else None
             table = events.get(key)
             if table is None:
-                made = pa.table({n: [v] for n, v in self._named(row, None, type).items()})
+                first = next(iter(events.values()))
+                first = to_arrow(first.limit(1)) if kind_of(first) == "spark" else to_arrow(first)
+                of = first.schema.field(self.options.time).type
+                made = pa.table({n: [v] for n, v in self._named(row, of, type).items()})
                 return {**events, type: like(self.sample, made)}
             return {**events, key: self._appended(table, key, type, row)}
         if isinstance(events, list | tuple):
