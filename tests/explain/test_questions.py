@@ -238,3 +238,12 @@ def test_a_row_of_a_type_that_has_no_table_gets_times_like_the_others():
     reason = answer.reasons[0]
     assert reason.clauses[0].kind == "missing"
     assert len(reason.program.detect(reason.events)["P"]) == 1
+
+
+def test_a_missing_row_names_the_conditions_outside_its_parentheses():
+    rules = """define P(V) from S(V > 0) and each T(V > 3) within 5 ms from S and T.V < S.V where V = T.V"""
+    events = pa.table({"type": ["S", "T"], "time": [5, 1], "V": [9, 50]})
+    answer = occurs.parse(rules).why_not("P", events, between=5, where={"V": 6}, edits=1, time_unit="ms")
+    missing = next(c for r in answer.reasons for c in r.clauses if c.kind == "missing" and c.type == "T")
+    assert missing.needed == "V > 3, T.V < S.V"
+    assert "no T with V > 3, T.V < S.V from" in missing.message

@@ -197,6 +197,7 @@ class _Rule:
         start, stop = self.source.offsets(of_text(event.type.span))
         if event.type.text != TIMER:
             tests = [self._test(p, event) for c in event.constraints for p in conjuncts(c) if not self._binds(p)]
+            tests += [(self.source.piece(of_text(span_of(p))), None) for p in self._conditions(event.role)]
             yield Clause(
                 "missing", start, stop, event.type.text, role=event.role, type=event.type.text,
                 detail={"tests": tests}, reference=self._reference(event.role),
@@ -206,6 +207,14 @@ class _Rule:
             zone = event.type.text == TIMER and any(isinstance(n, Ref) and n.name == "TZ" for n in part.walk())
             if not self._binds(part) and not zone:
                 yield self._condition(part, event.role, event)
+
+    def _conditions(self, role: str) -> Iterator[Expr]:
+        """The conditions outside parentheses that speak of a role last."""
+        for item in self.rule.items:
+            if isinstance(item, syntax.Condition):
+                for part in conjuncts(item.expr):
+                    if not self._binds(part) and self._latest(part) == role:
+                        yield part
 
     def _test(self, part: Expr, event: syntax.Event) -> tuple[str, str | None]:
         """A constraint as text; if it is an equation, its left side, and the other side as an expression."""
