@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations, groupby, islice, product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +23,8 @@ from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Edit, Reading,
 MORE, LESS, OTHER = "more", "less", "other"
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
+#: histories of fewer rows are not cut further
+SMALL = 500
 #: so many combinations of values are evaluated at most for a comparison
 COMBINED = 100_000
 
@@ -73,7 +77,7 @@ class Search:
         world_of: Any,
     ) -> None:  # fmt: skip
         self.world, self.question, self.sites = world, question, sites
-        self.edits, self.limit, self.max_variants, self.world_of = edits, limit, max_variants, world_of
+        self.edits, self.limit, self.max_variants, self._world_of = edits, limit, max_variants, world_of
         self.domains: dict[str, Domain] = {}
         self.found = Found()
         self.cone = {r.number for r in world.cone}
@@ -86,6 +90,31 @@ class Search:
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
         self.keyed: dict[str, Candidates] = {}
+
+    def world_of(self, sites: Sequence[Site]) -> World:
+        """The world in which a set is relaxed; if no window is lengthened, without the rows that lie before all."""
+        if any(s.kind in ("window", "outside", "pending") for s in sites):
+            return self._world_of(sites)
+        return self.near or self._world_of(sites)
+
+    @cached_property
+    def near(self) -> World | None:
+        """The rows that can matter while windows stay as they are; None if these are most rows."""
+        within = self._near(self.question.type) if self.bounded else None
+        tables = self.world.history.tables
+        if within is None or sum(map(len, tables.values())) < SMALL:
+            return None
+        first = pa.scalar(max(within[0] - 1, -(2**63)), pa.int64())
+        near = {}
+        for t, table in tables.items():
+            if "end" in table.column_names:
+                near[t] = table
+            else:
+                near[t] = table.filter(pc.greater_equal(table["time"], first))
+        if 2 * sum(map(len, near.values())) > sum(map(len, tables.values())):
+            return None
+        w = self.world
+        return World(w.program, replace(w.history, tables=near), w.type, zone=w.zone, ended=w.ended)
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -187,7 +216,7 @@ class Search:
         for world, numbers in worlds.values():
             found = world.run([self.variant(*tries[i]) for i in numbers])
             for i, outcome in zip(numbers, found, strict=True):
-                out[i] = outcome is not None and len(outcome.fitting(self.question)) > 0
+                out[i] = outcome is not None and len(outcome.fitting(self.question, plain=True)) > 0
         return out
 
     def _domain_of(self, sites: Sequence[Site]) -> Domain | None:
@@ -273,9 +302,8 @@ class Search:
                     out.append((s, self._every(s, None)))
                     continue
                 opaque = frozenset(self.question.where) if self.dim else self.opaque
-                fitting = outcome.fitting(self.question, opaque)
-                if len(fitting):
-                    out.append((s, self._every(s, outcome, fitting)))
+                if len(outcome.fitting(self.question, opaque, plain=True)):
+                    out.append((s, self._every(s, outcome)))
         return out
 
     def _unbounded(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
@@ -449,22 +477,23 @@ class Search:
         return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
 
     def _every(
-        self, sites: tuple[Site, ...], outcome: Outcome | None, fitting: pa.Table | None = None,
-        known: Mapping[int, list[Any]] | None = None,
-    ) -> Iterator[Proposal]:  # fmt: skip
+        self, sites: tuple[Site, ...], outcome: Outcome | None, known: Mapping[int, list[Any]] | None = None
+    ) -> Iterator[Proposal]:
         """All repairs of a set that may work, in their order.  ``known``: the values that its clauses meet."""
         where = self._domain_of(sites)
         is_plain = outcome is not None and self._plain(sites)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
         if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
-            table = outcome.fitting(self.question, probe=0)
+            chosen = where is None and self._chooses(sites, moving)
+            table = outcome.fitting(self.question, probe=0, plain=where is None and not chosen)
             partakers = None if where is None else self._partakers(where, outcome, table)
             return self._by_binding(sites, moving, table, partakers)
         rows: Sequence[int | None] = (None,)
         if where is not None:
             rows = range(len(where.table))
-            if is_plain and outcome is not None and fitting is not None:
+            if is_plain and outcome is not None:
+                fitting = outcome.fitting(self.question)
                 rows = sorted({i for found in self._partakers(where, outcome, fitting) for i in found})
         tables = self._probed(sites, outcome)
         options = [self._options(i, s, tables, known) for i, s in enumerate(sites)]
@@ -486,7 +515,8 @@ class Search:
         columns = [plain(table[f"occurs_{i}"]) for i in moving]
         fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
         needed: dict[tuple[Any, ...], set[int]] = {}
-        kept = self._chosen(sites, moving, columns, table) if partakers is None else None
+        kept = self._chosen(sites, moving, columns, table) if "because" in table.column_names else None
+        kept = None if partakers is not None else kept
         for at, values in enumerate(zip(*columns)):
             if kept is not None and not kept[at]:
                 continue
@@ -508,18 +538,27 @@ class Search:
                 for row in (None,) if partakers is None else sorted(rows):
                     yield Proposal(chosen, row)
 
+    def _chooses(self, sites: Sequence[Site], moving: Sequence[int]) -> dict[str, str]:
+        """The roles of moving clauses of which the rule takes the first or the last row."""
+        out = {}
+        given_up = {s.clause.role for s in sites if s.kind == "choice"}
+        for site in (sites[i] for i in moving):
+            for c in site.rule.clauses.clauses if site.rule is not None else ():
+                policy = c.detail.get("policy") if c.kind == "choice" else None
+                wanted = c.role == site.clause.role and c.role not in given_up and policy in ("first", "last")
+                if wanted and c.role is not None:
+                    out[c.role] = policy
+        return out
+
     def _chosen(
         self, sites: Sequence[Site], moving: Sequence[int], columns: Sequence[Sequence[Any]], table: pa.Table
     ) -> list[bool] | None:
         """Which bindings may be chosen: not those with a row in whose place a ``first`` or ``last`` takes another one,
         which needs no larger shifts."""
-        rule = next(s.rule for s in sites if s.rule is not None)
-        policies = {c.role: c.detail["policy"] for c in rule.clauses.clauses if c.kind == "choice" and c.role}
-        given_up = {s.clause.role for s in sites if s.kind == "choice"}
+        rule = next(sites[i].rule for i in moving)
+        assert rule is not None
         kept: list[bool] | None = None
-        for role in dict.fromkeys(sites[i].clause.role for i in moving):
-            if role in given_up or policies.get(role) not in ("first", "last"):
-                continue
+        for role, policy in self._chooses(sites, moving).items():
             order = list(rule.clauses.roles)
             before = order[: order.index(role)] if role in order else order
             own = [k for k, i in enumerate(moving) if sites[i].clause.role == role]
@@ -528,7 +567,7 @@ class Search:
             groups: dict[Any, list[int]] = {}
             for at, key in enumerate(zip(*labels) if labels else [()] * len(table)):
                 groups.setdefault(key, []).append(at)
-            sign = -1 if policies[role] == "last" else 1
+            sign = -1 if policy == "last" else 1
             kept = kept or [True] * len(table)
             for rows in groups.values():
                 rows.sort(key=lambda at: sign * times[at])
@@ -601,12 +640,13 @@ class Search:
         known = self._candidates(self.world, where)
         defined = {outcome.names.get(t, t) for t in self.world.defined}
         leaves: dict[str, Any] = {}
-        below: dict[str, frozenset[str]] = {}
+        below: dict[str, frozenset[str] | None] = {}
         read: set[str] = set()
 
-        def of(table: pa.Table) -> list[frozenset[str]]:
-            """Per row the labels of the rows of the type that it is made of."""
-            out: list[set[str]] = [set() for _ in range(len(table))]
+        def of(table: pa.Table) -> list[frozenset[str] | None]:
+            """Per row the labels of the rows of the type that it is made of; None: several of them are not there."""
+            nothing: frozenset[str] = frozenset()
+            out: list[frozenset[str] | None] = [nothing] * len(table)
             because = _whole(table["because"])
             parts = because.flatten()
             types = parts.field("type")
@@ -616,23 +656,32 @@ class Search:
             ):  # fmt: skip
                 mask = pc.and_(mask, labelled)
                 chosen = parts.filter(mask)
-                labels = chosen.field("label").to_pylist()
+                if not len(chosen):
+                    continue
+                coded = chosen.field("label").dictionary_encode()
+                labels, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+                rows = pc.list_parent_indices(because).filter(mask).to_numpy().astype(np.int64)
+                pairs = np.unique(rows * len(labels) + codes)
+                row_of, code_of = pairs // len(labels), pairs % len(labels)
                 if derived:
                     for t in pc.unique(chosen.field("type")).to_pylist():
                         read_of(t)
+                    found = [below.get(label, nothing) for label in labels]
                 else:
-                    first: dict[str, int] = {}
-                    for i, label in enumerate(labels):
+                    for label, i in zip(labels, np.unique(codes, return_index=True)[1].tolist(), strict=True):
                         if label not in leaves:
-                            first.setdefault(label, i)
-                    for label, i in first.items():
-                        leaves[label] = known.key(chosen[i].as_py())
-                for row, label in zip(pc.list_parent_indices(because).filter(mask).to_pylist(), labels, strict=True):
-                    if derived:
-                        out[row] |= below.get(label, frozenset())
-                    else:
-                        out[row].add(label)
-            return [frozenset(labels) for labels in out]
+                            leaves[label] = known.key(chosen[i].as_py())
+                    found = [frozenset((label,)) for label in labels]
+                    added = np.array([not known.there.get(leaves[label]) for label in labels])
+                    many = np.bincount(row_of, weights=added[code_of], minlength=len(table)) > 1
+                    for row in np.flatnonzero(many).tolist():
+                        out[row] = None
+                    kept = ~many[row_of]
+                    row_of, code_of = row_of[kept], code_of[kept]
+                for row, code in zip(row_of.tolist(), code_of.tolist(), strict=True):
+                    before, more = out[row], found[code]
+                    out[row] = None if before is None or more is None else before | more if before else more
+            return out
 
         def read_of(type: str) -> None:
             """Note what the rows of a derived type are made of."""
@@ -641,10 +690,10 @@ class Search:
                 table = outcome.found.arrow(type)
                 below.update(zip(table["label"].to_pylist(), of(table), strict=True))
 
-        known_of: dict[frozenset[str], list[int]] = {}
+        known_of: dict[frozenset[str] | None, list[int]] = {None: []}
         out = []
         for labels in of(fitting):
-            if labels not in known_of:
+            if labels is not None and labels not in known_of:
                 count: dict[Any, int] = {}
                 for label in labels:
                     count[leaves[label]] = count.get(leaves[label], 0) + 1

@@ -101,11 +101,15 @@ class Outcome:
         return self.found.arrow(self.probes[number])
 
     def fitting(
-        self, question: Question, opaque: frozenset[str] = frozenset(), *, probe: int | None = None
+        self, question: Question, opaque: frozenset[str] = frozenset(), *, probe: int | None = None, plain: bool = False
     ) -> pa.Table:
-        """The rows that answer a question, of its type or of a probe; ``opaque``: see :meth:`Question.fits`."""
+        """The rows that answer a question, of its type or of a probe; ``opaque``: see :meth:`Question.fits`.
+
+        ``plain``: without labels and constituents.
+        """
         name = self.names.get(question.type, question.type) if probe is None else self.probes[probe]
-        return question.fitting(self.found.only(name, lambda table: question.fits(table, opaque)), opaque)
+        found = self.found.only(name, lambda table: question.fits(table, opaque), plain=plain)
+        return question.fitting(found, opaque)
 
     @property
     def original(self) -> Mapping[str, str]:
