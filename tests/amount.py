@@ -27,3 +27,8 @@ def one_of(values: Sequence[V], number: int) -> Sequence[V]:
 def first(values: Iterable[Any], fast: int) -> list[Any]:
     """Parameters of a test, of which all but the first ``fast`` are slow, except in CI: there plain kernels get all."""
     return [v if ALL or n < fast else pytest.param(v, marks=pytest.mark.slow) for n, v in enumerate(values)]
+
+
+def some(values: Iterable[Any], number: int) -> list[Any]:
+    """Parameters of a test, of which all but the first ``number`` are run with ``--long`` only."""
+    return [v if n < number else pytest.param(v, marks=pytest.mark.long) for n, v in enumerate(values)]

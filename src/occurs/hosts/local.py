@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from occurs.checked_program import CheckedProgram
 from occurs.engine.engine import Engine, concat_rows
-from occurs.engine.order import input_rows, row_labels, sorted_rows
+from occurs.engine.order import alone, input_rows, row_labels, sorted_rows
 from occurs.engine.results import TypeRows
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.live import Live
@@ -98,18 +98,14 @@ def run_windows(stage: Stage, history: History, window: Window, *, started: bool
 
 def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Rows]:
     """The rows of every type that the stage reads, in the total order."""
-    return {
-        t: input_rows(
-            t,
-            table,
-            stage.schemas.get(t) or history.schemas[t],
-            labelled,
-            numbered=t in stage.numbered,
-            loose=t in stage.unordered and not labelled,
-        )
-        for t, table in history.tables.items()
-        if t in stage.inputs
-    }
+    out = {}
+    for t in history.tables:
+        if t in stage.inputs:
+            schema = stage.schemas.get(t) or history.schemas[t]
+            numbered, loose = t in stage.numbered, t in stage.unordered and not labelled
+            rows = input_rows(t, history.rows(t), schema, labelled, numbered=numbered, loose=loose)
+            out[t] = alone(rows, stage.sequenced) if history.distinct and t in stage.placed else rows
+    return out
 
 
 @dataclass(frozen=True)
@@ -124,9 +120,10 @@ class InputRows:
 
 def labelled_input(stage: Stage, history: History) -> Iterator[InputRows]:
     """The rows that detections name as their constituents; the history knows places."""
-    for t, table in history.tables.items():
+    for t in history.tables:
         if t in stage.inputs:
-            order, places = sorted_rows(table), history.places.get(t, np.zeros(0, np.int64))
+            table = history.tables[t]
+            order, places = sorted_rows(history.rows(t)), history.places.get(t, np.zeros(0, np.int64))
             if order is not None:
                 table, places = table.take(pa.array(order)), places[order]
             yield InputRows(t, table, row_labels(t, table, table["time"].to_numpy()), places)

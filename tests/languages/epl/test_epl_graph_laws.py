@@ -180,7 +180,7 @@ def squeezed(value: Any) -> Any:
     return value.replace("a.x  < 3", "a.x < 3") if isinstance(value, str) else value
 
 
-@settings(max_examples=amount(60, 200), deadline=None)
+@settings(max_examples=amount(60, 100), deadline=None)
 @given(st.integers(0, 2**32))
 def test_an_edit_changes_what_was_edited_and_nothing_else(seed):
     parsed.most = max(parsed.most, 3000)

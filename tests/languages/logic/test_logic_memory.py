@@ -45,7 +45,7 @@ def flat(name: str, program: occurs.Program, history: logic_memory.History, stat
 @pytest.mark.parametrize("name", [*SOME[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in SOME[3:])])
 def test_nothing_grows(name: str) -> None:
     ((_, program, history),) = logic_memory.histories(200, [name])
-    flat(name, program, history, 4000)
+    flat(name, program, history, 2000)
 
 
 @pytest.mark.long

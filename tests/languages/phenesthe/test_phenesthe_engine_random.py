@@ -6,6 +6,7 @@ import random
 
 import pytest
 from engine_runs import Engine, key
+from tests.amount import some
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import text_of
 from tests.laws.phenesthe import all_laws
@@ -33,7 +34,7 @@ def test_random_programs(tens: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", some(range(20), 8))
 def test_many_random_programs(part: int) -> None:
     for seed in range(100 + 25 * part, 125 + 25 * part):
         check(seed)
