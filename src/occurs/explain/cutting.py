@@ -168,8 +168,8 @@ def read_here(program: CheckedProgram, events: Any, options: InputOptions, asked
         return whole
     if not key or not fitting_types(sample.schemas, key) or not needs.types <= key.keys():
         return whole
-    times = [_times(table, options) for _, table in tables]
-    if any(found is None for found in times):
+    times = [found for _, table in tables if (found := _times(table, options)) is not None]
+    if len(times) < len(tables):
         return whole
     spans = [(pc.min(t).as_py(), max(pc.max(e).as_py() or 0, pc.max(t).as_py())) for t, e in times if len(t)]
     clock = min(a for a, _ in spans), max(b for _, b in spans)
@@ -224,14 +224,16 @@ def _column(table: Any, name: str) -> pa.ChunkedArray | None:
 
 def _times(table: Any, options: InputOptions) -> tuple[pa.ChunkedArray, pa.ChunkedArray] | None:
     """The times and the ends of a table as ticks; None if they are not plain."""
-    out = []
+    out: list[pa.ChunkedArray] = []
     for name in (options.time, options.end):
         column = None if name is None else _column(table, name)
         if column is None and name == options.end:
             out.append(out[0])
             continue
-        of = None if column is None else column.type
-        if of is None or options.time_format or not (pa.types.is_timestamp(of) or pa.types.is_integer(of)):
+        if column is None or options.time_format:
+            return None
+        of = column.type
+        if not (pa.types.is_timestamp(of) or pa.types.is_integer(of)):
             return None
         column = column.cast(pa.timestamp("us", of.tz), safe=False) if pa.types.is_timestamp(of) else column
         out.append(column.cast(pa.int64()))

@@ -540,14 +540,14 @@ class Search:
 
     def _chooses(self, sites: Sequence[Site], moving: Sequence[int]) -> dict[str, str]:
         """The roles of moving clauses of which the rule takes the first or the last row."""
-        out = {}
+        out: dict[str, str] = {}
         given_up = {s.clause.role for s in sites if s.kind == "choice"}
         for site in (sites[i] for i in moving):
             for c in site.rule.clauses.clauses if site.rule is not None else ():
                 policy = c.detail.get("policy") if c.kind == "choice" else None
                 wanted = c.role == site.clause.role and c.role not in given_up and policy in ("first", "last")
                 if wanted and c.role is not None:
-                    out[c.role] = policy
+                    out[c.role] = str(policy)
         return out
 
     def _chosen(
@@ -691,7 +691,7 @@ class Search:
                 below.update(zip(table["label"].to_pylist(), of(table), strict=True))
 
         known_of: dict[frozenset[str] | None, list[int]] = {None: []}
-        out = []
+        out: list[Sequence[int]] = []
         for labels in of(fitting):
             if labels is not None and labels not in known_of:
                 count: dict[Any, int] = {}
