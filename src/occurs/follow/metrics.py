@@ -13,11 +13,14 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
+from occurs.errors import Problem
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
 
 #: micro-batches over which events per second are told
 _RECENT = 10
+#: a key with this part of the rows of an average bucket is named in the metrics; with this one it is warned of
+FREQUENT, HEAVY = 0.05, 1.5
 
 
 @dataclass
@@ -36,9 +39,19 @@ class Totals:
     last: dict[str, Any] = field(default_factory=dict)
     batches: int = 0
     _recent: list[tuple[float, int]] = field(default_factory=list)
+    _warned: set[str] = field(default_factory=set)
 
-    def add(self, batch: int, seconds: float, done: MicroBatch) -> dict[str, Any]:
-        """One micro-batch: its figures as one flat object."""
+    def add(
+        self,
+        batch: int,
+        seconds: float,
+        done: MicroBatch,
+        limit: int | None = None,
+        backlog: int | None = None,
+        buckets: int = 1,
+    ) -> dict[str, Any]:
+        """One micro-batch: its figures as one flat object.  ``limit``: what it might take of its source; ``backlog``:
+        what is left there; ``buckets``: tasks that share the rows."""
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
@@ -55,8 +68,25 @@ class Totals:
         self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
         self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size")}
+        self.last |= {"limit": limit, "backlog": backlog}
+        shares = [(k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]]
+        self.last["frequent"] = {text: round(part, 3) for text, part in shares if part * buckets >= FREQUENT}
         self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}
         return self.last
+
+    def heavy(self, done: MicroBatch, buckets: int) -> list[Problem]:
+        """A warning of every key, once, that has so many rows that its bucket works longer than the others."""
+        rows = done.figures["rows"] or 0
+        out = []
+        for key in done.frequent:
+            text, part = key.text(), key.rows / rows if rows else 0
+            if buckets < 2 or part * buckets < HEAVY or text in self._warned:
+                continue
+            self._warned.add(text)
+            message = f"{part:.0%} of the events have one key, {text}: one of {buckets} buckets evaluates them all"
+            hint = f"more buckets do not help; {key.split}"
+            out.append(Problem("frequent-key", message, severity="warning", hint=hint))
+        return out
 
     @property
     def rate(self) -> float:

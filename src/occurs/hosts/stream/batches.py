@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from occurs.engine.outputs import because_type
 from occurs.errors import Problem
 from occurs.hosts.spark.wide import kinds_of
+from occurs.hosts.stream.frequent import Frequent, frequent_keys
 from occurs.hosts.stream.layout import Layout, Path
-from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
+from occurs.hosts.stream.records import BAD, FIGURES, FOUND, FREQUENT, LATE, from_blob, records
 from occurs.hosts.stream.state_migration import begun_anew
 from occurs.model.types import Type
 
@@ -41,6 +42,7 @@ class MicroBatch:
         timeouts: The partial matches that guards ended, by statement, if requested.
         never: The triggers that can no longer fire, by trigger, if requested.
         warnings: Warnings about definitions that could not restore their state.
+        frequent: The keys with many of the rows, as estimated from a sample; the most frequent one first.
     """
 
     found: dict[str, pa.Table]
@@ -50,6 +52,7 @@ class MicroBatch:
     timeouts: dict[str, pa.Table] = field(default_factory=dict)
     never: dict[str, pa.Table] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
+    frequent: list[Frequent] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class StreamQuery:
         late: list[str] = []
         bad: list[pa.Table] = []
         anew: set[str] = set()
+        common: list[Frequent] = []
         for r in records(rows):
             if r.kind == FOUND and r.blob is not None:
                 found.setdefault(r.lane, []).append(from_blob(r.blob))
@@ -86,6 +90,8 @@ class StreamQuery:
                 late += from_blob(r.blob).column("__data").to_pylist()
             elif r.kind == BAD and r.blob is not None:
                 bad.append(bad_rows(r.blob.decode().split("\n")))
+            elif r.kind == FREQUENT and r.blob is not None:
+                common += frequent_keys(r.blob, self.layout, r.lane)
             elif r.kind == FIGURES:
                 for name in _SUMS:
                     figures[name] = (figures[name] or 0) + getattr(r, name)
@@ -101,7 +107,8 @@ class StreamQuery:
             figures["found"] = (figures["found"] or 0) - len(table)
         bads = pa.concat_tables(bad) if bad else _BAD.empty_table()
         warnings = [begun_anew(anew)] if anew else []
-        return MicroBatch({t: tables[t] for t in self.types}, late, bads, figures, sides, never, warnings)
+        common.sort(key=lambda k: -k.rows)
+        return MicroBatch({t: tables[t] for t in self.types}, late, bads, figures, sides, never, warnings, common)
 
     @cached_property
     def _shapes(self) -> Mapping[int, Mapping[str, _Shape]]:
