@@ -95,6 +95,24 @@ def why(page: Page) -> None:
     page.get_by_test_id("constituent").first.wait_for()
 
 
+def why_not(page: Page) -> None:
+    """A run of the labor example, and why there is no Duration at minute 23."""
+    page.get_by_role("tab", name="Run").click()
+    ran(page)
+    page.get_by_test_id("detection").first.wait_for()
+    timeline, lane = page.get_by_test_id("timeline"), page.get_by_test_id("lane-Duration").bounding_box()
+    box = timeline.bounding_box()
+    assert box is not None
+    assert lane is not None
+    begin, end = (int(timeline.get_attribute(f"data-{side}") or 0) for side in ("from", "to"))
+    x = box["x"] + box["width"] * (23 - begin) / (end - begin)
+    page.mouse.click(x, lane["y"] + lane["height"] / 2)
+    page.get_by_test_id("failed-clause").first.wait_for(timeout=120_000)
+    for panel in ("Properties", "Problems"):
+        page.get_by_role("button", name=panel, exact=True).first.click()
+    page.mouse.move(0, 0)
+
+
 def ran(page: Page) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("[data-testid=run-state][data-state=done]").wait_for(timeout=120_000)
@@ -108,6 +126,7 @@ SHOTS: list[tuple[str, str, dict[str, int], Callable[[Page], None]]] = [
     ("studio-plan", "labor", SMALL, plan),
     ("studio-net", "labor", SMALL, net),
     ("studio-why", "labor", SMALL, why),
+    ("studio-why-not", "labor", SMALL, why_not),
 ]
 
 

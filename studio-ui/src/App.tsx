@@ -214,7 +214,7 @@ function Bottom() {
 
 /** Why is loaded with the first detection that is chosen. */
 function WhyHere() {
-  const any = useStudio((state) => state.selection !== null);
+  const any = useStudio((state) => state.selection !== null || state.question !== null);
   const [open, toggle] = usePanel("whyOpen");
   return (
     <Panel title={texts.why.title} role="region" className="panel-why" open={open} onToggle={toggle}>

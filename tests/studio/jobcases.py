@@ -21,16 +21,17 @@ from occurs.studio.shapes import JobNet
 
 def ran(
     root: Path, texts: Mapping[str, str], events: Sequence[str], kind: str = "run", told: list[Any] | None = None,
-    options: Mapping[str, Any] | None = None, net: Mapping[str, Any] | None = None, **limits: int,
+    options: Mapping[str, Any] | None = None, net: Mapping[str, Any] | None = None,
+    asked: Mapping[str, Any] | None = None, **limits: int,
 ) -> tuple[dict[str, Any], Results]:  # fmt: skip
     """What the process of a job would do, in this one; the caller changes to ``root`` and back."""
     most = JobLimits(**limits)
     folder = root / ".job"
-    folder.mkdir()
+    folder.mkdir(exist_ok=asked is not None)
     lines = [] if told is None else told
     given = {
         "kind": kind, "texts": texts, "events": events, "options": options or {},
-        "net": {**to_builtins(JobNet()), **(net or {})}, "root": str(root),
+        "net": {**to_builtins(JobNet()), **(net or {})}, "asked": asked or {}, "root": str(root),
         "folder": str(folder), "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
     }  # fmt: skip
     return job_worker.done(given, lines.append), Results(folder)

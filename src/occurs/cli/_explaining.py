@@ -14,10 +14,9 @@ import pyarrow as pa
 from occurs.cli import _input, _options
 from occurs.connect.places import user_path
 from occurs.connect.writers import write_rows
-from occurs.errors import ResourceProblem, UsageProblem, did_you_mean
-from occurs.model.ticks import parse_timestamps
-from occurs.model.types import Schema, Type
+from occurs.errors import ResourceProblem, UsageProblem
 from occurs.program import Program
+from occurs.services.questions import schema_of, value_of
 
 #: suffixes of files with tables, with an answer as JSON, and with a timeline
 TABLES, DATA, PICTURES = (".jsonl", ".csv", ".parquet"), (".json",), (".png", ".svg", ".html")
@@ -57,47 +56,15 @@ def values(
     """``--where`` as values of the attributes of a type."""
     if not given:
         return {}
-    checked = program.checked
-    schema = checked.defined_schema(type)
-    unknown = schema is None or any(schema.get(text.partition("=")[0]) in (None, Type.NULL) for text in given)
-    if unknown and type in checked.defined:
-        from occurs.explain.input import Input
-
-        adjusted, source = Input.of(checked, events, keywords)
-        history = adjusted.history(source.events, source.options)
-        schema = adjusted.bind(history.schemas, history.kind).schemas[type]
+    named = {text.partition("=")[0]: text for text in given}
+    schema = schema_of(program, type, named, events, keywords)
     out = {}
-    for text in given:
-        name, sign, value = text.partition("=")
+    for name, text in named.items():
+        _, sign, value = text.partition("=")
         if not sign:
             raise UsageProblem.of("bad-option", f"--where {text}", hint="write NAME=VALUE")
-        if schema is not None and name not in schema:
-            hint = did_you_mean(name, schema.names, "attributes")
-            raise UsageProblem.of("unknown-attribute", f"`{type}` has no attribute `{name}`", hint=hint)
-        out[name] = None if value == "" else _read(name, value, schema)
+        out[name] = value_of(type, name, value or None, schema, f"--where {text}")
     return out
-
-
-def _read(name: str, text: str, schema: Schema | None) -> Any:
-    """A value by the type of its attribute."""
-    of = Type.STRING if schema is None else schema[name]
-    try:
-        if of is Type.INT:
-            return int(text) if text.lstrip("+-").isdecimal() else float(text)
-        if of is Type.FLOAT:
-            return float(text)
-    except ValueError:
-        raise UsageProblem.of("type-mismatch", f"--where {name}={text}: `{name}` is {of}") from None
-    if of is Type.BOOL:
-        if text.lower() not in ("true", "false"):
-            raise UsageProblem.of("type-mismatch", f"--where {name}={text}: `{name}` is {of}", hint="true or false")
-        return text.lower() == "true"
-    if of is Type.TIMESTAMP:
-        found = parse_timestamps(pa.chunked_array([pa.array([text])])).cast(pa.int64())[0].as_py()
-        if found is None:
-            raise UsageProblem.of("type-mismatch", f"--where {name}={text}: `{name}` is {of}")
-        return found
-    return text
 
 
 def events_of(program: Program, given: _options.Input) -> tuple[Any, dict[str, Any]]:

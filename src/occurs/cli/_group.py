@@ -6,7 +6,7 @@ import importlib
 import os
 import pkgutil
 import sys
-from importlib.abc import InspectLoader
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from occurs import __version__
+from occurs.cli._logs import say, say_problem
 from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem, did_you_mean
 
 
@@ -77,7 +78,8 @@ def _docstring(name: str) -> str:
     """The docstring of a command, from the compiled code of its module, which does not run."""
     where = f"{__package__}.{name.replace('-', '_')}"
     found = find_spec(where)
-    code = None if found is None or not isinstance(found.loader, InspectLoader) else found.loader.get_code(where)
+    # not by the loader of the module: with the plugin for pytest that is pytest's own, which has no code to show
+    code = None if found is None or not found.origin else SourceFileLoader(where, found.origin).get_code(where)
     made = [] if code is None else [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == "command"]
     return next((c.co_consts[0] for c in made if isinstance(c.co_consts[0], str)), "")
 
@@ -95,9 +97,9 @@ def status(error: OccursError) -> int:
 def show(problems: list[Problem]) -> None:
     """Every problem on stderr, and how many there are if there are several."""
     for problem in problems:
-        click.echo(problem.render(), err=True)
+        say_problem(problem)
     if len(problems) > 1:
-        click.echo(tally(problems), err=True)
+        say(tally(problems))
 
 
 def tally(problems: list[Problem]) -> str:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from occurs.model.labels import Labels, input_labels
 from occurs.model.lists import in_order
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge
@@ -20,7 +21,7 @@ from occurs.operators.rows import Ordered, Rows
 _NO_TIES = np.zeros(0, np.int64)
 
 
-def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
+def sorted_rows(table: TypeTable, loose: bool = False) -> np.ndarray | None:
     """Row numbers of ``table`` (time, sequence, attributes) in the total order; None if it is in order already.
 
     ``loose``: rows of one time and sequence stay as they came.
@@ -43,7 +44,7 @@ def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
         return order
     names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
     if not loose:
-        names += sorted(f.name for f in table.schema if f.name not in ("time", "sequence", "label", "end"))
+        names += sorted(set(table.column_names) - {"time", "sequence", "label", "end"})
     part = table.select(names)
     if 2 * ties > len(table):  # to sort all rows is less than to tell which of them
         by = _by_whole_numbers(part)
@@ -107,7 +108,7 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def input_rows(
-    type: str, table: pa.Table, schema: Schema, labelled: bool, *, numbered: bool = False, loose: bool = False
+    type: str, table: TypeTable, schema: Schema, labelled: bool, *, numbered: bool = False, loose: bool = False
 ) -> Rows:
     """A table of the intake as rows in the total order; labels of the input are computed from all its attributes.
 
@@ -119,10 +120,12 @@ def input_rows(
     labels: Labels | None = None
     if order is not None:
         time = time[order]
-        if labelled:
-            table, order = table.take(pa.array(order)), None
     if labelled:
-        labels = row_labels(type, table, time)
+        whole = table.table()
+        if order is not None:
+            whole, order = whole.take(pa.array(order)), None
+            table = TypeTable.of(whole)
+        labels = row_labels(type, whole, time)
     given = set(table.column_names)
     types = {n: t for n, t in schema if n in given}
     if schema.lasting:  # ticks; null: still holds
@@ -147,7 +150,7 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless
     the type is one of ``keep``."""
     types = sorted(t for t, r in rows.items() if len(r))
-    out = {t: _with_places(r, constant(1, len(r)), keep) for t, r in rows.items()}
+    out = {t: alone(r, keep) for t, r in rows.items()}
     if not types or (len(types) == 1 and len(rows[types[0]]) == 1):
         return out
     time = rows[types[0]].time if len(types) == 1 else np.concatenate([rows[t].time for t in types])
@@ -179,8 +182,15 @@ def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Ro
     return out
 
 
+def alone(rows: Rows, keep: Collection[str] = ()) -> Rows:
+    """Input rows each of which is the only one of its instant, with ``at`` as :func:`placed` has it."""
+    return _with_places(rows, constant(1, len(rows)), keep)
+
+
 def _with_places(rows: Rows, at: np.ndarray, keep: Collection[str]) -> Rows:
-    columns = {n: c for n, c in rows.columns.items() if n != "sequence" or rows.type in keep}
+    columns = rows.columns
+    if "sequence" in columns and rows.type not in keep:
+        columns = {n: c for n, c in columns.items() if n != "sequence"}
     derived = constant(-1, len(at), np.int32)
     return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels, derived, at)
 

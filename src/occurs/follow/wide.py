@@ -26,6 +26,7 @@ from occurs.model.history import History
 from occurs.model.source import InputOptions, Intake, Source, input_problem
 from occurs.model.special import outside, take_in, time_kind
 from occurs.model.time import TimeKind
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type
 from occurs.plan.partitioning import groups
 
@@ -123,7 +124,7 @@ def _refuse_unknown(one: Intake, name: str, at: np.ndarray, expected: Expected) 
                 raise InputProblem(input_problem("bad-value", text, one.source, hint))
 
 
-def _values(name: str, table: pa.Table, expected: Expected) -> dict[str, pa.ChunkedArray]:
+def _values(name: str, table: TypeTable, expected: Expected) -> dict[str, pa.ChunkedArray]:
     out = {}
     for column in table.column_names:
         physical = expected.physical.get((name, column))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from occurs.checked_program import CheckedProgram
 from occurs.engine.engine import Engine, concat_rows
-from occurs.engine.order import input_rows, row_labels, sorted_rows
+from occurs.engine.order import alone, input_rows, row_labels, sorted_rows
 from occurs.engine.results import TypeRows
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.live import Live
@@ -98,18 +98,14 @@ def run_windows(stage: Stage, history: History, window: Window, *, started: bool
 
 def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Rows]:
     """The rows of every type that the stage reads, in the total order."""
-    return {
-        t: input_rows(
-            t,
-            table,
-            stage.schemas.get(t) or history.schemas[t],
-            labelled,
-            numbered=t in stage.numbered,
-            loose=t in stage.unordered and not labelled,
-        )
-        for t, table in history.tables.items()
-        if t in stage.inputs
-    }
+    out = {}
+    for t in history.tables:
+        if t in stage.inputs:
+            schema = stage.schemas.get(t) or history.schemas[t]
+            numbered, loose = t in stage.numbered, t in stage.unordered and not labelled
+            rows = input_rows(t, history.rows(t), schema, labelled, numbered=numbered, loose=loose)
+            out[t] = alone(rows, stage.sequenced) if history.distinct and t in stage.placed else rows
+    return out
 
 
 @dataclass(frozen=True)
@@ -124,12 +120,23 @@ class InputRows:
 
 def labelled_input(stage: Stage, history: History) -> Iterator[InputRows]:
     """The rows that detections name as their constituents; the history knows places."""
-    for t, table in history.tables.items():
+    for t in history.tables:
         if t in stage.inputs:
-            order, places = sorted_rows(table), history.places.get(t, np.zeros(0, np.int64))
+            table = history.tables[t]
+            order, places = sorted_rows(history.rows(t)), history.places.get(t, np.zeros(0, np.int64))
             if order is not None:
                 table, places = table.take(pa.array(order)), places[order]
             yield InputRows(t, table, row_labels(t, table, table["time"].to_numpy()), places)
+
+
+def cuts(times: Sequence[np.ndarray], until: int, budget: int) -> list[int]:
+    """The ends of calls with about ``budget`` rows each, whole instants, the last one ``until``; each of ``times`` is
+    sorted."""
+    # of every so many rows one stands for them, and a call is wrong by so many for each of ``times``: one in a hundred
+    step = max(1, budget // (100 * len(times)))
+    some = np.sort(np.concatenate(times)[step - 1 :: step])
+    each = budget // step
+    return [int(t) for t in np.unique(some[each - 1 :: each]) if t < until] + [until]
 
 
 def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[int, Mapping[str, Rows]]]:
@@ -139,12 +146,7 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
     if total <= budget:
         yield until, dict(rows)
         return
-    # every so many rows of a type one that stands for them: exact for small budgets, and little to sort for large ones
-    step = max(1, budget // 100)
-    times = np.sort(np.concatenate([r.time[step - 1 :: step] for r in rows.values()]))
-    each = budget // step
-    cuts = np.unique(times[each - 1 :: each])
-    frontiers = [int(t) for t in cuts if t < until] + [until]
+    frontiers = cuts([r.time for r in rows.values()], until, budget)
     # per type where each part begins, and the last ends
     ends = [np.searchsorted(r.time, frontiers, side="right").tolist() for r in rows.values()]
     begins = [[0, *found] for found in ends]
@@ -152,4 +154,4 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
         yield frontier, Part(rows, {t: (i, j) for t, i, j in zip(rows, first, last) if i < j})
 
 
-__all__ = ["BUDGET", "Live", "calls", "concat_rows", "detect", "history_rows", "run_history", "run_windows"]
+__all__ = ["BUDGET", "Live", "calls", "concat_rows", "cuts", "detect", "history_rows", "run_history", "run_windows"]

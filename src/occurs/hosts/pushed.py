@@ -14,6 +14,7 @@ from occurs.engine.order import input_rows
 from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
 from occurs.model.lists import is_list
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.model.values import is_text, short
 from occurs.operators.columns import Column
@@ -54,9 +55,7 @@ class Layout:
             (sequence, label): _fields(schema, sequence, label) for sequence in (False, True) for label in (False, True)
         }
 
-    def row(
-        self, time: int, end: int | None, given: Mapping[str, Any], sequence: int | None, label: str | None
-    ) -> Row:
+    def row(self, time: int, end: int | None, given: Mapping[str, Any], sequence: int | None, label: str | None) -> Row:
         """A row, each value of its type; attributes that are not given are null.  Raises InputProblem."""
         out: list[Any] = [time, end, sequence, label]
         if sequence is not None:
@@ -81,7 +80,7 @@ class Layout:
         table = parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="default")
         if "label" in table.column_names and table.column("label").null_count:
             table = table.drop_columns("label")
-        return input_rows(self.type, table, self.schema, self.labelled, numbered=self.numbered)
+        return input_rows(self.type, TypeTable.of(table), self.schema, self.labelled, numbered=self.numbered)
 
     def _single(self, row: Row) -> Rows:
         """One row, without a detour over a table."""

@@ -16,8 +16,8 @@ from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.grouping import count, group
 from occurs.model.lists import fit_lists, is_list, joint
 from occurs.model.source import PLACE, InputOptions, Intake, column_of, places_of
+from occurs.model.type_table import TypeTable, picked
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
-from occurs.model.values import taken
 
 
 def by_type(
@@ -28,22 +28,22 @@ def by_type(
     options: InputOptions,
     bad: BadRows,
     until: int | None,
-) -> dict[str, pa.Table]:
+) -> dict[str, TypeTable]:
     """The rows of one source by type, in one pass."""
-    out: dict[str, pa.Table] = {}
+    out: dict[str, TypeTable] = {}
     wanted = [c for c, name in enumerate(one.types) if inputs is None or name in inputs]
     groups: Mapping[int, np.ndarray | None]
     if len(one.types) == 1 and one.codes.min(initial=0) >= 0:
         groups = dict.fromkeys(wanted)
     else:
         groups = group(one.codes, len(one.types), wanted)
-    merged: dict[str, list[pa.Table]] = {}
+    merged: dict[str, list[TypeTable]] = {}
     for code, rows in groups.items():
         name = one.types[code]
         read = read_columns and read_columns.get(name)
         merged.setdefault(name, []).append(_rows(one, name, rows, declared.get(name), read, options, bad, until))
     for name, parts in merged.items():  # two ids may have one name
-        out[name] = parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+        out[name] = parts[0] if len(parts) == 1 else TypeTable.of(pa.concat_tables([p.table() for p in parts]))
     return out
 
 
@@ -56,15 +56,19 @@ def _rows(
     options: InputOptions,
     bad: BadRows,
     until: int | None,
-) -> pa.Table:
-    """The rows of one type in one source; values that do not fit are noted, and their rows left out."""
+) -> TypeTable:
+    """The rows of one type in one source; values that do not fit are noted, and their rows left out.
+
+    Columns of which every value fits are taken from the source when somebody asks for them.
+    """
     table = one.source.table
     index = None if rows is None else pa.array(rows)
 
     def take(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        return column if index is None else taken(column, index)
+        return picked(column, index)
 
-    columns: dict[str, pa.ChunkedArray] = {}
+    columns: dict[str, pa.ChunkedArray | None] = {}
+    later: dict[str, pa.ChunkedArray] = {}
     columns["time"] = pa.chunked_array([pa.array(one.time if rows is None else one.time[rows])])
     lost: np.ndarray | None = None
 
@@ -102,6 +106,9 @@ def _rows(
         if read is not None and attribute not in read:
             continue
         spelled = stated and want is Type.STRING and column in one.source.as_text
+        if not spelled and want is not Type.RECORD and table.column(column).type == arrow_type(want):
+            columns[attribute], later[attribute] = None, table.column(column)
+            continue
         before = take(one.source.as_text[column] if spelled else table.column(column))
         if options.coded and want is Type.STRING and few_texts(before) and (schema is None or not schema.optional):
             columns[attribute] = before
@@ -110,8 +117,8 @@ def _rows(
         if want is Type.RECORD:
             stated_as = {} if schema is None else dict(schema.records)
             kind = stated_as.get(attribute) or dict(one.schema.records)[column]
-            columns[attribute] = fit_lists(before, kind)
-            note(column, before, columns[attribute], kind)
+            columns[attribute] = lists = fit_lists(before, kind)
+            note(column, before, lists, kind)
             continue
         after = fit(before, want if stated else None, text=one.source.text)
         if after is None:
@@ -119,26 +126,25 @@ def _rows(
         note(column, before, after, want)
         columns[attribute] = after
     if schema is not None and schema.lasting and "end" not in columns:
-        columns["end"] = pa.chunked_array([pa.nulls(len(columns["time"]), pa.int64())])
+        columns["end"] = pa.chunked_array([pa.nulls(len(one.time if rows is None else rows), pa.int64())])
+    out = TypeTable(columns, later, index)
     if schema is not None and schema.changes and "holds" in columns:
-        empty = columns["holds"].is_null().to_numpy()
+        empty = out.column("holds").is_null().to_numpy()
         empty &= True if lost is None else ~lost
         at = np.flatnonzero(empty)
         bad.add(one.number, "null holds", "bad-value", "holds", at if rows is None else rows[at])
         lost = (empty if lost is None else lost | empty) if len(at) else lost
     if schema is not None and "op" in schema.optional and "op" in columns:
-        op = columns["op"]
+        op = out.column("op")
         unknown = pc.and_(op.is_valid(), pc.invert(pc.is_in(op, pa.array(OPS)))).to_numpy()
         at = np.flatnonzero(unknown)
         bad.add(one.number, "unknown op", "bad-value", "op", at if rows is None else rows[at])
         lost = (unknown if lost is None else lost | unknown) if len(at) else lost
-    out = pa.table(columns)
-    if lost is not None:
-        kept = ~lost
-        gone = np.flatnonzero(lost)
-        one.codes[gone if rows is None else rows[gone]] = -1
-        out = out.filter(pa.array(kept))
-    return out
+    if lost is None:
+        return out
+    gone = np.flatnonzero(lost)
+    one.codes[gone if rows is None else rows[gone]] = -1
+    return TypeTable.of(out.table().filter(pa.array(~lost)))
 
 
 @lru_cache(1024)

@@ -18,6 +18,7 @@ from occurs.model.source import PLACE, InputOptions, Source
 from occurs.model.special import bound, clock_of, take_in, time_kind, times_of, unlikely_times
 from occurs.model.ticks import clock_ends, time_unit
 from occurs.model.time import TimeKind
+from occurs.model.type_table import TypeTable, TypeTables
 from occurs.model.types import Schema
 
 __all__ = ["History", "InputOptions", "Source", "normalise"]
@@ -48,7 +49,7 @@ class History:
     ``times``: the first and the last time of an accepted row, also of types that are not kept.
     """
 
-    tables: dict[str, pa.Table]
+    tables: Mapping[str, pa.Table]
     schemas: dict[str, Schema]
     kind: TimeKind
     clock: tuple[int, int] | None
@@ -58,6 +59,17 @@ class History:
     made: tuple[Made, ...] = ()
     places: Mapping[str, np.ndarray] = field(default_factory=dict)
     times: tuple[int, int] | None = None
+
+    @property
+    def distinct(self) -> bool:
+        """Are the times of all rows known to be different?"""
+        return isinstance(self.tables, TypeTables) and self.tables.distinct
+
+    def rows(self, type: str) -> TypeTable:
+        """The rows of a type, of which the columns are made that somebody asks for."""
+        if isinstance(self.tables, TypeTables):
+            return self.tables.types[type]
+        return TypeTable.of(self.tables[type])
 
 
 def normalise(
@@ -98,7 +110,7 @@ def normalise(
     counts: Counter[str] = Counter(rows=sum(len(s.table) + len(s.torn) for s in sources), outside=0, empty=0)
     for one in intakes:
         bound(one, first, until, counts)
-    parts: dict[str, list[pa.Table]] = {}
+    parts: dict[str, list[TypeTable]] = {}
     for one in intakes:
         for name, table in by_type(one, declared, inputs, read_columns, options, bad, until).items():
             parts.setdefault(name, []).append(table)
@@ -120,10 +132,12 @@ def normalise(
     for name, table in out.items():
         counts["empty"] += _count_empty(table)
         out[name] = _drop_empty(table)
-    places = {name: table[PLACE].to_numpy() for name, table in out.items() if PLACE in table.column_names}
+    places = {name: table.column(PLACE).to_numpy() for name, table in out.items() if PLACE in table.column_names}
     for name in places:
-        out[name] = out[name].drop_columns(PLACE)
-    return History(out, seen, kind, clock, {**counts, **bad.counts()}, bad.table(), notices, places=places, times=times)
+        out[name] = TypeTable.of(out[name].table().drop_columns(PLACE))
+    counted = {**counts, **bad.counts()}
+    rows = TypeTables(out, len(intakes) == 1 and bool((intakes[0].time[1:] > intakes[0].time[:-1]).all()))
+    return History(rows, seen, kind, clock, counted, bad.table(), notices, places=places, times=times)
 
 
 def listed(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Source]:
@@ -133,13 +147,12 @@ def listed(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Sou
     return list(tables)
 
 
-def _concat(name: str, parts: list[pa.Table], problems: list[Problem]) -> pa.Table:
+def _concat(name: str, parts: list[TypeTable], problems: list[Problem]) -> TypeTable:
     """One table of the parts of several sources: int widens to float, a missing column is null."""
     if len(parts) == 1:
         return parts[0]
-    parts = [decoded(p) for p in parts]
     try:
-        return pa.concat_tables(parts, promote_options="permissive")
+        return TypeTable.of(pa.concat_tables([decoded(p.table()) for p in parts], promote_options="permissive"))
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
         text = f"the tables of `{name}` have columns with different types: {error}"
         problems.append(Problem("bad-value", text, hint=f"declare the types: event {name}(...)"))
@@ -154,17 +167,21 @@ def decoded(table: pa.Table) -> pa.Table:
     return table
 
 
-def _empty(schema: Schema, read: Collection[str] | None) -> pa.Table:
+def _empty(schema: Schema, read: Collection[str] | None) -> TypeTable:
     fields = [(n, schema.arrow_of(n, t)) for n, t in schema if read is None or n in read]
     head = [("time", pa.int64()), *([("end", pa.int64())] if schema.lasting else [])]
-    return pa.schema([*head, *fields]).empty_table()
+    return TypeTable.of(pa.schema([*head, *fields]).empty_table())
 
 
-def _count_empty(table: pa.Table) -> int:
-    return 0 if "end" not in table.column_names else pc.sum(pc.equal(table["end"], table["time"])).as_py() or 0
+def _count_empty(table: TypeTable) -> int:
+    if "end" not in table.column_names:
+        return 0
+    return pc.sum(pc.equal(table.column("end"), table.column("time"))).as_py() or 0
 
 
-def _drop_empty(table: pa.Table) -> pa.Table:
+def _drop_empty(table: TypeTable) -> TypeTable:
     if not _count_empty(table):
         return table
-    return table.filter(pc.fill_null(pc.not_equal(table["end"], table["time"]), True))
+    return TypeTable.of(
+        table.table().filter(pc.fill_null(pc.not_equal(table.column("end"), table.column("time")), True))
+    )

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from occurs.model.astext import json_objects
 from occurs.model.labels import Labels
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 
@@ -53,14 +54,11 @@ class Rows:
         return self.columns[name]
 
     def slice(self, start: int, stop: int | None = None, new: int = 0) -> Rows:
-        columns = {n: c.slice(start, stop) for n, c in self.columns.items()}
-        return self._only(slice(start, stop), columns, new)
+        return self._only(slice(start, stop), _cut(self.columns, start, stop), new)
 
     def view(self, start: int, stop: int) -> Rows:
         """Rows ``start`` to before ``stop``; columns are cut when they are asked for."""
-        if self.new or not (self.serial is self.labels is self.derived is self.at is None):
-            return self.slice(start, stop)
-        return Rows(self.type, self.time[start:stop], Window(self, start, stop))
+        return self._only(slice(start, stop), Window(self, start, stop), 0)
 
     def take(self, rows: np.ndarray, new: int = 0) -> Rows:
         return self._only(rows, {n: c.take(rows) for n, c in self.columns.items()}, new)
@@ -69,6 +67,16 @@ class Rows:
         serial, derived, place = (None if a is None else a[at] for a in (self.serial, self.derived, self.at))
         labels = None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at])
         return Rows(self.type, self.time[at], columns, new, serial, labels, derived, place)
+
+
+def _cut(columns: Mapping[str, Column], start: int, stop: int | None) -> Mapping[str, Column]:
+    """Columns from row ``start`` to before ``stop``; those that nobody asked for are made for these rows only."""
+    if isinstance(columns, Window):
+        last = columns.stop if stop is None else min(columns.stop, columns.start + stop)
+        return _cut(columns.of.columns, columns.start + start, last)
+    if isinstance(columns, Ordered):
+        return columns.cut(start, stop)
+    return {n: c.slice(start, stop) for n, c in columns.items()}
 
 
 class _Asked(Mapping[str, V]):
@@ -119,13 +127,22 @@ class Ordered(_Asked[Column]):
 
     __slots__ = ("order", "table", "types")
 
-    def __init__(self, table: pa.Table, types: Mapping[str, Type], order: np.ndarray | None) -> None:
+    def __init__(self, table: TypeTable, types: Mapping[str, Type], order: np.ndarray | None) -> None:
         self.table, self.types, self.order = table, types, order
         self._names, self._made = types, None
 
     def _value(self, name: str) -> Column:
         found = Column.of(self.table.column(name), self.types[name])
         return found if self.order is None else found.take(self.order)
+
+    def cut(self, start: int, stop: int | None) -> dict[str, Column]:
+        """The columns of the rows from ``start`` to before ``stop``; unread ones are made for these rows only."""
+        rows = slice(start, stop) if self.order is None else self.order[start:stop]
+        made = self._made or {}
+        return {
+            n: made[n].slice(start, stop) if n in made else Column.of(self.table.part(n, rows), kind)
+            for n, kind in self.types.items()
+        }
 
 
 class Part(_Asked[Rows]):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,8 +50,7 @@ async def start(request: Request) -> Response:
         )
         id = _jobs(request).start(wanted)
     except jobs.BusyError:
-        text = f"{_jobs(request).most.queued} jobs are waiting already"
-        raise Refused(409, "busy", text, "wait for one, or cancel one") from None
+        raise _busy(request) from None
     started = answer(shapes.JobStarted(id), 202)
     started.background = BackgroundTask(load)
     return started
@@ -141,6 +142,76 @@ async def why(request: Request) -> Response:
     return answer(await _read(_results(request).why, request.path_params["label"], asked.depth, status=404))
 
 
+@call(body=shapes.WhyRequest, answer=shapes.JobStarted, status=202)
+async def ask_why(request: Request) -> Response:
+    """Ask what was checked for a detection: a job over the texts and the events of the run."""
+    asked = await body(request, shapes.WhyRequest)
+    found = _results(request)
+    label = asked.label.lower()
+    ticks = await _read(found.ticks, label, status=404)
+    return _ask(request, "why", {"label": label, "at": ticks})
+
+
+@call(body=shapes.WhyNotRequest, answer=shapes.JobStarted, status=202)
+async def ask_why_not(request: Request) -> Response:
+    """Ask why a run does not have a detection: a job over the texts and the events of the run.
+
+    The fields that are wrong are the nodes of its problems: `type`, `from`, `to`, `where.NAME`.
+    """
+    asked = await body(request, shapes.WhyNotRequest)
+    found = _results(request)
+    _ticks(*(t for t in (asked.begin, asked.stop) if isinstance(t, int)))
+    types = {t.name: t for t in found.of("derived", "inner")}
+    if asked.type not in types:
+        given = any(t.name == asked.type for t in found.of("input"))
+        text = "is an input type: its rows are given, not detected" if given else "is not a type that the rules define"
+        raise problems_refused([shapes.Problem("unknown-name", "error", f"`{asked.type}` {text}", node="type")])
+    known = [c["name"] for c in types[asked.type].columns]
+    wrong = [
+        shapes.Problem("unknown-attribute", "error", f"`{asked.type}` has no attribute `{n}`", node=f"where.{n}")
+        for n in asked.where
+        if n not in known
+    ]
+    if wrong:
+        raise problems_refused(wrong)
+    return _ask(request, "why-not", msgspec.to_builtins(asked))
+
+
+def _ask(request: Request, kind: str, asked: dict[str, Any]) -> Response:
+    """Start a job that answers a question about a run."""
+    run, result = _jobs(request).request(_id(request)), _jobs(request).state(_id(request))["result"]
+    more = {"time": result["time"], "clock": [result["first"] or 0, result["last"] or 0]}
+    try:
+        id = _jobs(request).start(replace(run, kind=kind, asked={**asked, **more}))
+    except jobs.BusyError:
+        raise _busy(request) from None
+    return answer(shapes.JobStarted(id), 202)
+
+
+@call(answer=shapes.Repair)
+async def repair(request: Request) -> Response:
+    """The texts that the repair of a reason changes, as they were run and as they are then."""
+    try:
+        path, asked = _jobs(request).repairs(_id(request)), _jobs(request).request(_id(request))
+    except jobs.UnknownJobError:
+        raise _unknown() from None
+    if path is None:
+        raise Refused(400, "bad-request", "only an answer to why there is no detection has repairs")
+    try:
+        found = json.loads(await to_thread.run_sync(path.read_text, "utf-8"))
+    except FileNotFoundError:
+        raise _unknown() from None
+    number = _id(request, "number")
+    if number not in found:
+        raise Refused(404, "unknown-name", f"the answer has no reason {number}")
+    marks = {path: "\ufeff" * (path in asked.marked) for path in found[number]}
+    texts = [
+        shapes.RepairedText(path, marks[path] + asked.texts[path], marks[path] + text)
+        for path, text in found[number].items()
+    ]
+    return answer(shapes.Repair(texts))
+
+
 @call(query=shapes.ExportQuery, text="text/csv")
 async def export(request: Request) -> Response:
     """Rows as a file, as ``occurs run --out`` writes them, or as the page that ``occurs plot`` makes."""
@@ -178,6 +249,9 @@ routes = [
     Route("/jobs/{id}/timeline", timeline),
     Route("/jobs/{id}/rows", rows),
     Route("/jobs/{id}/why/{label}", why),
+    Route("/jobs/{id}/why", ask_why, methods=["POST"]),
+    Route("/jobs/{id}/why-not", ask_why_not, methods=["POST"]),
+    Route("/jobs/{id}/repairs/{number}", repair),
     Route("/jobs/{id}/changes/{other}", changes),
     Route("/jobs/{id}/export", export),
 ]
@@ -190,6 +264,11 @@ def _jobs(request: Request) -> jobs.Jobs:
 
 def _id(request: Request, name: str = "id") -> str:
     return str(request.path_params[name])
+
+
+def _busy(request: Request) -> Refused:
+    text = f"{_jobs(request).most.queued} jobs are waiting already"
+    return Refused(409, "busy", text, "wait for one, or cancel one")
 
 
 def _unknown() -> Refused:

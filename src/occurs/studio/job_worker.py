@@ -137,6 +137,14 @@ def done(given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         raise LimitProblem.of("too-many-rows", text, hint=_ELSEWHERE)
     if given["kind"] == "verify":
         return _verify(program, sources, options, given["net"], tell)
+    if given["kind"] in ("why", "why-not"):
+        from occurs.studio import questions
+
+        tell({"progress": {"done": 0, "total": rows, "at": None, "ticks": None, "found": 0}})
+        asked = questions.Asked(program, sources, options, given["texts"])
+        if given["kind"] == "why":
+            return {"done": {"why": asked.why(given["asked"])}, "problems": []}
+        return {"done": {"why_not": asked.why_not(given["asked"], Path(given["folder"]))}, "problems": []}
     tell({"progress": {"done": 0, "total": rows, "at": None, "ticks": None, "found": 0}})
     checked = program.checked.adjusted(**options.plan)
     return _run(checked, sources, lines, options, given, tell)

@@ -26,7 +26,7 @@ from typing import Any, Literal
 from msgspec import to_builtins
 
 from occurs.studio import limits, marks
-from occurs.studio.results import Results
+from occurs.studio.results import REPAIRS, Results
 from occurs.studio.shapes import JobNet
 from occurs.studio.spawning import command, environment
 
@@ -52,8 +52,9 @@ class UnknownJobError(LookupError):
 class Request:
     """What a job is to do with a program (path to text) on events (``PATH`` or ``TYPE=PATH``).
 
-    ``kind``: ``run``, ``verify``, ``space`` or ``random``; ``net``: the members of ``shapes.JobNet``, and ``data``, the
-    bytes of a file of a net as text of one character each.
+    ``kind``: ``run``, ``verify``, ``space``, ``random``, ``why`` or ``why-not``; ``net``: the members of
+    ``shapes.JobNet``, and ``data``, the bytes of a file of a net as text of one character each; ``asked``: the members
+    of the question.
     ``marked``: the paths of texts that have a byte order mark, which places count.  ``default``: nobody chose the
     events; those that have no column with types are read by their names.
     """
@@ -65,6 +66,12 @@ class Request:
     marked: frozenset[str] = frozenset()
     default: bool = False
     net: Mapping[str, Any] = field(default_factory=lambda: to_builtins(JobNet()))
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def question(self) -> bool:
+        """Whether it is a question about a run."""
+        return self.kind in ("why", "why-not")
 
 
 @dataclass
@@ -88,6 +95,10 @@ class Job:
             "id": self.id, "kind": self.request.kind, "state": self.state, "progress": self.progress,
             "result": self.result, "problems": self.problems,
         }  # fmt: skip
+
+    def heard(self) -> dict[str, Any]:
+        """The job as it is published: an answer to a question concerns the page that asked, which fetches it."""
+        return {**self.told(), "result": None} if self.request.question else self.told()
 
 
 class Jobs:
@@ -113,7 +124,7 @@ class Jobs:
         self._queue.append(job)
         self._next()
         if job.state == "queued":
-            self._publish("job", job.told())
+            self._publish("job", job.heard())
         return id
 
     def state(self, id: str) -> dict[str, Any]:
@@ -123,6 +134,15 @@ class Jobs:
     def results(self, id: str) -> Results | None:
         """The result of a run that is done, None if there is none.  Raises UnknownJobError."""
         return self._job(id).results
+
+    def request(self, id: str) -> Request:
+        """What a job was to do.  Raises UnknownJobError."""
+        return self._job(id).request
+
+    def repairs(self, id: str) -> Path | None:
+        """The file with the repairs of an answered why-not, None of other jobs.  Raises UnknownJobError."""
+        job = self._job(id)
+        return job.folder / REPAIRS if job.state == "done" and job.request.kind == "why-not" else None
 
     async def cancel(self, id: str) -> dict[str, Any]:
         """End a job, or forget one that is done with its result; returns how it is then.  Raises UnknownJobError."""
@@ -158,7 +178,7 @@ class Jobs:
     def _put(self, job: Job, state: State, problems: list[dict[str, Any]] | None = None) -> None:
         job.state = state
         job.problems = job.problems if problems is None else problems
-        self._publish("job", job.told())
+        self._publish("job", job.heard())
 
     def _next(self) -> None:
         """Start what there is room for."""
@@ -182,7 +202,7 @@ class Jobs:
         began = time.monotonic()
         try:
             job.folder.mkdir()
-            self._publish("job", job.told())
+            self._publish("job", job.heard())
             async with asyncio.timeout(self.most.seconds):
                 line = marks.outer(await self._worked(job), job.request.marked)
             if "done" in line:
@@ -201,7 +221,7 @@ class Jobs:
             log.error("a job broke off", exc_info=error)
             self._put(job, "failed", [_problem("internal", f"the job broke off: {type(error).__name__}", None)])
         finally:
-            if job.results is None:
+            if job.results is None and not (job.state == "done" and job.request.kind == "why-not"):
                 shutil.rmtree(job.folder, ignore_errors=True)
             asyncio.get_running_loop().call_soon(self._tidy)
 
@@ -219,7 +239,7 @@ class Jobs:
                 if "progress" not in last:
                     break
                 job.progress = last["progress"]
-                self._publish("job", job.told())
+                self._publish("job", job.heard())
             if "done" in last or "failed" in last:
                 return last
             return {"failed": [_gone(await process.wait())]}
@@ -233,6 +253,7 @@ class Jobs:
         return {
             "kind": request.kind, "texts": dict(request.texts), "events": list(request.events),
             "default": request.default, "options": dict(request.options), "net": dict(request.net),
+            "asked": dict(request.asked),
             "root": str(self._root), "folder": str(job.folder),
             "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
         }  # fmt: skip
@@ -249,7 +270,10 @@ class Jobs:
         """Forget the oldest results, and jobs without one; start what waits."""
         done = [job for job in self._jobs.values() if job.state == "done"]
         over = [job for job in self._jobs.values() if job.state in ("failed", "cancelled")]
-        for job in (*done[: max(0, len(done) - self.most.kept)], *over[: max(0, len(over) - _REMEMBERED)]):
+        questions = [job for job in done if job.request.question]  # these do not take the places of runs
+        others = [job for job in done if not job.request.question]
+        old = [job for some in (questions, others) for job in some[: max(0, len(some) - self.most.kept)]]
+        for job in (*old, *over[: max(0, len(over) - _REMEMBERED)]):
             del self._jobs[job.id]
             shutil.rmtree(job.folder, ignore_errors=True)
         self._next()

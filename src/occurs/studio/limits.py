@@ -53,6 +53,11 @@ class Limits:
     #: constituents of one detection, and their levels
     why_nodes: int = 2_000
     why_depth: int = 50
+    #: events that a question reads; of one that has no detection: relaxed programs, reasons, and rows that each shows
+    why_rows: int = 100_000
+    why_variants: int = 20_000
+    why_reasons: int = 20
+    why_witness: int = 200
     #: events that are remembered for readers that come back
     updates: int = 1_000
     #: wrong tokens in a minute; each further one is answered after `token_delay`

@@ -30,6 +30,8 @@ TIME, END, LABEL, BECAUSE = "\0time", "\0end", "\0label", "\0because"
 FILE, ROW, LINE = "\0file", "\0row", "\0line"
 SPECIAL = (TIME, END, LABEL, BECAUSE, FILE, ROW, LINE)
 MANIFEST = "result.json"
+#: the file with the repaired texts, in the folder of a question
+REPAIRS = "repairs.json"
 #: the end of what is still open
 OPEN = 2**63 - 1
 #: whole numbers beyond it are text, as JavaScript does not tell them apart
@@ -341,6 +343,22 @@ class Results:
         """
         import numpy as np
 
+        one, row = self._labelled(label)
+        top = self.shown(one, np.array([row]))[0]
+        detection = {**top, "source": self._source(one, row)}
+        constituents: list[dict[str, Any]] = []
+        more = self._explain(constituents, one, row, DEPTH if depth is None else min(depth, DEPTH))
+        return {"detection": detection, "constituents": constituents, "more": more}
+
+    def ticks(self, label: str) -> int:
+        """The time of a detection, in ticks.  Raises UnknownNameError, also for a row of the input."""
+        one, row = self._labelled(label)
+        if one.part == "input":
+            raise UnknownNameError(f"the row with the label {label} is a row of the input: it is given, not detected")
+        return int(one.time[row])
+
+    def _labelled(self, label: str) -> tuple[Rows, int]:
+        """The type and the number of the row with a label."""
         try:
             wanted = bytes.fromhex(label)
         except ValueError:
@@ -350,14 +368,8 @@ class Results:
         for one in (*self.of("derived", "inner"), *self.of("input")):
             row = one.find(wanted)
             if row is not None:
-                break
-        else:
-            raise UnknownNameError(f"the result has no row with the label {label}")
-        top = self.shown(one, np.array([row]))[0]
-        detection = {**top, "source": self._source(one, row)}
-        constituents: list[dict[str, Any]] = []
-        more = self._explain(constituents, one, row, DEPTH if depth is None else min(depth, DEPTH))
-        return {"detection": detection, "constituents": constituents, "more": more}
+                return one, row
+        raise UnknownNameError(f"the result has no row with the label {label}")
 
     def _explain(self, into: list[dict[str, Any]], one: Rows, row: int, depth: int) -> int:
         """Put the constituents of a row, and theirs, level by level; returns how many of its own are left out."""
@@ -414,7 +426,7 @@ class Results:
         event = {
             "role": role, "row": None, "type": type, "time": time, "ticks": exact(ticks), "end": until,
             "end_ticks": exact(end), "open": False, "label": label,
-            "values": _plain(json.loads(attributes or "{}")), "source": None, "constituents": [], "more": 0,
+            "values": plain(json.loads(attributes or "{}")), "source": None, "constituents": [], "more": 0,
         }  # fmt: skip
         return event, None
 
@@ -607,10 +619,11 @@ def cells(column: pa.ChunkedArray, cut: int | None = None) -> list[Any]:
     t = column.type
     if pa.types.is_timestamp(t) or pa.types.is_binary(t) or pa.types.is_decimal(t) or pa.types.is_union(t):
         column = plain_text(column)
-    return [_plain(v, cut) for v in column.to_pylist()]
+    return [plain(v, cut) for v in column.to_pylist()]
 
 
-def _plain(value: Any, cut: int | None = None) -> Any:
+def plain(value: Any, cut: int | None = None) -> Any:
+    """A value as JSON has it, see :func:`cells`."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
@@ -620,9 +633,9 @@ def _plain(value: Any, cut: int | None = None) -> Any:
     if isinstance(value, str):
         return value if cut is None or len(value) <= cut else value[:cut] + "\u2026"
     if isinstance(value, dict):
-        return {str(name): _plain(v, cut) for name, v in value.items()}
+        return {str(name): plain(v, cut) for name, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v, cut) for v in value]
+        return [plain(v, cut) for v in value]
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     return str(value)

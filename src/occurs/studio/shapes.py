@@ -387,6 +387,34 @@ class JobStarted(Struct, frozen=True):
     id: str
 
 
+class WhyRequest(Struct, forbid_unknown_fields=True):
+    """The label of a detection of a run, of which everything that was checked is asked."""
+
+    label: Annotated[str, Meta(pattern="^[0-9a-fA-F]{32}$")]
+
+
+class WhyNotRequest(Struct, forbid_unknown_fields=True):
+    """A detection that a run does not have, and of which is asked why.
+
+    Attributes:
+        type: Its type.
+        where: Values of its attributes as text, which is read by the type of the attribute; null is null.
+        begin: Its earliest time: ticks, or a time as text; null: that of the run.
+        stop: Its latest time.
+        edits: The maximum number of clauses of a reason.
+        limit: The maximum number of reasons.
+        variants: The maximum number of relaxed programs that are tried.
+    """
+
+    type: str
+    where: dict[str, str | None] = {}
+    begin: int | str | None = msgspec.field(default=None, name="from")
+    stop: int | str | None = msgspec.field(default=None, name="to")
+    edits: Annotated[int, Meta(ge=1, le=4)] = 2
+    limit: Annotated[int, Meta(ge=1, le=LIMITS.why_reasons)] = 10
+    variants: Annotated[int, Meta(ge=1, le=LIMITS.why_variants)] = 2_000
+
+
 class Progress(Struct, frozen=True):
     """How far a job is.
 
@@ -446,13 +474,146 @@ class Difference(Struct, frozen=True):
     why: list[str]
 
 
+class Explained(Struct, frozen=True, kw_only=True):
+    """A row, or a time in which there is none, of an explanation.  ``end``: null of an instant and of what is open."""
+
+    type: str | None
+    time: str | int | None
+    ticks: int | str | None
+    end: str | int | None
+    end_ticks: int | str | None
+    label: str | None
+
+
+class CheckedClause(Explained, frozen=True, kw_only=True):
+    """A clause of the rules, its place, what it met and what it needs; ``message`` says it as a sentence.
+
+    ``file`` and ``span`` are null of clauses that belong to the input.
+    """
+
+    kind: str
+    clause: str | None
+    found: str | None
+    needed: str | None
+    message: str | None
+    definition: str | None
+    file: str | None
+    span: Span | None
+
+
+class WhyNode(CheckedClause, frozen=True, kw_only=True):
+    """A node of a derivation, numbered from 1, behind its parent.
+
+    ``kind``: `detection`, `event`, `timer`, `clause`, `absence` (with the time in which no such row was allowed),
+    `aggregate`, `passed`.
+    """
+
+    node: int
+    parent: int | None
+    role: str | None
+    values: dict[str, Any]
+
+
+class Derivation(Struct, frozen=True):
+    """Everything that was checked for a detection.
+
+    ``more``: nodes that are left out; ``leaves``: rows of the input.
+    """
+
+    label: str | None
+    nodes: list[WhyNode]
+    more: int
+    leaves: int
+    notes: list[str]
+
+
+class FailedClause(CheckedClause, frozen=True, kw_only=True):
+    """A clause of a reason.  ``repair``: the text in its place (empty: it is removed)."""
+
+    repair: str
+
+
+class WitnessRow(Explained, frozen=True, kw_only=True):
+    """A row that a reason shows: of the repaired detection, or (not ``ok``) one at which a clause failed.
+
+    ``added``: it is not in the input; ``parent``: the number of the derived row that it belongs to, from 0.
+    """
+
+    role: str | None
+    values: dict[str, Any]
+    ok: bool
+    added: bool
+    parent: int | None
+
+
+class Reason(Struct, frozen=True):
+    """A smallest set of clauses without which the detection would be there.
+
+    ``repair``: a sentence; ``files``: the paths of the texts that the repair changes, which `repairs` returns;
+    ``added``: the row that it adds to the input, or null; ``more``: rows of the witness that are left out.
+    """
+
+    number: int
+    cost: int
+    verified: bool
+    clauses: list[FailedClause]
+    witness: list[WitnessRow]
+    more: int
+    repair: str
+    files: list[str]
+    added: dict[str, Any] | None
+
+
+class FoundRow(Struct, frozen=True):
+    """A detection that was asked for and is there."""
+
+    time: str | int | None
+    ticks: int | str | None
+    end: str | int | None
+    end_ticks: int | str | None
+    values: dict[str, Any]
+
+
+class WhyNot(Struct, frozen=True, kw_only=True):
+    """The answer to why there is no detection: reasons, the nearest first.
+
+    ``found``: how many there are after all, the first of them in ``rows``.  ``complete``: whether no repair was left
+    untried; ``notes`` say what was not.  The range is as it was understood, in ticks.
+    """
+
+    type: str
+    where: dict[str, Any]
+    begin: int | str = msgspec.field(name="from")
+    stop: int | str = msgspec.field(name="to")
+    found: int
+    rows: list[FoundRow]
+    complete: bool
+    notes: list[str]
+    reasons: list[Reason]
+
+
+class RepairedText(Struct, frozen=True):
+    """A text as it was run, and as a repair changes it."""
+
+    path: str
+    before: str
+    after: str
+
+
+class Repair(Struct, frozen=True):
+    """The texts that a repair changes."""
+
+    texts: list[RepairedText]
+
+
 class Result(Struct, frozen=True, kw_only=True):
     """What a job found; the members depend on its kind.
 
     Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
     ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
     ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
-    the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.
+    the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.  Of questions:
+    ``why``, ``why_not``.
     """
 
     milliseconds: int
@@ -480,13 +641,15 @@ class Result(Struct, frozen=True, kw_only=True):
     runs: int | UnsetType = UNSET
     confidence: float | UnsetType = UNSET
     counted: list[NetCounted] | UnsetType = UNSET
+    why: Derivation | UnsetType = UNSET
+    why_not: WhyNot | UnsetType = UNSET
 
 
 class Job(Struct, frozen=True):
     """A job: how it is, and in the end its result or why it failed."""
 
     id: str
-    kind: Literal["run", "verify", "space", "random"]
+    kind: Literal["run", "verify", "space", "random", "why", "why-not"]
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     progress: Progress | None
     result: Result | None

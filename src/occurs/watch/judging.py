@@ -21,6 +21,7 @@ from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsagePr
 from occurs.languages.kit.language import names
 from occurs.languages.logic.render import render
 from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.rows import Rows
 from occurs.watch.actions import Carrier, Firing, carrying, given
@@ -159,7 +160,8 @@ class Judge:
                 else pa.array(values, wanted)
             )
         columns["sequence"] = pa.array([r["sequence"] for r in own], pa.int64())
-        return input_rows(type_, pa.table(columns), schema, True, numbered=type_ in self.stage.numbered)
+        table = TypeTable.of(pa.table(columns))
+        return input_rows(type_, table, schema, True, numbered=type_ in self.stage.numbered)
 
     # --- what was found -----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 /** Typed calls of `/api/v1`; errors are `ApiError`, a lost connection is `ConnectionLost`. */
 import { texts } from "../texts";
-import type { NetChange, NetOpened, NetState } from "./schema";
+import type { NetChange, NetOpened, NetState, Repair, WhyNotRequest } from "./schema";
 import type {
   About,
   Canvas,
@@ -226,6 +226,12 @@ export const api = {
     get<RowsAnswer>(`jobs/${id}/rows`, { ...query }, signal),
   why: (id: string, label: string, depth?: number, signal?: AbortSignal) =>
     get<WhyAnswer>(`jobs/${id}/why/${encodeURIComponent(label)}`, { depth }, signal),
+  /** Asks what was checked for a detection of a run; the answer is the result of a job. */
+  askWhy: (run: string, label: string) => post<{ id: string }>(`jobs/${run}/why`, { label }),
+  /** Asks why a run does not have a detection. */
+  askWhyNot: (run: string, question: WhyNotRequest) => post<{ id: string }>(`jobs/${run}/why-not`, question),
+  /** The texts that the repair of a reason changes. */
+  repair: (id: string, reason: number) => get<Repair>(`jobs/${id}/repairs/${reason}`),
   changes: (id: string, other: string, signal?: AbortSignal) =>
     get<ChangesAnswer>(`jobs/${id}/changes/${other}`, {}, signal),
   openNet: (asked: NetAsked, signal?: AbortSignal) => post<NetOpened>("nets", asked, signal),

@@ -18,6 +18,7 @@ export interface Schemas {
   Completions: Completions;
   Constituent: Constituent;
   Count: Count;
+  Derivation: Derivation;
   Detected: Detected;
   Detection: Detection;
   Difference: Difference;
@@ -31,10 +32,12 @@ export interface Schemas {
   EventFile: EventFile;
   Example: Example;
   ExportQuery: ExportQuery;
+  FailedClause: FailedClause;
   File: File;
   FireRequest: FireRequest;
   Format: Format;
   Formatted: Formatted;
+  FoundRow: FoundRow;
   Graph: Graph;
   GraphOf: GraphOf;
   Hover: Hover;
@@ -83,10 +86,13 @@ export interface Schemas {
   Problem: Problem;
   Program: Program;
   Progress: Progress;
+  Reason: Reason;
   Refusal: Refusal;
   Related: Related;
   Rename: Rename;
   Renamed: Renamed;
+  Repair: Repair;
+  RepairedText: RepairedText;
   Result: Result;
   Rows: Rows;
   RowsQuery: RowsQuery;
@@ -102,7 +108,12 @@ export interface Schemas {
   Token: Token;
   Tokens: Tokens;
   Why: Why;
+  WhyNode: WhyNode;
+  WhyNot: WhyNot;
+  WhyNotRequest: WhyNotRequest;
   WhyQuery: WhyQuery;
+  WhyRequest: WhyRequest;
+  WitnessRow: WitnessRow;
   Words: Words;
 }
 /**
@@ -474,6 +485,46 @@ export interface Count {
   name: string;
 }
 /**
+ * Everything that was checked for a detection.
+ *
+ *     ``more``: nodes that are left out; ``leaves``: rows of the input.
+ */
+export interface Derivation {
+  label: string | null;
+  leaves: number;
+  more: number;
+  nodes: WhyNode[];
+  notes: string[];
+}
+/**
+ * A node of a derivation, numbered from 1, behind its parent.
+ *
+ *     ``kind``: `detection`, `event`, `timer`, `clause`, `absence` (with the time in which no such row was allowed),
+ *     `aggregate`, `passed`.
+ */
+export interface WhyNode {
+  clause: string | null;
+  definition: string | null;
+  end: string | number | null;
+  end_ticks: number | string | null;
+  file: string | null;
+  found: string | null;
+  kind: string;
+  label: string | null;
+  message: string | null;
+  needed: string | null;
+  node: number;
+  parent: number | null;
+  role: string | null;
+  span: Span | null;
+  ticks: number | string | null;
+  time: string | number | null;
+  type: string | null;
+  values: {
+    [k: string]: unknown;
+  };
+}
+/**
  * A type of detections: its attributes in their order, and whether it is of intervals.
  */
 export interface Detected {
@@ -603,6 +654,26 @@ export interface ExportQuery {
   type: string;
 }
 /**
+ * A clause of a reason.  ``repair``: the text in its place (empty: it is removed).
+ */
+export interface FailedClause {
+  clause: string | null;
+  definition: string | null;
+  end: string | number | null;
+  end_ticks: number | string | null;
+  file: string | null;
+  found: string | null;
+  kind: string;
+  label: string | null;
+  message: string | null;
+  needed: string | null;
+  repair: string;
+  span: Span | null;
+  ticks: number | string | null;
+  time: string | number | null;
+  type: string | null;
+}
+/**
  * A file of the directory.  ``note``: why it is read-only, if that is not its kind.
  */
 export interface File {
@@ -658,6 +729,18 @@ export interface Formatted {
   text: string;
 }
 /**
+ * A detection that was asked for and is there.
+ */
+export interface FoundRow {
+  end: string | number | null;
+  end_ticks: number | string | null;
+  ticks: number | string | null;
+  time: string | number | null;
+  values: {
+    [k: string]: unknown;
+  };
+}
+/**
  * The statements of an EPL text; ``definition`` of a problem is the id of its statement.
  */
 export interface Graph {
@@ -696,7 +779,7 @@ export interface Icon {
  */
 export interface Job {
   id: string;
-  kind: "random" | "run" | "space" | "verify";
+  kind: "random" | "run" | "space" | "verify" | "why" | "why-not";
   problems: Problem[];
   progress: Progress | null;
   result: Result | null;
@@ -723,7 +806,8 @@ export interface Progress {
  *     Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
  *     ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
  *     ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
- *     the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.
+ *     the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.  Of questions:
+ *     ``why``, ``why_not``.
  */
 export interface Result {
   arcs: number;
@@ -754,6 +838,8 @@ export interface Result {
   time: TimeKind;
   total: number;
   types: Count[];
+  why: Derivation;
+  why_not: WhyNot;
   without: string | null;
 }
 /**
@@ -793,6 +879,64 @@ export interface SideCounts {
 export interface TimeKind {
   timestamp: boolean;
   unit: string | null;
+}
+/**
+ * The answer to why there is no detection: reasons, the nearest first.
+ *
+ *     ``found``: how many there are after all, the first of them in ``rows``.  ``complete``: whether no repair was left
+ *     untried; ``notes`` say what was not.  The range is as it was understood, in ticks.
+ */
+export interface WhyNot {
+  complete: boolean;
+  found: number;
+  from: number | string;
+  notes: string[];
+  reasons: Reason[];
+  rows: FoundRow[];
+  to: number | string;
+  type: string;
+  where: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A smallest set of clauses without which the detection would be there.
+ *
+ *     ``repair``: a sentence; ``files``: the paths of the texts that the repair changes, which `repairs` returns;
+ *     ``added``: the row that it adds to the input, or null; ``more``: rows of the witness that are left out.
+ */
+export interface Reason {
+  added: {
+    [k: string]: unknown;
+  } | null;
+  clauses: FailedClause[];
+  cost: number;
+  files: string[];
+  more: number;
+  number: number;
+  repair: string;
+  verified: boolean;
+  witness: WitnessRow[];
+}
+/**
+ * A row that a reason shows: of the repaired detection, or (not ``ok``) one at which a clause failed.
+ *
+ *     ``added``: it is not in the input; ``parent``: the number of the derived row that it belongs to, from 0.
+ */
+export interface WitnessRow {
+  added: boolean;
+  end: string | number | null;
+  end_ticks: number | string | null;
+  label: string | null;
+  ok: boolean;
+  parent: number | null;
+  role: string | null;
+  ticks: number | string | null;
+  time: string | number | null;
+  type: string | null;
+  values: {
+    [k: string]: unknown;
+  };
 }
 /**
  * The net of a job that is not a run.
@@ -1328,6 +1472,20 @@ export interface Renamed {
   span: Span | null;
 }
 /**
+ * The texts that a repair changes.
+ */
+export interface Repair {
+  texts: RepairedText[];
+}
+/**
+ * A text as it was run, and as a repair changes it.
+ */
+export interface RepairedText {
+  after: string;
+  before: string;
+  path: string;
+}
+/**
  * A page of rows, each the list of its columns' values.  The columns ``row`` (its number in its type), ``type``,
  *     ``time``, ``ticks``, ``end``, ``end_ticks``, ``open`` (it has no end yet) and ``label`` are first.
  */
@@ -1416,8 +1574,37 @@ export interface Why {
   more: number;
 }
 /**
+ * A detection that a run does not have, and of which is asked why.
+ *
+ *     Attributes:
+ *         type: Its type.
+ *         where: Values of its attributes as text, which is read by the type of the attribute; null is null.
+ *         begin: Its earliest time: ticks, or a time as text; null: that of the run.
+ *         stop: Its latest time.
+ *         edits: The maximum number of clauses of a reason.
+ *         limit: The maximum number of reasons.
+ *         variants: The maximum number of relaxed programs that are tried.
+ */
+export interface WhyNotRequest {
+  edits: number;
+  from: number | string | null;
+  limit: number;
+  to: number | string | null;
+  type: string;
+  variants: number;
+  where: {
+    [k: string]: string | null;
+  };
+}
+/**
  * How many levels of constituents.
  */
 export interface WhyQuery {
   depth: number | null;
+}
+/**
+ * The label of a detection of a run, of which everything that was checked is asked.
+ */
+export interface WhyRequest {
+  label: string;
 }

@@ -222,10 +222,12 @@ export interface PlanAnswer {
 
 export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
 export type JobKind = "run" | "verify" | "space" | "random";
+/** Questions about a run, which the page that asks follows by itself. */
+export type QuestionKind = "why" | "why-not";
 
 export interface Job {
   id: string;
-  kind: JobKind;
+  kind: JobKind | QuestionKind;
   state: JobState;
   progress: {
     done: number;

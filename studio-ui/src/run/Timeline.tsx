@@ -1,7 +1,7 @@
 /** Detections in time: lanes on a canvas; wheel and pinch zoom, drag moves, Shift and drag selects, keys do it all. */
 import { select as d3select } from "d3-selection";
 import { type D3ZoomEvent, zoom as d3zoom, type ZoomBehavior, zoomIdentity } from "d3-zoom";
-import { Maximize, Minus, Plus, X, ZoomIn } from "lucide-react";
+import { CircleQuestionMark, Maximize, Minus, Plus, X, ZoomIn } from "lucide-react";
 import {
   type KeyboardEvent,
   type PointerEvent,
@@ -19,8 +19,10 @@ import { say } from "../state/actions";
 import { useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { chooseMark, setBy, setRange, setWidth, showAll, showBrush } from "./actions";
+import { askWhyNot, openQuestion } from "./asking";
 import { draw, type Spot, type Theme } from "./draw";
 import {
+  around,
   asStrokes,
   emptyPicture,
   type Hit,
@@ -39,11 +41,14 @@ import { useRunOrder } from "./order";
 import { getRun, type Marked, setRun, showsInputs, useRun } from "./state";
 import { FORCED, themeOf } from "./theme";
 import type { Clock, Range } from "./time";
-import { length, mostZoom, moved, rangeOf, transformOf, zoomed } from "./view";
+import { length, mostZoom, moved, rangeOf, shownOf, transformOf, zoomed } from "./view";
 
 const t = texts.run;
 /** The column of lane names: as wide as its longest name, between these; a character is about so wide. */
 const LABELS = { least: 128, most: 280, character: 7.2, beside: 78 };
+/** An empty place has no mark within so many pixels; a click is a single one after so many milliseconds. */
+const NEAR = 8;
+const DOUBLE = 250;
 /** Half of a digit of the axis. */
 const DIGIT = 3.3;
 
@@ -170,6 +175,9 @@ function Bar({ clock }: { clock: Clock }) {
       ) : exact ? null : (
         <span className="dim">{t.counts}</span>
       )}
+      <IconButton name={texts.whyNot.button} keys="W" onPress={openQuestion}>
+        <CircleQuestionMark size={14} />
+      </IconButton>
       <IconButton name={t.zoomOut} keys="-" onPress={() => setRange(zoomed(range, limits, 0.5))}>
         <Minus size={14} />
       </IconButton>
@@ -241,6 +249,8 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
   const [over, setOver] = useState<{ x: number; y: number; hit: Hit | null; lane: number } | null>(null);
   const [focus, setFocus] = useState<Focus | null>(null);
   const brushFrom = useRef<number | null>(null);
+  const asked = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(asked.current), []);
 
   // a lane is as high as it ever was in this run: zooming moves no lane
   const deepest = useRef({ shown: "", depths: new Map<string, number>() });
@@ -450,11 +460,43 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
       if (found) {
         setFocus(found);
         act(found);
-      } else if (getRun().brush) setRun({ brush: null });
+        return;
+      }
+      const { brush } = getRun();
+      const time = offsetAt(range, width, x);
+      const lane = laneAt(y);
+      if (brush && !(time >= brush.from && time <= brush.to)) setRun({ brush: null });
+      else if (event.detail < 2) askSoon(lane, brush ?? aroundOf(lane, time));
     },
     onDoubleClick(event: React.MouseEvent) {
+      clearTimeout(asked.current);
       setRange(zoomed(range, getRun().limits, 4, at(event).x / width));
     },
+  };
+
+  /** The time around an empty place, up to the marks beside it; null: there is something. */
+  const aroundOf = (lane: number, time: number): Range | null => {
+    const drawn = picture.lanes[lane];
+    return drawn ? around(drawn, picture.range, time, (NEAR * length(range)) / width) : null;
+  };
+
+  const askFor = (lane: number, when: Range | null) => {
+    const drawn = picture.lanes[lane];
+    if (drawn && !drawn.input && when) askWhyNot(drawn, when);
+  };
+
+  /** A second click zooms in place of asking. */
+  const askSoon = (lane: number, when: Range | null) => {
+    clearTimeout(asked.current);
+    asked.current = setTimeout(() => askFor(lane, when), DOUBLE);
+  };
+
+  /** The keyboard's way to ask: for the lane that has the focus, in the selection, or in all that is in view. */
+  const askByKey = () => {
+    const lanes = picture.lanes;
+    const lane = focus?.lane ?? lanes.findIndex((one) => !one.input);
+    if (lanes[lane]?.input ?? true) return say(texts.whyNot.input);
+    askFor(lane, brush ?? shownOf(range, getRun().limits));
   };
 
   const act = ({ lane, mark }: { lane: number; mark: Mark | null }) => {
@@ -476,6 +518,7 @@ function Lanes({ clock, picture }: { clock: Clock; picture: Picture }) {
     else if (event.key === "-" || event.key === "_") setRange(zoomed(range, limits, 0.5, focusShare()));
     else if (event.key === "0") showAll();
     else if (event.key === "[" || event.key === "]") selectEnd(event.key === "]");
+    else if (event.key === "w" || event.key === "W") askByKey();
     else if (event.key === "PageDown") setRange(moved(range, limits, step * 2));
     else if (event.key === "PageUp") setRange(moved(range, limits, -step * 2));
     else if (event.key === "Escape" && (brush || focus)) {
@@ -643,6 +686,9 @@ interface Marks {
 
 /** The lane of a row: that of its type, or, where values have lanes of their own, the one that holds its mark. */
 function laneOf({ lanes }: Picture, one: Marked): number {
+  const named =
+    one.lane === undefined ? -1 : lanes.findIndex((l) => l.type === one.type && l.name === one.lane);
+  if (named >= 0) return named;
   const holds = lanes.findIndex(
     (lane) => lane.type === one.type && lane.marks.some((mark) => mark.row === one.row),
   );
@@ -671,7 +717,7 @@ function spotsOf(
     out.push({ lane, start, end: mark?.open ? Infinity : end, off, bar: mark?.lasting ?? false, kind });
   };
   for (const one of marks.constituents) if (one.absent) put(one, "absent");
-  for (const one of marks.constituents) if (!one.absent) put(one, "constituent");
+  for (const one of marks.constituents) if (!one.absent) put(one, one.failed ? "failed" : "constituent");
   if (marks.chosen) put(marks.chosen, "chosen");
   if (marks.pointed) put(marks.pointed, "pointed");
   const ring = ({ lane, mark }: { lane: number; mark: Mark }, kind: Spot["kind"]) => {

@@ -1,4 +1,4 @@
-/** Why a detection was made: its constituents with their roles, each down to the rows of the input. */
+/** Why a detection was made, or why there is none: its constituents with their roles, each down to the rows of the input. */
 import { ChevronDown, ChevronRight, Copy, FileText } from "lucide-react";
 import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import { ApiError, api, ConnectionLost } from "../api/client";
@@ -12,11 +12,13 @@ import { goTo, goToDefinition, say, tell } from "../state/actions";
 import { set, useStudio } from "../state/store";
 import { grouped, texts } from "../texts";
 import { showTime } from "./actions";
+import { ChecksBar, ChecksContext, ChecksOf, useChecks } from "./Checks";
 import { FullValue, isLong } from "./FullValue";
 import { useRunOrder } from "./order";
 import { valueText } from "./rows";
 import { getRun, type Marked, markedOf, setRun, useRun } from "./state";
 import { Clock, exact } from "./time";
+import { WhyNotPanel } from "./WhyNot";
 import "./run.css";
 
 const t = texts.why;
@@ -34,6 +36,12 @@ interface Shared {
 const Context = createContext<Shared | null>(null);
 
 export default function WhyPanel() {
+  const question = useStudio((state) => state.question);
+  const clock = useRun((state) => state.clock);
+  return question && clock ? <WhyNotPanel question={question} clock={clock} /> : <WhySelected />;
+}
+
+function WhySelected() {
   const selection = useStudio((state) => state.selection);
   const outline = useStudio((state) => state.check.outline);
   const clock = useRun((state) => state.clock);
@@ -56,6 +64,7 @@ export default function WhyPanel() {
   );
   const job = selection?.job;
   const label = selection?.label;
+  const checks = useChecks(label);
 
   useEffect(() => {
     void again;
@@ -94,18 +103,22 @@ export default function WhyPanel() {
   const { detection, constituents, more } = got.answer;
   return (
     <Context.Provider value={{ ...shared, at: detection.ticks }}>
-      <div className="why" aria-busy={got.label !== label}>
-        <Top row={detection} />
-        {/* a row of the input has no causes */}
-        {detection.source && !constituents.length ? null : (
-          <h3 className="why-head">{t.constituents(byRow(constituents).length + more)}</h3>
-        )}
-        {constituents.length ? (
-          <List of={constituents} more={more} />
-        ) : detection.source ? null : (
-          <p className="dim why-none">{t.nothing}</p>
-        )}
-      </div>
+      <ChecksContext value={got.label === label ? checks : null}>
+        <div className="why" aria-busy={got.label !== label}>
+          <Top row={detection} />
+          {/* a row of the input has no causes */}
+          {detection.source && !constituents.length ? null : (
+            <h3 className="why-head">{t.constituents(byRow(constituents).length + more)}</h3>
+          )}
+          {constituents.length ? (
+            <List of={constituents} more={more} label={detection.label} />
+          ) : detection.source ? null : (
+            <p className="dim why-none">{t.nothing}</p>
+          )}
+          <ChecksOf label={detection.label} clock={shared.clock} />
+          {job && label && !detection.source ? <ChecksBar job={job} label={label} /> : null}
+        </div>
+      </ChecksContext>
     </Context.Provider>
   );
 }
@@ -240,9 +253,12 @@ function byRow(of: readonly Constituent[]): { one: Constituent; roles: (string |
   return out;
 }
 
-function List({ of, more }: { of: Constituent[]; more: number }) {
+function List({ of, more, label }: { of: Constituent[]; more: number; label: string | null }) {
   const [all, setAll] = useState(false);
-  const rows = useMemo(() => byRow(of), [of]);
+  // checks say more of times in which nothing was found
+  const checks = useContext(ChecksContext)?.get(label ?? "");
+  const checked = checks?.some(({ node }) => node.kind === "absence") ?? false;
+  const rows = useMemo(() => byRow(checked ? of.filter((one) => !isAbsent(one)) : of), [of, checked]);
   const shown = all ? rows : rows.slice(0, FIRST);
   return (
     <ul className="constituents">
@@ -408,7 +424,8 @@ function Item({ one, roles, unfolded }: ItemProps) {
           )}
         </div>
       ) : null}
-      {inner && open ? <List of={one.constituents} more={one.more} /> : null}
+      {inner && open ? <List of={one.constituents} more={one.more} label={one.label} /> : null}
+      {open ? <ChecksOf label={one.label} clock={clock} /> : null}
     </li>
   );
 }

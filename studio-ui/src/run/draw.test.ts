@@ -3,7 +3,10 @@ import { draw, type Scene, type Theme } from "./draw";
 import { asStrokes, type DrawnLane, hit, type Mark, type Picture } from "./lanes";
 
 const theme = Object.fromEntries(
-  ["grid", "strong", "ink", "edge", "accent", "soft", "input", "back", "dim"].map((name) => [name, name]),
+  ["grid", "strong", "ink", "edge", "accent", "soft", "input", "back", "dim", "error"].map((name) => [
+    name,
+    name,
+  ]),
 ) as unknown as Theme;
 
 /** A canvas that keeps what is drawn on it. */

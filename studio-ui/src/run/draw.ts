@@ -25,6 +25,7 @@ export interface Theme {
   input: string;
   back: string;
   dim: string;
+  error: string;
 }
 
 /** Marks of one type that stand out: the chosen detection, its constituents, what is pointed at. */
@@ -36,8 +37,8 @@ export interface Spot {
   off: number;
   /** around a bar the ring is narrow */
   bar: boolean;
-  /** `absent`: a time in which something was looked for and not found */
-  kind: "chosen" | "constituent" | "absent" | "pointed" | "focused";
+  /** `absent`: a time in which something was looked for and not found; `failed`: a clause failed at it */
+  kind: "chosen" | "constituent" | "absent" | "failed" | "pointed" | "focused";
 }
 
 /** From so many constituents in a lane on they are marked by colour: rings would hide each other. */
@@ -294,8 +295,10 @@ function drawSpots(context: CanvasRenderingContext2D, scene: Scene) {
     context.beginPath();
     context.rect(0, at.strip.top, width, at.strip.height);
     context.clip();
-    context.strokeStyle = spot.kind === "pointed" ? theme.ink : theme.accent;
+    context.strokeStyle =
+      spot.kind === "pointed" ? theme.ink : spot.kind === "failed" ? theme.error : theme.accent;
     context.lineWidth = spot.kind === "constituent" || spot.kind === "absent" ? 1.5 : 2;
+    if (spot.kind === "failed") cross(context, at.x, at.y, Math.min(9, at.strip.height / 2 - 1));
     if (crowded.has(spot)) {
       context.fillStyle = theme.accent;
       context.globalAlpha = 0.8;
@@ -315,6 +318,12 @@ function drawSpots(context: CanvasRenderingContext2D, scene: Scene) {
     }
     context.restore();
   }
+}
+
+/** Not by its colour alone: a row at which a clause failed is crossed out. */
+function cross(context: CanvasRenderingContext2D, x: number, y: number, size: number) {
+  line(context, x - size, y - size, x + size, y + size);
+  line(context, x - size, y + size, x + size, y - size);
 }
 
 /** The constituents, lane by lane. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { TimelineAnswer } from "../api/types";
 import {
+  around,
   barPlace,
   hit,
   type Mark,
@@ -116,4 +117,20 @@ test("keys go from mark to mark", () => {
   expect(nextMark(marks, marks[1] as Mark, 1, range)?.row).toBe(2);
   expect(nextMark(marks, marks[2] as Mark, 1, range)).toBeNull();
   expect(nearest(marks, 6)?.row).toBe(1);
+});
+
+test("an empty place reaches up to the marks beside it", () => {
+  const picture = { from: 0, to: 100 };
+  const lane = { name: "A", type: "A", count: 2, depths: 1, most: 0, input: false, counts: null };
+  const marks = [point(10, 0), bar(40, 50, 1)];
+  expect(around({ ...lane, marks }, picture, 30, 5)).toEqual({ from: 25, to: 35 });
+  expect(around({ ...lane, marks }, picture, 30, 50)).toEqual({ from: 11, to: 39 });
+  expect(around({ ...lane, marks }, picture, 70, 50)).toEqual({ from: 51, to: 120 });
+  expect(around({ ...lane, marks }, picture, 10, 5)).toBeNull();
+  expect(around({ ...lane, marks }, picture, 45, 5)).toBeNull();
+  const open = { ...bar(60, 60, 2), open: true };
+  expect(around({ ...lane, marks: [open] }, picture, 70, 5)).toBeNull();
+  const counts = [0, 3, 0, 0, 0, 0, 0, 0, 0, 0];
+  expect(around({ ...lane, marks: [], counts }, picture, 55, 8)).toEqual({ from: 47, to: 63 });
+  expect(around({ ...lane, marks: [], counts }, picture, 25, 8)).toBeNull();
 });

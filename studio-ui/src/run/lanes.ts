@@ -211,6 +211,23 @@ export function hit(
   return best && { lane, mark: best };
 }
 
+/** The time around an empty place of a lane, at most `reach` to both sides, without the marks beside it; null: not empty. */
+export function around(lane: DrawnLane, whole: Range, at: number, reach: number): Range | null {
+  let [from, to] = [at - reach, at + reach];
+  if (lane.counts) {
+    const each = (whole.to - whole.from) / lane.counts.length;
+    const first = Math.floor((from - whole.from) / each);
+    const last = Math.floor((to - whole.from) / each);
+    return lane.counts.slice(Math.max(0, first), last + 1).some((count) => count > 0) ? null : { from, to };
+  }
+  for (const { start, end, open } of lane.marks) {
+    if (start <= at && (open || end >= at)) return null;
+    if (start > at) to = Math.min(to, start - 1);
+    else if (!open) from = Math.max(from, end + 1);
+  }
+  return from <= to ? { from, to } : null;
+}
+
 /** The next mark of a lane in a direction, in order of start; the first in view if none is chosen yet. */
 export function nextMark(
   marks: readonly Mark[],

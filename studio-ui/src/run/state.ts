@@ -30,6 +30,10 @@ export interface Marked {
   row: number | null;
   /** it is a time in which something was looked for and not found */
   absent?: boolean;
+  /** a clause failed at it */
+  failed?: boolean;
+  /** the lane in which it is, where that is known */
+  lane?: string;
 }
 
 /** Why no run was started. `problems`: the list of problems has more; `option`: a field that is wrong. */
@@ -98,6 +102,8 @@ export interface RunState {
   side: boolean | null;
   sideWidth: number;
   timelineHeight: number;
+  /** whether everything that was checked for a detection is asked for */
+  checks: boolean;
 }
 
 const nowhere = { from: 0, to: 1 };
@@ -108,6 +114,7 @@ const sizes = keptSizes(SIZES, {
   sideWidth: 240,
   timelineHeight: 0,
   inputs: null as boolean | null,
+  checks: false,
 });
 
 export const useRun = create<RunState>()(() => ({
@@ -147,8 +154,8 @@ export const useRun = create<RunState>()(() => ({
   ...sizes,
 }));
 
-useRun.subscribe(({ side, sideWidth, timelineHeight, inputs }, before) => {
-  const now = { side, sideWidth, timelineHeight, inputs };
+useRun.subscribe(({ side, sideWidth, timelineHeight, inputs, checks }, before) => {
+  const now = { side, sideWidth, timelineHeight, inputs, checks };
   const changed = (Object.keys(now) as (keyof typeof now)[]).some((name) => now[name] !== before[name]);
   if (changed) keepSizes(SIZES, now);
 });

@@ -12,6 +12,7 @@ const SYSTEM: Record<keyof Theme, string> = {
   input: "CanvasText",
   back: "Canvas",
   dim: "CanvasText",
+  error: "LinkText",
 };
 
 const TOKENS: Record<keyof Theme, string> = {
@@ -24,6 +25,7 @@ const TOKENS: Record<keyof Theme, string> = {
   input: "input",
   back: "back",
   dim: "dim",
+  error: "error",
 };
 
 export const FORCED = "(forced-colors: active)";

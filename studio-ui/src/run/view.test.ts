@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { limitsOf, mostZoom, moved, rangeOf, showing, transformOf, within, zoomed } from "./view";
+import { limitsOf, mostZoom, moved, rangeOf, showing, shownOf, transformOf, within, zoomed } from "./view";
 
 const limits = { from: 0, to: 1000 };
 
@@ -37,4 +37,17 @@ test("what is outside the range is brought into its middle, what is inside chang
   const range = { from: 100, to: 200 };
   expect(showing(range, limits, 120, 130)).toBe(range);
   expect(showing(range, limits, 500, 500)).toEqual({ from: 450, to: 550 });
+});
+
+test("what is asked about in view lies within all that happened", () => {
+  for (const [first, last] of [
+    [0, 38],
+    [0, 5000],
+  ] as const) {
+    const limits = limitsOf(first, last);
+    const all = shownOf(limits, limits);
+    expect(all.from).toBeCloseTo(first, 6);
+    expect(all.to).toBeCloseTo(last, 6);
+  }
+  expect(shownOf({ from: 10, to: 20 }, limitsOf(0, 5000))).toEqual({ from: 10, to: 20 });
 });

@@ -44,6 +44,13 @@ export function showing(range: Range, limits: Range, start: number, end: number)
   return within({ from: middle - span / 2, to: middle + span / 2 }, limits);
 }
 
+/** What of a view lies within all that happened: its limits have a little room around that. */
+export function shownOf(range: Range, limits: Range): Range {
+  const room = Math.max(1, (length(limits) / 1.04) * 0.02);
+  const from = Math.max(range.from, limits.from + room);
+  return { from, to: Math.max(from, Math.min(range.to, limits.to - room)) };
+}
+
 /** As d3-zoom says it: scaled by `k` and moved by `x` pixels, of a picture of all limits that is `width` wide. */
 export interface Transform {
   k: number;

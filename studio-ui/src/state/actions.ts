@@ -427,6 +427,8 @@ export function select(selection: Selection | null) {
     selection,
     // the one before stays marked until the new one is there
     why: selection ? state.why : null,
+    question: null,
+    clauses: [],
     ...(selection && {
       panels: { ...state.panels, rightOpen: true, whyOpen: true },
       drawer: state.narrow ? ("right" as const) : state.drawer,

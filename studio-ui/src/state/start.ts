@@ -229,6 +229,7 @@ async function loadAbout(tries = 0) {
 
 /** A job that another page has started takes the place of one that has ended. */
 function takeJob(data: Job) {
+  if (data.kind === "why" || data.kind === "why-not") return;
   const { job: run, netJobs } = get();
   const before = data.kind === "run" ? run : netJobs[data.kind];
   const ended = !before || (before.state !== "queued" && before.state !== "running");

@@ -11,6 +11,7 @@ import type {
   PlanAnswer,
   Problem,
   Project,
+  Span,
   WhyAnswer,
 } from "../api/types";
 import type { Connection } from "../api/updates";
@@ -38,12 +39,32 @@ export interface Selection {
   type: string;
 }
 
+/** A detection that is not there: of which run, its type, values of its attributes, and when; texts as they are typed. */
+export interface Question {
+  job: string;
+  type: string;
+  where: Record<string, string | null>;
+  from: string;
+  to: string;
+  /** the lane in which it was asked for, where values have lanes of their own */
+  lane?: string;
+}
+
+/** A clause that is marked in the text, and what is said of it. */
+export interface MarkedClause {
+  file: string;
+  span: Span;
+  message: string;
+}
+
 export interface Place {
   path: string;
   line: number;
   column: number;
   end_line?: number;
   end_column?: number;
+  /** whether all of it is to be selected */
+  select?: boolean;
 }
 
 export interface Conflict {
@@ -126,6 +147,10 @@ export interface Studio {
   selection: Selection | null;
   /** why the chosen detection was made, once that is known */
   why: WhyAnswer | null;
+  /** what is asked about a detection that is not there, in place of a selection */
+  question: Question | null;
+  /** the clauses of the reason that is shown */
+  clauses: readonly MarkedClause[];
   job: Job | null;
   /** the last verification, state space and random runs of the program's net */
   netJobs: Partial<Record<JobKind, Job>>;
@@ -182,6 +207,8 @@ export const useStudio = create<Studio>()(
       selected: 0,
       selection: null,
       why: null,
+      question: null,
+      clauses: [],
       job: null,
       eventCounts: null,
       netJobs: {},

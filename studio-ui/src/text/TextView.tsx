@@ -153,6 +153,7 @@ function useEditor() {
       made.setProblems(check.problems);
       made.setFacts(factsOf(active, check.outline, plan, job));
       made.setWhy(check.outline, explainedOf(get().why));
+      made.setClauses(get().clauses);
     };
     const stops = [
       useStudio.subscribe((state) => (state.active ? state.buffers[state.active] : undefined), show),
@@ -189,6 +190,10 @@ function useEditor() {
         (state) => [state.why, state.check.outline] as const,
         ([why, outline]) => made.setWhy(outline, explainedOf(why)),
         { equalityFn: (a, b) => a[0] === b[0] && a[1] === b[1] },
+      ),
+      useStudio.subscribe(
+        (state) => state.clauses,
+        (clauses) => made.setClauses(clauses),
       ),
       useStudio.subscribe(
         (state) => Object.keys(state.buffers).join("\n"),

@@ -48,10 +48,18 @@ import {
 } from "@codemirror/view";
 import type { Edit, OutlineEntry, Problem, Words } from "../api/types";
 import { type Asked, isRules, type Step, say } from "../state/actions";
-import type { Buffer, Place } from "../state/store";
+import type { Buffer, MarkedClause, Place } from "../state/store";
 import { texts } from "../texts";
 import { searchCount } from "./count";
-import { type Explained, explainedMarks, marksOf, setMarks } from "./explained";
+import {
+  clauseMarks,
+  clausesOf,
+  type Explained,
+  explainedMarks,
+  marksOf,
+  setClauses,
+  setMarks,
+} from "./explained";
 import { type Fact, facts, keepFacts, setFacts } from "./facts";
 import { colours, highlighter } from "./highlight";
 import { fromOffset, offsetOf, placeOf, pointsOf, positionOf, separatorOf } from "./offsets";
@@ -274,6 +282,7 @@ export class Editor {
           ...(buffer.writable ? {} : { "aria-readonly": "true" }),
         }),
         explainedMarks,
+        clauseMarks,
         isRules(buffer.path) ? facts((_, line) => this.events.fact(line)) : [],
         lineNumbers(),
         codeFolding(),
@@ -402,6 +411,13 @@ export class Editor {
     this.view.dispatch({ effects: setMarks.of(marks) });
   }
 
+  /** Marks clauses of this file, each with what is said of it. */
+  setClauses(clauses: readonly MarkedClause[]) {
+    if (this.path === null) return;
+    const own = clauses.filter(({ file }) => file === this.path);
+    this.view.dispatch({ effects: setClauses.of(clausesOf(this.view.state.doc, own)) });
+  }
+
   /** What is known of the definitions; null: nothing new. */
   setFacts(list: readonly Fact[] | null) {
     this.view.dispatch({ effects: list ? setFacts.of(list) : keepFacts.of(null) });
@@ -441,8 +457,10 @@ export class Editor {
   reveal(place: Place, focus: boolean) {
     const { doc } = this.view.state;
     const position = positionOf(doc, place.line, place.column);
+    const { select, end_line: line, end_column: column } = place;
+    const head = select && line && column ? positionOf(doc, line, column) : position;
     this.view.dispatch({
-      selection: { anchor: position },
+      selection: { anchor: position, head },
       effects: EditorView.scrollIntoView(position, { y: "center" }),
     });
     if (focus) this.view.focus();

@@ -1,7 +1,7 @@
 import { Text } from "@codemirror/state";
 import { expect, it } from "vitest";
 import type { OutlineEntry } from "../api/types";
-import { atomsOf, definitionOf, type Explained, marksOf } from "./explained";
+import { atomsOf, clausesOf, definitionOf, type Explained, marksOf } from "./explained";
 
 const one = (type: string, role: string | null = null, ...constituents: Explained[]): Explained => ({
   type,
@@ -59,4 +59,25 @@ it("marks the definition of the detection, and in turn those of its constituents
   expect(marks.lines && doc.lineAt(marks.lines.from).number).toBe(5);
   expect(marksOf(doc, "other.epl", outline, why)).toEqual({ lines: null, atoms: [] });
   expect(marksOf(doc, "a.epl", outline, null)).toEqual({ lines: null, atoms: [] });
+});
+
+it("finds clauses where they stand, in the order of the text", () => {
+  const doc = Text.of(["define Hot(v)", "from Temp(v > 45)"]);
+  const span = (line: number, column: number, end: number) => ({
+    line,
+    column,
+    end_line: line,
+    end_column: end,
+  });
+  const clause = (message: string, at: ReturnType<typeof span>) => ({ file: "a", span: at, message });
+  const marks = clausesOf(doc, [
+    clause("second", span(2, 11, 17)),
+    clause("first", span(1, 8, 11)),
+    clause("gone", span(3, 1, 4)),
+    clause("nothing", span(1, 1, 1)),
+  ]);
+  expect(marks.map(({ from, to, message }) => [doc.sliceString(from, to), message])).toEqual([
+    ["Hot", "first"],
+    ["v > 45", "second"],
+  ]);
 });

@@ -2,6 +2,7 @@
 import { RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import type { OutlineEntry, Span } from "../api/types";
+import type { MarkedClause } from "../state/store";
 import { positionOf } from "./offsets";
 
 /** A detection or one of its constituents, as far as the text shows it. */
@@ -118,3 +119,37 @@ const field = StateField.define<DecorationSet>({
 });
 
 export const explainedMarks = field;
+
+/** A clause without which a detection would be there. */
+export interface ClauseMark {
+  from: number;
+  to: number;
+  message: string;
+}
+
+/** Where clauses stand in a text, in its order; one that is elsewhere by now is not marked. */
+export function clausesOf(doc: Text, clauses: readonly MarkedClause[]): ClauseMark[] {
+  return clauses
+    .filter(({ span }) => span.end_line <= doc.lines)
+    .map(({ span, message }) => ({ ...rangeOf(doc, span), message }))
+    .filter(({ from, to }) => from < to)
+    .sort((a, b) => a.from - b.from);
+}
+
+export const setClauses = StateEffect.define<readonly ClauseMark[]>();
+
+export const clauseMarks = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(shown, transaction) {
+    let out = shown.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(setClauses)) continue;
+      const marks = effect.value.map(({ from, to, message }) =>
+        Decoration.mark({ class: "cm-clause", attributes: { title: message } }).range(from, to),
+      );
+      out = RangeSet.of(marks, true);
+    }
+    return out;
+  },
+  provide: (own) => EditorView.decorations.from(own),
+});

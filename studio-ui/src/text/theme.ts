@@ -42,6 +42,12 @@ const LOOK = {
     borderRadius: "2px",
     boxShadow: "0 0 0 1px var(--accent)",
   },
+  // a clause without which a detection would be there
+  ".cm-clause": {
+    backgroundColor: soft("error", 14),
+    borderRadius: "2px",
+    boxShadow: "0 0 0 1px var(--error)",
+  },
   // marks of problems: waved lines drawn by the browser
   ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
   ".cm-lintRange-error": { textDecoration: "underline wavy var(--error) 1px", textUnderlineOffset: "3px" },

@@ -20,6 +20,7 @@ from occurs.hosts.windows import WindowRows
 from occurs.model.astext import plain_text
 from occurs.model.lists import fit_lists
 from occurs.model.time import TimeKind
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type, from_arrow, widen
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
@@ -346,4 +347,5 @@ def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbere
             arrays.append(fit_lists(part.column(column), schema.arrow_of(name, at)))
         else:
             arrays.append(part.column(column))
-    return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled, numbered=numbered, loose=loose)
+    table = TypeTable.of(pa.table(arrays, names=names))
+    return input_rows(inlet.type, table, schema, labelled, numbered=numbered, loose=loose)
