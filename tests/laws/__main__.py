@@ -38,7 +38,7 @@ def triggers(seed: int) -> None:
 
 
 def row_patterns(seed: int) -> None:
-    match_recognize.all_laws(random_match_recognize.random_rows(random.Random(seed)), random.Random(seed))
+    match_recognize.all_laws(random_match_recognize.rows_by(seed), random.Random(seed))
 
 
 def phenesthe() -> Callable[[int], None]:

@@ -78,6 +78,14 @@ class Matches:
         """Matches among which some stand, with their rows one behind the other; and the numbers of these (-1 stays)."""
         return self, chosen
 
+    def kept(self, chosen: np.ndarray) -> Matches:
+        """Some of the matches (booleans)."""
+        size = self.size[chosen]
+        return Matches(
+            self.table, self.names, self.first[chosen], size, self.low[chosen], self.high[chosen], self.number[chosen],
+            np.cumsum(size) - size, self.label[np.repeat(chosen, self.size)],
+        )  # fmt: skip
+
     @cached_property
     def variable(self) -> np.ndarray:
         """The number of the variable of each mapped row."""

@@ -179,7 +179,7 @@ class Run:
             matches = self._known(matches, fate)
         self._keep(fate, time)
         if self.operator.ended:
-            return self._derived(ends, np.zeros(0, np.int64))
+            return self._derived(self._before(ends), np.zeros(0, np.int64))
         unmatched = np.flatnonzero(fate == T.UNMATCHED) if len(fate) else np.zeros(0, np.int64)
         return self._derived(matches, unmatched)
 
@@ -379,15 +379,16 @@ class Run:
         for number, problem in self._refused:
             if kept[number]:
                 raise problem
-        size = matches.size[kept]
-        label = matches.label[np.repeat(kept, matches.size)]
-        out = Matches(
-            matches.table, matches.names, matches.first[kept], size, matches.low[kept], matches.high[kept],
-            matches.number[kept], np.cumsum(size) - size, label,
-        )  # fmt: skip
+        out = matches.kept(kept)
         if len(fate):
             self._again(fate, waits, out)
         return out
+
+    def _before(self, ends: Matches) -> Matches:
+        """The attempts before the one that waits in each partition: a match whose measures wait lets nothing behind it
+        be decided."""
+        kept = ends.first < self.parts[np.searchsorted(self.parts[:, T.LOW], ends.low), T.WAITS]
+        return ends if kept.all() else ends.kept(kept)
 
     def _again(self, fate: np.ndarray, waits: np.ndarray, matches: Matches) -> None:
         """What became of the rows of some partitions, by the matches that are left."""
