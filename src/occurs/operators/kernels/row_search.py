@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from occurs.kernel import kernel
+from occurs.kernel import kernel, over_ranges
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.kernels.stackcode import DONE, Arrays, compute
 
@@ -390,6 +390,26 @@ def places_of(label: np.ndarray, belongs: np.ndarray) -> tuple[np.ndarray, np.nd
             n += 1
     before[len(label)] = n
     return places[:n], before
+
+
+@kernel(work=over_ranges)
+def places_in(
+    low: np.ndarray, high: np.ndarray, label: np.ndarray, belongs: np.ndarray, first: bool, offset: int
+) -> np.ndarray:
+    """Per range ``low`` to before ``high`` of ``label`` the place whose variable ``belongs`` and that has ``offset``
+    such places before it (``first``) or behind it; -1: none."""
+    out = np.full(len(low), -1, np.int64)
+    for i in range(len(low)):
+        left = offset
+        at, end, step = (low[i], high[i], 1) if first else (high[i] - 1, low[i] - 1, -1)
+        while at != end:
+            if belongs[label[at] >> 1]:
+                if left == 0:
+                    out[i] = at
+                    break
+                left -= 1
+            at += step
+    return out
 
 
 @kernel

@@ -15,7 +15,7 @@ from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.rowpattern import tree
 
-_NO_KEEP = np.zeros(0, np.bool_)
+NO_KEEP = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def partitions(code: np.ndarray, size: int, rows: int, order: np.ndarray | None)
         some = np.arange(int(rows > 0))
         of = np.where(more == 0, 0 if rows else -1, -1)
         return Partitions(order, np.zeros(len(some), np.int64), np.full(len(some), rows), of)
-    by, start = group_rows(own if order is None else own[order], size, _NO_KEEP)
+    by, start = group_rows(own if order is None else own[order], size, NO_KEEP)
     there = np.flatnonzero(start[1:] > start[:-1])
     number = np.full(size, -1, np.int64)
     number[there] = np.arange(len(there))

@@ -18,6 +18,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.kernels import row_tables as T
+from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.merging import INSTANT
@@ -25,7 +26,7 @@ from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.conditions import OF_ROW, Conditions, Lost, Masks
 from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, Table, Values, can_share, typed_column
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
-from occurs.operators.rowpattern.partitions import codes_of, ordered, partitions
+from occurs.operators.rowpattern.partitions import NO_KEEP, codes_of, ordered, partitions
 from occurs.operators.rowpattern.state import Kept
 from occurs.operators.rows import Rows
 
@@ -469,9 +470,12 @@ class Run:
         else:
             match, at = self._shown(matches)
         values = SharedValues(matches, match, at) if isinstance(matches, Shared) else Values(matches, match, at)
-        row = np.where(at >= 0, values.first + at - values.begin, values.first)
-        row = np.concatenate([row, unmatched])
-        position = np.concatenate([np.where(at >= 0, at - values.begin, 0), np.zeros(len(unmatched), np.int64)])
+        row = np.where(at >= 0, at + values.shift, values.first)
+        position = np.where(at >= 0, at - values.begin, 0) if m.all_rows else None
+        if len(unmatched):
+            row = np.concatenate([row, unmatched])
+            match = np.concatenate([match, np.full(len(unmatched), -1)])
+            position = np.concatenate([position, np.zeros(len(unmatched), np.int64)])
         order = self.partitions.order
         own = row if order is None else order[row]
         time = self.rows.time[own]
@@ -480,7 +484,7 @@ class Run:
         by: np.ndarray | None = None
         key = time if ended else own
         if len(key) > 1 and (key[1:] < key[:-1]).any():
-            by = np.argsort(key, kind="stable")
+            by = np.argsort(key, kind="stable") if ended else group_rows(key, len(self.rows), NO_KEEP)[0]
         clause = _Clause(self, values, time, row, len(unmatched))
         chosen = by
         if m.where is not None and len(time):
@@ -492,12 +496,12 @@ class Run:
         for value in m.outputs:
             column = clause.value(value)
             columns[value.name] = column if chosen is None else column.take(chosen)
-        match = np.concatenate([match, np.full(len(unmatched), -1)])
         if chosen is not None:
-            time, match, own, position = time[chosen], match[chosen], own[chosen], position[chosen]
+            time, match, own = time[chosen], match[chosen], own[chosen]
+            position = None if position is None else position[chosen]
         places = self.rows.at
         where = None if places is None or ended else places[own]
-        return Found(self.rows, matches, time, where, columns, match, own, position if m.all_rows else None)
+        return Found(self.rows, matches, time, where, columns, match, own, position)
 
     def _due(self, matches: Matches) -> np.ndarray:
         """Behind the last row of the partition that is not later than the time at which WITHIN ends an attempt."""
