@@ -19,7 +19,7 @@ from benchmarks.history import parquet
 from benchmarks.report import Report
 
 PARTS = (
-    "local", "growth", "sizes", "lasting", "epl", "nets", "logic", "rows", "pipes", "watch", "push", "spark",
+    "local", "growth", "sizes", "lasting", "epl", "nets", "logic", "rows", "pipes", "watch", "push", "why", "spark",
     "streaming",
 )  # fmt: skip
 FOLDER = Path("out") / "benchmarks"
@@ -120,6 +120,12 @@ def push_part(quick: bool) -> Iterator[Report]:
     yield from push.reports(quick)
 
 
+def why_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import why
+
+    yield from why.reports(quick)
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
@@ -132,6 +138,7 @@ RUN = {
     "pipes": pipes_part,
     "watch": watch_part,
     "push": push_part,
+    "why": why_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }

@@ -41,16 +41,19 @@ MAY_IMPORT = {
     "pipes": "errors model expr operators languages checked program",
     "queries": "errors model expr languages connect checked program",
     "occurs": "errors connect notebook hosts explain program queries",
-    "testing": "errors model operators languages",
+    "testing": "errors model operators languages connect engine checked hosts verify explain program",
     "services": (
-        "errors model expr operators nets languages connect plan options checked verify program occurs pipes"
+        "errors model expr operators nets languages connect plan options checked verify explain program occurs pipes"
     ),
-    "studio": "errors progress model languages connect plan plot options checked hosts program occurs services",
-    "watch": "errors model expr operators languages connect engine checked",
-    "follow": "errors model languages connect plan checked hosts program watch",
+    "studio": (
+        "errors progress model languages connect plan plot options checked hosts explain program occurs services"
+    ),
+    "monitoring": "errors",
+    "watch": "errors monitoring model expr operators languages connect engine checked",
+    "follow": "errors monitoring model languages connect plan checked hosts program watch",
     "cli": (
         "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
-        " program occurs watch follow services studio"
+        " program occurs testing monitoring watch follow services studio"
     ),
 }
 #: modules beside the folders that are one row of the table

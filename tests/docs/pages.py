@@ -41,7 +41,7 @@ RULES = {"tesla": "tesla", "epl": "epl", "phenesthe": "phenesthe", "ftl": "ftl",
 SHOWN = {"text", "ebnf", "mermaid", "bibtex", "sql", "csv", "html", "css", "yaml", "markdown", "diff"}
 #: programs that `console` blocks may call besides `occurs`
 PROGRAMS = {"cat", "head", "ls", "python", "sort", "wc", "mkdir", "cp", "mv", "printf", "echo", "sqlite3", "rm", "test"}
-FENCE = re.compile(r"^( *)```(\w*)([^\n`]*)\n(.*?)^\1```[ ]*$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^( *)(`{3,})(\w*)([^\n`]*)\n(.*?)^\1\2[ ]*$", re.DOTALL | re.MULTILINE)
 TABLE = re.compile(r"\A\s*\n((?:[ ]*\|[^\n]*\n)+)")
 OUTPUT = re.compile(r"\A\s*\n([ ]*)```text[^\n]*\n(.*?)^\1```[ ]*$", re.DOTALL | re.MULTILINE)
 TITLE = re.compile(r'title="([^"]+)"')
@@ -68,7 +68,7 @@ def blocks(text: str) -> list[Block]:
     """The fenced blocks of a page, without their indentation."""
     out = []
     for found in FENCE.finditer(text):
-        indent, language, rest, code = found.groups()
+        indent, _, language, rest, code = found.groups()
         title = TITLE.search(rest)
         line = text.count("\n", 0, found.start()) + 1
         out.append(Block(language, title and title[1], textwrap.dedent(code), indent, found.start(), found.end(), line))

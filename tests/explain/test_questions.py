@@ -228,3 +228,22 @@ def test_pipes_without_text_are_explained_by_rows():
     answer = program.why_not("Out", events, where={"value": 9}, between=3, time_unit="s")
     assert [(c.kind, c.place, c.line) for r in answer.reasons for c in r.clauses] == [("missing", "Out", 0)]
     assert answer.reasons[0].texts == {}
+
+
+def test_a_row_of_a_type_that_has_no_table_gets_times_like_the_others():
+    declared = "event S(K: string)\nevent T(K: string)\n"
+    rules = f"{declared}define P(K) from S(K = $k) and each T(K = $k) within 5 min from S where K = $k"
+    stamps = pa.array([60_000_000], pa.timestamp("us", tz="UTC"))
+    answer = occurs.parse(rules).why_not("P", {"S": pa.table({"time": stamps, "K": ["a"]})}, edits=1)
+    reason = answer.reasons[0]
+    assert reason.clauses[0].kind == "missing"
+    assert len(reason.program.detect(reason.events)["P"]) == 1
+
+
+def test_a_missing_row_names_the_conditions_outside_its_parentheses():
+    rules = """define P(V) from S(V > 0) and each T(V > 3) within 5 ms from S and T.V < S.V where V = T.V"""
+    events = pa.table({"type": ["S", "T"], "time": [5, 1], "V": [9, 50]})
+    answer = occurs.parse(rules).why_not("P", events, between=5, where={"V": 6}, edits=1, time_unit="ms")
+    missing = next(c for r in answer.reasons for c in r.clauses if c.kind == "missing" and c.type == "T")
+    assert missing.needed == "V > 3, T.V < S.V"
+    assert "no T with V > 3, T.V < S.V from" in missing.message

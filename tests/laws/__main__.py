@@ -12,11 +12,13 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tests.generators import random_epl, random_logic, random_match_recognize, random_tesla
 from tests.generators.random_pipes import PROCESSORS
-from tests.laws import contract, epl, logic, match_recognize
+from tests.laws import contract, epl, logic, match_recognize, why
 
 TESTS = Path(__file__).parents[1]
 #: programs between two lines of progress
@@ -55,13 +57,14 @@ def pipes() -> Callable[[int], None]:
     return lambda seed: check(PROCESSORS[seed % len(PROCESSORS)], seed)
 
 
-LANGUAGES: dict[str, Callable[[], Callable[[int], None]]] = {
+LANGUAGES: dict[str, Callable[[], Callable[[int], Any]]] = {
     "tesla": lambda: tesla,
     "epl": lambda: epl_patterns,
     "logic": lambda: triggers,
     "match_recognize": lambda: row_patterns,
     "phenesthe": phenesthe,
     "pipes": pipes,
+    **{f"why-{name}": partial(partial, why.check, name) for name in why.LANGUAGES},
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from occurs import __version__
+from occurs.cli._logs import say, say_problem
 from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem, did_you_mean
 
 
@@ -95,9 +96,9 @@ def status(error: OccursError) -> int:
 def show(problems: list[Problem]) -> None:
     """Every problem on stderr, and how many there are if there are several."""
     for problem in problems:
-        click.echo(problem.render(), err=True)
+        say_problem(problem)
     if len(problems) > 1:
-        click.echo(tally(problems), err=True)
+        say(tally(problems))
 
 
 def tally(problems: list[Problem]) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from occurs.cli._group import hush_stdout
+from occurs.cli._logs import say
 from occurs.connect.atomic_files import refuse_existing
 from occurs.connect.because_text import has_reasons, reasons, shown
 from occurs.connect.places import split_type, user_path
@@ -105,7 +106,7 @@ def summary(
     """How many detections of each type, and which rows were skipped, on stderr.  ``intervals``: some input has ends."""
     read = f"{counted(counts['rows'], 'row' if intervals else 'event')} read, " if "rows" in counts else ""
     lasting = {name for name, table in tables.items() if "end" in table.column_names}
-    click.echo(f"{read}{detections({n: len(t) for n, t in tables.items()}, lasting)} in {seconds:.1f} s", err=True)
+    say(f"{read}{detections({n: len(t) for n, t in tables.items()}, lasting)} in {seconds:.1f} s")
     left_out(counts)
 
 
@@ -125,14 +126,12 @@ def not_done(texts: int, statements: int) -> None:
     counts = [f"{word} {n:,}" for word, n in (("notify", texts), ("execute", statements)) if n]
     if counts:
         where = "`follow --actions` prints notifications; `watch` also executes statements"
-        click.echo(f"actions not executed: {', '.join(counts)} ({where})", err=True)
+        say(f"actions not executed: {', '.join(counts)} ({where})")
 
 
 def ended(counts: Mapping[str, int]) -> None:
     """How many partial matches guards have ended, of each statement, on stderr."""
-    click.echo(
-        f"timed-out partial matches: {', '.join(f'{name}: {n:,}' for name, n in counts.items()) or 'none'}", err=True
-    )
+    say(f"timed-out partial matches: {', '.join(f'{name}: {n:,}' for name, n in counts.items()) or 'none'}")
 
 
 def never(tables: Mapping[str, pa.Table]) -> None:
@@ -142,9 +141,9 @@ def never(tables: Mapping[str, pa.Table]) -> None:
         columns = [plain_text(table.slice(0, SHOWN).column(n)).to_pylist() for n in ("time", *own)]
         for time, *values in zip(*columns, strict=True):
             of = ", ".join(f"{n} {v}" for n, v in zip(own, values, strict=True))
-            click.echo(f"never: `{name}`{f' ({of})' if of else ''} can no longer fire since {time}", err=True)
+            say(f"never: `{name}`{f' ({of})' if of else ''} can no longer fire since {time}")
         if len(table) > SHOWN:
-            click.echo(f"never: `{name}`: {len(table) - SHOWN:,} more (all of them: --never FILE)", err=True)
+            say(f"never: `{name}`: {len(table) - SHOWN:,} more (all of them: --never FILE)")
 
 
 def counted(n: int, what: str) -> str:
@@ -156,18 +155,17 @@ def left_out(counts: Mapping[str, int]) -> None:
     """Rows that are no part of the history, by reason."""
     if counts.get("bad"):
         reasons = ", ".join(f"{k.removeprefix('bad: ')}: {n:,}" for k, n in counts.items() if k.startswith("bad: "))
-        click.echo(f"skipped {counted(counts['bad'], 'bad row')} ({reasons})", err=True)
+        say(f"skipped {counted(counts['bad'], 'bad row')} ({reasons})")
     if counts.get("outside"):
-        click.echo(f"skipped {counted(counts['outside'], 'row')} outside the clock (--start, --until)", err=True)
+        say(f"skipped {counted(counts['outside'], 'row')} outside the clock (--start, --until)")
     if counts.get("empty"):
-        click.echo(f"skipped {counted(counts['empty'], 'interval')} of length 0 (the end equals the start)", err=True)
+        say(f"skipped {counted(counts['empty'], 'interval')} of length 0 (the end equals the start)")
     for name, n in counts.items():
         if name.startswith("coalesced: "):
-            click.echo(f"merged {counted(n, 'row')} of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
+            say(f"merged {counted(n, 'row')} of {name.removeprefix('coalesced: ')} with earlier ones")
     for name, n in counts.items():
         if name.startswith(("deletes of absent", "inserts of present", "rows without a key")):
-            click.echo(f"accepted {n:,} {name}", err=True)
+            say(f"accepted {n:,} {name}")
     nulls = {k.removeprefix("null: "): n for k, n in counts.items() if k.startswith("null: ")}
     if nulls:
-        click.echo(f"rows with a null, which formulas ignore: {', '.join(f'{k}: {n:,}' for k, n in nulls.items())}",
-                   err=True)  # fmt: skip
+        say(f"rows with a null, which formulas ignore: {', '.join(f'{k}: {n:,}' for k, n in nulls.items())}")

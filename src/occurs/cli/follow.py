@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 import pyarrow as pa
 
-from occurs.cli import _input, _options
+from occurs.cli import _input, _monitor, _options
+from occurs.cli._logs import logged, say
 from occurs.cli._output import check_targets, counted, detections, ended, left_out, not_done, rich_table
 from occurs.cli._output import never as tell_never
 from occurs.connect.places import split_type
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command("follow")
+@logged("occurs.follow")
 @_options.rules
 @_options.inputs(required=True, live=True)
 @_options.severity
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 )
 @click.option("--speed", type=float, metavar="X", help="Replay recorded events at X times their original speed.")
 @click.option("--metrics", metavar="PATH", help="Append one JSON object per micro-batch to PATH.")
+@_monitor.option
 @click.option("--late", metavar="DIR", help="Write late rows as they arrived (JSON lines).")
 @click.option(
     "--bad", metavar="DIR", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
@@ -74,8 +77,17 @@ if TYPE_CHECKING:
 @_options.instances
 @_options.formula
 @_options.windows(hidden=True)
+@click.option("--buckets", type=int, help="Number of tasks that share the state.  [default: one per core]")
 @click.option(
-    "--buckets", type=int, default=4, show_default=True, help="Number of parts of the state; fixed per checkpoint."
+    "--ranges",
+    type=int,
+    help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 8]",
+)
+@click.option(
+    "--limit",
+    type=int,
+    metavar="MB",
+    help="Most input per bucket in a micro-batch; 0: no limit.  [default: 256 for one directory, else no limit]",
 )
 @click.option(
     "--replay-from",
@@ -96,6 +108,7 @@ def command(
     trigger: str | None,
     speed: float | None,
     metrics: str | None,
+    monitor: str | None,
     late: str | None,
     bad: str | None,
     timeouts: str | None,
@@ -108,7 +121,9 @@ def command(
     max_instances: int | None,
     max_steps: int | None,
     max_formula: int | None,
-    buckets: int,
+    buckets: int | None,
+    ranges: int | None,
+    limit: int | None,
     replay_from: tuple[str, ...],
     window: str | None,
     step: str | None,
@@ -144,7 +159,7 @@ def command(
 
         def tell(text: str) -> None:
             with line.aside():
-                click.echo(text, err=True)
+                say(text)
 
         acts = Acts(carried, tell, types)
     program = program.adjusted(
@@ -162,6 +177,8 @@ def command(
         label,
         types,
         buckets,
+        ranges,
+        limit,
         given.zone,
         replay_from,
     )
@@ -188,17 +205,15 @@ def command(
         no_more = side("--never", never, out_format, checkpoint) or Told()
         return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1], no_more)
 
-    follower = Follower(program, asked, _input.warn, acts)
     try:
-        with line:
+        with _monitor.monitored(monitor, "follow") as to, line:
+            follower = Follower(program, asked, _input.warn, acts, to)
             went = follower.follow(checkpoint, outputs, session, metrics, line.show)
     except KeyboardInterrupt:  # while it was starting, or a second time
-        click.echo("stopped; the next start repeats the incomplete micro-batch", err=True)
+        say("stopped; the next start repeats the incomplete micro-batch")
         return
     if not went:
-        click.echo(
-            f"{checkpoint}: this stream was already read to its end; use a new --checkpoint to read it again", err=True
-        )
+        say(f"{checkpoint}: this stream was already read to its end; use a new --checkpoint to read it again")
         return
     lasting = sorted(t for t in program.external if t in program.declared and program.declared[t].lasting)
     _summary(follower.totals, time.monotonic() - began, lasting)
@@ -239,13 +254,13 @@ def _summary(totals: Totals, seconds: float, lasting: list[str]) -> None:
     batches = f"{totals.batches:,} micro-batch{'' if totals.batches == 1 else 'es'}"
     read = counted(totals.counts["rows"], "row" if lasting else "event")
     found = detections(totals.found, totals.lasting)
-    click.echo(f"{read} read, {found} in {batches}, {seconds:.1f} s", err=True)
+    say(f"{read} read, {found} in {batches}, {seconds:.1f} s")
     left_out(totals.counts)
     if totals.counts["late"]:
-        click.echo(f"skipped {counted(totals.counts['late'], 'late row')} (--watermark, --late)", err=True)
+        say(f"skipped {counted(totals.counts['late'], 'late row')} (--watermark, --late)")
         if lasting:
             names = ", ".join(f"`{t}`" for t in lasting)
             text = (
                 f"an interval of {names} belongs to its start, so one that arrives when it ends is late by its length"
             )
-            click.echo(f"hint: {text}; declare the type `as changes`, or use a longer --watermark", err=True)
+            say(f"hint: {text}; declare the type `as changes`, or use a longer --watermark")

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from occurs.cli import _input, _options
+from occurs.cli import _input, _monitor, _options
+from occurs.cli._logs import logged, say
 from occurs.cli._output import counted, detections
 from occurs.connect.atomic_files import Appended
 from occurs.connect.changes.feed import Feed, open_feed
@@ -21,13 +22,15 @@ from occurs.follow.metrics import Line
 from occurs.languages.kit.language import suffixes
 from occurs.loading import text_of
 from occurs.model.astext import dumps
+from occurs.monitoring.instruments import Monitor
 from occurs.watch.actions import Actions, Webhook
 from occurs.watch.judging import Judge, check
 from occurs.watch.rules import Rules, read_rules
-from occurs.watch.watcher import Figures, Watcher, unchanged
+from occurs.watch.watcher import Figures, Watcher, publish, unchanged
 
 
 @click.command("watch")
+@logged("occurs.watch")
 @click.argument("rules", nargs=-1, metavar="RULES...")
 @click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
 @click.option(
@@ -53,6 +56,7 @@ from occurs.watch.watcher import Figures, Watcher, unchanged
     "--label", is_flag=True, help="Add the label of every detection; a repeated detection has the same label."
 )
 @click.option("--webhook", metavar="URL", help="POST every detection to URL, with its label as Idempotency-Key.")
+@_monitor.option
 @_options.severity
 @_options.formula
 def command(
@@ -70,6 +74,7 @@ def command(
     out: str | None,
     label: bool,
     webhook: str | None,
+    monitor: str | None,
     strict: bool,
     require_bounds: bool,
     max_formula: int | None,
@@ -101,8 +106,8 @@ def command(
         if install or not feed.installed(found.tables, name):
             _install(feed, found, name)
         if not install:
-            with _Out(out, label) as give:
-                _watch(feed, found, name, give, once, coalesce_above, keep_log, webhook, max_formula)
+            with _Out(out, label) as give, _monitor.monitored(monitor, "watch") as to:
+                _watch(feed, found, name, give, once, coalesce_above, keep_log, webhook, max_formula, to)
     finally:
         feed.close()
 
@@ -111,7 +116,7 @@ def _install(feed: Feed, rules: Rules, name: str) -> None:
     feed.install(rules.tables, name, rules.identity)
     unchanged(feed, name, rules)
     assert feed.installed(rules.tables, name)
-    click.echo(f"{feed.name}: changes of {_shown(rules.tables)} are now logged for `{name}`", err=True)
+    say(f"{feed.name}: changes of {_shown(rules.tables)} are now logged for `{name}`")
 
 
 def _uninstall(feed: Feed, print_sql: bool) -> None:
@@ -120,7 +125,7 @@ def _uninstall(feed: Feed, print_sql: bool) -> None:
             click.echo(f"{statement};")
         return
     gone = feed.uninstall()
-    click.echo(f"{feed.name}: {'the change log was removed' if gone else 'no change log is installed'}", err=True)
+    say(f"{feed.name}: {'the change log was removed' if gone else 'no change log is installed'}")
 
 
 def _watch(
@@ -133,6 +138,7 @@ def _watch(
     keep_log: bool,
     webhook: str | None,
     max_formula: int | None,
+    monitor: Monitor | None,
 ) -> None:
     feed.lock(name)
     line = Line()
@@ -140,7 +146,7 @@ def _watch(
 
     def tell(text: str) -> None:
         with line.aside():
-            click.echo(text, err=True)
+            say(text)
 
     actions = Actions(feed, name, give.write, tell, None if webhook is None else Webhook(webhook))
 
@@ -149,7 +155,7 @@ def _watch(
 
     watcher = Watcher(feed, name, rules, judge, actions, coalesce=coalesce, keep_log=keep_log, tell=tell)
     since = "the beginning" if watcher.time is None else f"position {watcher.position:,}"
-    click.echo(f"watching {feed.name}: {_shown(rules.tables)}, from {since}", err=True)
+    say(f"watching {feed.name}: {_shown(rules.tables)}, from {since}")
     began = time.monotonic()
     try:
         with line, stopped_by_signals(stop):
@@ -157,12 +163,18 @@ def _watch(
             while not stop.is_set():
                 there = watcher.step()
                 line.show(_line(watcher.figures, actions))
+                if monitor is not None:
+                    monitor.health.beat()
+                    monitor.health.ready = True
+                    publish(monitor.instruments, watcher, there)
                 if not there:
                     if once:
                         break
                     watcher.idle(stop.is_set)
     except KeyboardInterrupt:
-        click.echo("stopped; the next start resumes after the last complete state", err=True)
+        say("stopped; the next start resumes after the last complete state")
+    if monitor is not None:
+        monitor.health.ready = False
     watcher.prune(now=True)
     _summary(watcher.figures, actions, time.monotonic() - began)
     if actions.tally.failed:
@@ -178,18 +190,15 @@ def _summary(figures: Figures, actions: Actions, seconds: float) -> None:
     """What was seen and done in this run, on stderr."""
     tally = actions.tally
     read = f"{counted(figures.states, 'state')} read ({counted(figures.transactions, 'transaction')})"
-    click.echo(f"{read}, {detections(tally.found)} in {seconds:.1f} s", err=True)
+    say(f"{read}, {detections(tally.found)} in {seconds:.1f} s")
     if figures.merged:
-        click.echo(
-            f"merged {counted(figures.coalesced, 'transaction')} into {counted(figures.merged, 'state')}", err=True
-        )
+        say(f"merged {counted(figures.coalesced, 'transaction')} into {counted(figures.merged, 'state')}")
     if figures.raised:
-        click.echo(
+        say(
             f"the clock went backwards {counted(figures.raised, 'time')}; those commits were given later times",
-            err=True,
         )
     if tally.failed:
-        click.echo(f"{counted(tally.failed, 'action')} failed", err=True)
+        say(f"{counted(tally.failed, 'action')} failed")
 
 
 def _shown(tables: tuple[Watched, ...]) -> str:

@@ -109,6 +109,16 @@ class Engine:
             _, engine.state = Ledger.read(entry, engine.definitions, lambda name: from_ipc(pieces[name]))
         return engine
 
+    def sizes(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many rows of state there are for each type that definitions make, and how many past rows of each type."""
+        own, pasts = self.state.sizes()
+        made = {d.identity: d.output for d in self.stage.definitions}
+        out: dict[str, int] = dict.fromkeys(made.values(), 0)
+        for identity, n in own.items():
+            if identity in made:
+                out[made[identity]] += n
+        return out, pasts
+
     @property
     def definitions(self) -> dict[int, str]:
         """The identity of the definition at each place."""

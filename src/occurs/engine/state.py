@@ -62,6 +62,16 @@ class State:
         rows = sum(len(r) for r in (*self.pasts.values(), *self.waiting.values()))
         return rows + kept + sum(s.rows() for s in self.later)
 
+    def sizes(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many rows the state holds by definition (its identity), and of the past by type."""
+        own = {d: sum(map(len, tables.values())) for d, tables in self.tables().items()}
+        pasts = {t: len(rows) for t, rows in self.pasts.items()}
+        for state in self.later:
+            for into, more in zip((own, pasts), state.sizes()):
+                for name, n in more.items():
+                    into[name] = into.get(name, 0) + n
+        return own, pasts
+
     def tables(self) -> dict[str, Mapping[str, pa.Table]]:
         """What operators keep, as tables by definition."""
         return self.loaded | {d: tables for kept in self.kept.values() for d, tables in kept.tables().items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -57,7 +57,8 @@ class Reason:
         clauses: The clauses, in the order of the rules.
         program: The repaired program; it detects the asked row in ``events``.
         texts: The repaired texts by file name (``rules`` for a text without one).
-        events: The events with the added row; those that were asked about if none is added.
+        events: The events with the added row; those that were asked about if none is added.  They are put together
+            when they are first read.
         added: The row that is added, or None.
         row: The row that the repaired program detects.
         verified: Whether the repaired program was run.
@@ -69,13 +70,18 @@ class Reason:
     clauses: tuple[Clause, ...]
     program: Repaired = field(repr=False)
     texts: Mapping[str, str] = field(repr=False)
-    events: Any = field(repr=False)
+    given: Callable[[], Any] = field(repr=False)
     added: Mapping[str, Any] | None
     row: Mapping[str, Any]
     verified: bool
     witness: tuple[Witness, ...] = field(repr=False, default=())
     repair: str = ""
     windows: tuple[tuple[str, int, int], ...] = field(repr=False, default=())
+
+    @cached_property
+    def events(self) -> Any:
+        """The events in which the repaired program detects the row."""
+        return self.given()
 
 
 @dataclass(frozen=True)
@@ -336,7 +342,6 @@ class Asked:
         checked = self.program if world.fixed else CheckedProgram(texts, folders=self.program.folders)
         repaired = self.build(checked)
         kinds = {s.kind for s in solution.sites}
-        events = self.given.with_rows(added)
         keywords = dict(self.given.keywords)
         if "outside" in kinds:
             keywords.pop("start", None), keywords.pop("until", None)
@@ -362,7 +367,8 @@ class Asked:
         for text, file, _ in texts:
             names[file or ("rules" if "rules" not in names else f"rules {len(names) + 1}")] = text
         return Reason(
-            number, solution.cost, tuple(clauses), repaired, names, events, row, {"type": self.question.type, **shown},
+            number, solution.cost, tuple(clauses), repaired, names,
+            partial(self.given.with_rows, added), row, {"type": self.question.type, **shown},
             verified, tuple(made.witness()), made.repair_line(clauses), tuple(made.windows()),
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
@@ -15,11 +16,13 @@ from occurs.connect.sparkerrors import own_errors
 from occurs.errors import OccursError
 from occurs.follow.checkpoint import check, explained
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
+from occurs.monitoring.instruments import Health
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+log = logging.getLogger("occurs.follow")
 #: seconds between two looks at a query that runs
 EVERY = 0.1
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -86,13 +89,21 @@ def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
 @dataclass
 class Loop:
     """``take``: gets every micro-batch (its number, how long it took to compute in seconds, what it gave) and is done
-    when it returns; ``stop``: set from outside, it ends the query after the current micro-batch."""
+    when it returns; ``stop``: set from outside, it ends the query after the current micro-batch; ``health``: gets signs
+    of life, and is ready while the query runs."""
 
     query: StreamQuery
     checkpoint: Path
     take: Callable[[int, float, MicroBatch], None]
     stop: threading.Event = field(default_factory=threading.Event)
+    health: Health = field(default_factory=Health)
     _error: BaseException | None = None
+    _running: StreamingQuery | None = None
+
+    @property
+    def progress(self) -> Any:
+        """Spark's progress of the micro-batch before this one; None for the first one of a run."""
+        return None if self._running is None else self._running.lastProgress
 
     def run(
         self,
@@ -109,9 +120,13 @@ class Loop:
         with own_errors(), explained(self.checkpoint):
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
             running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
+            self._running = running
+            log.debug("the query started", extra={"query": str(running.id)})
             try:
                 self._watch(running, fed, last)
             finally:
+                self.health.ready = False
+                log.debug("the query stops", extra={"asked": self.stop.is_set()})
                 halted = running.isActive
                 if halted:
                     running.stop()
@@ -120,8 +135,15 @@ class Loop:
                 return  # what a query says that is stopped in a micro-batch is no news
             raise error
 
+    def repeat(self) -> bool:
+        """Run the micro-batch that was interrupted, and no other; false if it was stopped."""
+        self.run({"once": True})
+        return not self.stop.is_set()
+
     def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None, last: Callable[[], None] | None) -> None:
         while running.isActive:
+            self.health.beat()
+            self.health.ready = not self.stop.is_set()
             if self.stop.is_set() and not running.status["isTriggerActive"]:
                 return  # between two micro-batches
             if fed is not None and not self.stop.is_set() and fed():
@@ -146,6 +168,7 @@ class Loop:
             self._error = _Stopped()
             raise self._error
         try:
+            self.health.beat()
             began = time.monotonic()
             done = self.query.read(frame.toArrow())
             self.take(number, time.monotonic() - began, done)

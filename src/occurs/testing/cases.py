@@ -22,6 +22,7 @@ Events are written ``Type@time#sequence(attribute=value, ...)`` and separated by
 parentheses are optional.  A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute),
 or an ISO time (``2024-03-31T00:30:00Z``).  A value is ``null``, ``true``, ``false``, an integer, a float, a quoted
 string, ``@`` with a time, or a list ``[1|2]``.  ``a.b`` is the value ``b`` in the record ``a``.
+An interval is ``Type@[start,end](..)``, an open one ``Type@[start,∞)(..)``; its end is the attribute ``end``.
 ``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
 """
 
@@ -125,7 +126,8 @@ class Case:
                 columns["sequence"] = pa.array([e.sequence for e in rows], pa.int64())
             for attribute, type_ in schema:
                 values = [_arrow_value(e.attributes.get(attribute), type_) for e in rows]
-                columns[attribute] = pa.array(values, arrow_type(type_))
+                array = pa.array(values, arrow_type(type_))
+                columns[attribute] = array.cast(time_type) if attribute == "end" else array
             out[name] = pa.table(columns)
         return out
 
@@ -154,7 +156,9 @@ def type_of(value: Any) -> Type:
 
 _UNIT_WORDS = {**UNITS, "m": "min"}
 _EVENT = re.compile(
-    r"\s*(?P<type>[^\W\d]\w*)@(?P<time>-?\d[\w.:+-]*?)(?:#(?P<sequence>-?\d+))?(?P<open>\()?(?=[\s(*]|$|(?<=\())"
+    r"\s*(?P<type>[^\W\d]\w*)@"
+    r"(?:(?P<time>-?\d[\w.:+-]*?)|\[\s*(?P<start>[^\s,\[\]()]+)\s*,\s*(?:(?P<end>[^\s,\[\]()∞]+)\s*\]|∞\s*\)))"
+    r"(?:#(?P<sequence>-?\d+))?(?P<open>\()?(?=[\s(*]|$|(?<=\())"
 )
 _VALUE = re.compile(
     r"\s*(?P<name>[^\W\d][\w.]*)\s*=\s*"
@@ -225,6 +229,8 @@ def parse_events(text: str, kind: TimeKind = KINDS["ms"]) -> list[Occurrence]:
             raise ValueError(f"not an event: {text[at:].strip()[:60]!r}")
         at = match.end()
         attributes: dict[str, Any] = {}
+        if match["start"] is not None:
+            attributes["end"] = None if match["end"] is None else parse_time(match["end"], kind)
         if match["open"]:
             closing = re.compile(r"\s*\)").match(text, at)
             end = "," if closing is None else ")"
@@ -238,7 +244,7 @@ def parse_events(text: str, kind: TimeKind = KINDS["ms"]) -> list[Occurrence]:
         sequence = None if match["sequence"] is None else int(match["sequence"])
         repeat = _REPEAT.match(text, at)
         at = at if repeat is None else repeat.end()
-        event = Occurrence(match["type"], parse_time(match["time"], kind), attributes, sequence)
+        event = Occurrence(match["type"], parse_time(match["time"] or match["start"], kind), attributes, sequence)
         out += [event] * (1 if repeat is None else int(repeat[1]))
     return out
 
@@ -352,14 +358,18 @@ def read_cases(path: Path, case: Callable[[Section], C]) -> list[C]:
 
 def sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
     """Yield heading, line, prose and blocks (by their first word) of each section of level two."""
+    return (section for section in parts(text) if section[0])
+
+
+def parts(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
+    """Yield what :func:`sections` yields; before it, without a heading, what stands above the first section."""
     heading, start = "", 0
     prose: list[str] = []
     blocks: dict[str, str] = {}
     lines = enumerate(text.splitlines(), 1)
     for number, line in lines:
         if line.startswith("## "):
-            if heading:
-                yield heading, start, "\n".join(prose).strip(), blocks
+            yield heading, start, "\n".join(prose).strip(), blocks
             heading, start, prose, blocks = line[3:].strip(), number, [], {}
         elif line.startswith("```"):
             body = []
@@ -370,8 +380,7 @@ def sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
             blocks[line[3:].strip()] = "\n".join(body)
         else:
             prose.append(line)
-    if heading:
-        yield heading, start, "\n".join(prose).strip(), blocks
+    yield heading, start, "\n".join(prose).strip(), blocks
 
 
 def _case(section: Section) -> Case:

@@ -11,6 +11,7 @@ from occurs.connect.changes.model import Commit, Fired, Saved
 from occurs.errors import CheckpointProblem, InputProblem, UsageProblem
 from occurs.languages.logic import syntax
 from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.monitoring.instruments import Instruments
 from occurs.watch.actions import Actions, Firing, planned
 from occurs.watch.judging import Judge
 from occurs.watch.rules import Rules
@@ -39,6 +40,29 @@ class Figures:
     position: int = 0
     time: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+def publish(to: Instruments, watcher: Watcher, new: bool) -> None:
+    """Publish what a watcher has seen and done; ``new``: whether it has just evaluated states."""
+    f, tally = watcher.figures, watcher.actions.tally
+    totals = {"states": f.states, "transactions": f.transactions, "merged_transactions": f.coalesced}
+    totals |= {"executed_statements": tally.executed, "notices": tally.never, "failed_actions": tally.failed}
+    for name, value in {**totals, "log_position": watcher.position}.items():
+        to.set(f"occurs_{name}", value)
+    now = time.time()
+    for name, value in tally.found.items():
+        if to.value("occurs_detections", name) != value and f.time is not None and watcher.kind.timestamp:
+            to.set("occurs_detection_lag_seconds", now - f.time / 1e6, name)
+        to.set("occurs_detections", value, name)
+    if not new:
+        return
+    if f.time is not None and watcher.kind.timestamp:
+        to.set("occurs_lag_seconds", now - f.time / 1e6)
+    engine = watcher.evaluator.engine
+    own, pasts = engine.sizes()
+    to.set("occurs_state_rows", engine.state.rows())
+    to.replace("occurs_definition_state_rows", own)
+    to.replace("occurs_past_rows", pasts)
 
 
 def unchanged(feed: Feed, name: str, rules: Rules) -> Saved:
