@@ -455,14 +455,35 @@ def _note(
             ints[now + 1, at + T.SLOT_BEFORE] = now
     for k in range(len(running)):
         kind, column = running[k, T.AGGREGATE], running[k, T.FROM_COLUMN]
+        at = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * k
+        if running[k, T.EARLIER] >= 0:
+            # what was known at a row stands as many places before as the row does
+            back = row - values[row, running[k, T.EARLIER]]
+            same = ints[now + 1 - back, at + T.RUN_ROW] if known[row, column] and back <= now else 0
+            ints[now + 1, at + T.RUN_ROW] = row + 1 if slots[running[k, T.OF_SLOT], v] else same
+            if same > 0:
+                continue
         if kind == T.MATCHES or not slots[running[k, T.OF_SLOT], v] or (column >= 0 and not known[row, column]):
             continue
-        at = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * k
         count = ints[now, at + T.RUN_COUNT]
         ints[now + 1, at + T.RUN_COUNT] = count + 1
         if kind == T.COUNT:
             continue
-        if running[k, T.REAL]:
+        if kind == T.LEAST_BY or kind == T.GREATEST_BY:
+            better = count == 0
+            if running[k, T.REAL]:
+                x, old = real[row, column], reals[now, 2 * k]
+                better = better or (x < old if kind == T.LEAST_BY else x > old)
+                if better:
+                    reals[now + 1, 2 * k] = x
+            else:
+                y, before = values[row, column], ints[now, at + T.RUN_VALUE]
+                better = better or (y < before if kind == T.LEAST_BY else y > before)
+                if better:
+                    ints[now + 1, at + T.RUN_VALUE] = y
+            if better:
+                ints[now + 1, at + T.RUN_ROW] = row
+        elif running[k, T.REAL]:
             x, old = real[row, column], reals[now, 2 * k]
             if kind == T.LEAST:
                 reals[now + 1, 2 * k] = x if count == 0 or x < old else old
@@ -503,6 +524,10 @@ def _values(
             values[last, to] = number
         elif kind == T.COUNT:
             values[last, to] = count
+        elif kind == T.LEAST_BY or kind == T.GREATEST_BY:
+            row, taken = ints[now, at + T.RUN_ROW], running[k, T.TAKEN]
+            values[last, to] = values[row, taken]
+            known[last, to] = count > 0 and known[row, taken]
         elif running[k, T.REAL]:
             x = reals[now, 2 * k]
             if kind == T.SUM or kind == T.AVERAGE:
