@@ -258,6 +258,9 @@ class Run:
             np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
             np.zeros((64 + n if self._shares else 0, T.NODE_FIELDS), np.int64),
         ]  # fmt: skip
+        # what is known before the first row
+        known_first = work[7][0, : T.SLOT_FIELDS * len(slots)].reshape(len(slots), T.SLOT_FIELDS)
+        known_first[:, [T.SLOT_LAST, T.SLOT_FIRST]] = -1
         calc = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
         # a copy, as kernels are compiled for arrays that can be written to
         times = np.zeros(1, np.int64) if m.within is None else self.time.copy()
