@@ -459,42 +459,29 @@ def _note(
         ints[now + 1, at + T.RUN_COUNT] = count + 1
         if kind == T.COUNT:
             continue
-        if kind == T.LEAST_BY or kind == T.GREATEST_BY:
-            better = count == 0
-            if running[k, T.REAL]:
-                x, old = real[row, column], reals[now, 2 * k]
-                better = better or (x < old if kind == T.LEAST_BY else x > old)
-                if better:
-                    reals[now + 1, 2 * k] = x
-            else:
-                y, before = values[row, column], ints[now, at + T.RUN_VALUE]
-                better = better or (y < before if kind == T.LEAST_BY else y > before)
-                if better:
-                    ints[now + 1, at + T.RUN_VALUE] = y
-            if better:
-                ints[now + 1, at + T.RUN_ROW] = row
-        elif running[k, T.REAL]:
+        new = count == 0
+        if running[k, T.REAL]:
             x, old = real[row, column], reals[now, 2 * k]
-            if kind == T.LEAST:
-                reals[now + 1, 2 * k] = x if count == 0 or x < old else old
-            elif kind == T.GREATEST:
-                reals[now + 1, 2 * k] = x if count == 0 or x > old else old
+            if kind >= T.LEAST:
+                new = new or (x < old if kind <= T.LEAST_BY else x > old)
+                reals[now + 1, 2 * k] = x if new else old
             else:
                 # the sum, and what rounding has taken from it
-                new = old + x
-                part = new - old
-                reals[now + 1, 2 * k] = new
-                reals[now + 1, 2 * k + 1] += (old - (new - part)) + (x - part)
+                total = old + x
+                part = total - old
+                reals[now + 1, 2 * k] = total
+                reals[now + 1, 2 * k + 1] += (old - (total - part)) + (x - part)
         else:
             y, before = values[row, column], ints[now, at + T.RUN_VALUE]
-            if kind == T.LEAST:
-                ints[now + 1, at + T.RUN_VALUE] = y if count == 0 or y < before else before
-            elif kind == T.GREATEST:
-                ints[now + 1, at + T.RUN_VALUE] = y if count == 0 or y > before else before
+            if kind >= T.LEAST:
+                new = new or (y < before if kind <= T.LEAST_BY else y > before)
+                ints[now + 1, at + T.RUN_VALUE] = y if new else before
             else:
                 if y > _MOST or y < -_MOST or before > _MOST or before < -_MOST:
                     ints[now + 1, at + T.RUN_LOST] = 1
                 ints[now + 1, at + T.RUN_VALUE] = before + y
+        if new and (kind == T.LEAST_BY or kind == T.GREATEST_BY):
+            ints[now + 1, at + T.RUN_ROW] = row
 
 
 @kernel
@@ -509,7 +496,7 @@ def _values(
         kind, to = running[k, T.AGGREGATE], running[k, T.TO_COLUMN]
         at = T.SLOT_FIELDS * n_slots + T.RUN_FIELDS * k
         count = ints[now, at + T.RUN_COUNT]
-        known[last, to] = count > 0 or kind == T.COUNT or kind == T.MATCHES
+        known[last, to] = count > 0 or kind <= T.MATCHES
         if kind == T.MATCHES:
             values[last, to] = number
         elif kind == T.COUNT:

@@ -39,7 +39,7 @@ LAST, FIRST = range(2)
 #: value is taken; of DISTINCT the column that has the row before with an equal value (-1: all values count)
 AGGREGATE, OF_SLOT, FROM_COLUMN, TO_COLUMN, REAL, TAKEN, EARLIER = range(7)
 AGGREGATE_FIELDS = 7
-COUNT, SUM, AVERAGE, LEAST, GREATEST, MATCHES, LEAST_BY, GREATEST_BY = range(8)
+COUNT, MATCHES, SUM, AVERAGE, LEAST, LEAST_BY, GREATEST, GREATEST_BY = range(8)
 
 #: skip to: past the last row, to the next row, to the first, to the last row of a set of variables
 PAST, NEXT, TO_FIRST, TO_LAST = range(4)
