@@ -94,7 +94,7 @@ class Conditions:
         self.by_variable = [self._condition(v, given[v]) if v in given else None for v in matching.variables]
         self.code = self._with_memories()
 
-    @property
+    @cached_property
     def highest(self) -> int:
         """The class of the definition: OF_ROW, SETTLED or OF_MAPPING."""
         splits = self.code[self.code[:, T.OP] == T.SPLIT]

@@ -102,7 +102,7 @@ class Run:
         #: is it too early to search, as rows that stand before those that are known may follow?
         self._early = not call.closing and (m.order[0].column != "time" or m.order[0].descending)
         #: do measures wait for rows that are not known yet?
-        self._open = not call.closing and any(n.move > 0 for n in self._measured())
+        self._open = not call.closing and any(n.move > 0 for n in m.measured)
         self._shares = False
         self._refused: list[tuple[int, OccursError]] = []
 
@@ -363,9 +363,6 @@ class Run:
         )  # fmt: skip
 
     # -- what is known -------------------------------------------------------------------------------------------------
-    def _measured(self) -> list[tree.At]:
-        return [n for v in self.matching.measures for n in v.expr.walk() if isinstance(n, tree.At)]
-
     def _known(self, matches: Matches, fate: np.ndarray) -> Matches:
         """The matches before the first one of each partition whose measures read rows that are not known yet."""
         if self.matching.all_rows:
@@ -374,7 +371,7 @@ class Run:
             match, at = self._shown(matches)
         values = Values(matches, match, at)
         open = np.zeros(len(matches), np.bool_)
-        for node in self._measured():
+        for node in self.matching.measured:
             if node.move > 0:
                 open[match[values.beyond(node)]] = True
         part = np.searchsorted(self.parts[:, T.LOW], matches.low)
@@ -419,7 +416,7 @@ class Run:
         waiting = waits < high
         if waiting.any():
             self.complete = min(call.frontier, int(self.time[waits[waiting]].min()) - 1)
-        begin = np.maximum(low, waits - self.back)
+        begin = np.maximum(low, waits - self.matching.back)
         size = high - begin
         chosen = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size) + np.repeat(begin, size)
         before = chosen < np.repeat(waits, size)
@@ -433,17 +430,10 @@ class Run:
         begun, number = self._begun(begin)
         self.kept = Kept(rows, before, covered, begun, number)
 
-    @cached_property
-    def back(self) -> int:
-        """How many rows before the first row of a match are read."""
-        moves = [-n.move for e in self.matching.values for n in e.walk() if isinstance(n, tree.At)]
-        return max([0, *moves])
-
     def _begun(self, begin: np.ndarray) -> tuple[dict[str, Column], np.ndarray]:
         """Partitions of which rows are gone, if that is to be known, and the numbers of their matches."""
         m, parts, before = self.matching, self.parts, self.before
-        numbered = any(isinstance(n, tree.Number) for e in m.values for n in e.walk())
-        if not numbered and not self.conditions.program.reads_begin:
+        if not m.numbered and not self.conditions.program.reads_begin:
             return {}, np.zeros(0, np.int64)
         gone = (begin > parts[:, T.LOW]) | (parts[:, T.WHOLE] == 0) | (parts[:, T.NUMBER] > 0)
         chosen = np.flatnonzero(gone)
