@@ -86,7 +86,11 @@ def report(spark: SparkSession, path: Path, repetitions: int) -> Report:
         ],
     )
     base, job = times["identity"].median, Timing(tuple(jobs[1:]))  # the first one only warmed up
-    for words, t in (("identity kernel, same shuffle and sort", times["identity"]),
-                     ("the row pattern: detect and write", times["rule"]), ("  of it: the job itself", job)):  # fmt: skip
+    shown = {
+        "identity kernel, same shuffle and sort": times["identity"],
+        "the row pattern: detect and write": times["rule"],
+        "  of it: the job itself": job,
+    }
+    for words, t in shown.items():
         out.add(words, t.median, n / t.median, t.median / base, t.spread)
     return out

@@ -84,9 +84,9 @@ def test_problems_of_rows_that_spark_meets(spark: Any) -> None:
     frame = spark.createDataFrame(ROWS, "t int, sym string, price bigint").coalesce(1)
     frame.createOrReplaceTempView("quotes")
     found = occurs.sql(spark, f"SELECT n FROM quotes {SKIPS}", partitions=1)
-    with pytest.raises(occurs.InputProblem, match="in the match from time 1 on that is the first row") as caught:
-        with occurs.spark_errors():
-            found.collect()
+    message = "in the match from time 1 on that is the first row"
+    with pytest.raises(occurs.InputProblem, match=message) as caught, occurs.spark_errors():
+        found.collect()
     assert caught.value.kind == "bad-skip"
     with pytest.raises(Exception, match=r"error\[bad-skip\]: `found`: AFTER MATCH SKIP TO"):
         found.collect()

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from occurs.errors import UsageProblem, raise_problems
 from occurs.expr.text import Text
-from occurs.languages.match_recognize.parser import parse_clause
 from occurs.hosts.stream.source import DELAY
+from occurs.languages.match_recognize.parser import parse_clause
 from occurs.languages.match_recognize.syntax import Word
 from occurs.queries.clause import OUTPUT, TABLE, Prepared, prepared
 from occurs.queries.sparktext import Found, clauses
@@ -95,7 +95,7 @@ def _watermarked(relation: DataFrame, made: Prepared, shown: str) -> None:
     field = next(f for f in relation.schema.fields if f.name == time)
     if DELAY not in field.metadata:
         message = f"`{shown}` is a stream without a watermark on `{time}`, the time of its rows"
-        hint = f"call withWatermark(\"{time}\", \"10 seconds\") on its DataFrame, or pass watermark=\"10 s\""
+        hint = f'call withWatermark("{time}", "10 seconds") on its DataFrame, or pass watermark="10 s"'
         raise UsageProblem.of("bad-option", message, hint=hint)
 
 

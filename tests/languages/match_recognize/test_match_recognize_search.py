@@ -143,15 +143,14 @@ def test_overlapping_matches_share_rows(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 LINEAR = [
-    "COUNT(DISTINCT A.p) < 999999", "COUNT(DISTINCT q) < 999999", "SUM(DISTINCT A.p) < 99999999", "AVG(DISTINCT p) < 1e9",
-    "MIN_BY(q, p) <> 'z'", "MAX_BY(A.p, A.p) >= 0.0", "COUNT(DISTINCT A.p) + COUNT(DISTINCT B.p) < 999999",
+    "COUNT(DISTINCT A.p) < 999999", "COUNT(DISTINCT q) < 999999", "SUM(DISTINCT A.p) < 99999999",
+    "AVG(DISTINCT p) < 1e9", "MIN_BY(q, p) <> 'z'", "MAX_BY(A.p, A.p) >= 0.0",
+    "COUNT(DISTINCT A.p) + COUNT(DISTINCT B.p) < 999999",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("condition", LINEAR)
-def test_a_running_value_takes_as_long_per_row_in_a_long_match(
-    monkeypatch: pytest.MonkeyPatch, condition: str
-) -> None:
+def test_a_running_value_takes_as_long_per_row_in_a_long_match(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
     n = 20_000
     values = np.arange(n) % 7_000 / 4
     table = pa.table({"time": np.arange(n), "p": values, "q": [f"t{k % 30}" for k in range(n)]})

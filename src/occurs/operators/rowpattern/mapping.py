@@ -341,9 +341,7 @@ class Values:
             return found if known.all() else Column(found.type, found.values, known)
         return found
 
-    def _ordered_of(
-        self, variables: tuple[str, ...] | None, arg: Expr, overflow: Callable[[int], None]
-    ) -> Ordered:
+    def _ordered_of(self, variables: tuple[str, ...] | None, arg: Expr, overflow: Callable[[int], None]) -> Ordered:
         """The values of an argument at all places of ``variables``."""
         key = (variables, arg)
         found = self._ordered.get(key)
