@@ -247,3 +247,23 @@ def test_a_missing_row_names_the_conditions_outside_its_parentheses():
     missing = next(c for r in answer.reasons for c in r.clauses if c.kind == "missing" and c.type == "T")
     assert missing.needed == "V > 3, T.V < S.V"
     assert "no T with V > 3, T.V < S.V from" in missing.message
+
+
+@pytest.mark.parametrize("of", [pa.timestamp("s", "UTC"), pa.timestamp("ms"), pa.timestamp("us"), pa.date32()])
+def test_a_missing_row_may_lie_between_two_values_of_a_column_of_times(of):
+    day = pa.array([1_704_412_800_000_000], pa.int64()).cast(pa.timestamp("us")).cast(of)
+    events = pa.table({"type": ["A"], "time": day, "v": [1]})
+    at = "2024-01-05T00:00:00.0005Z"
+    program = occurs.parse("define Both(v) from B(v = $v) and last A(v = $v) within 1 s from B where v = $v")
+    reason = program.why_not("Both", events, between=at, until="2024-01-05T01:00Z").reasons[0]
+    assert [clause.kind for clause in reason.clauses] == ["missing"]
+    found = reason.program.detect(reason.events, until="2024-01-05T01:00Z")["Both"]
+    assert [str(time) for time in found["time"].to_pylist()] == ["2024-01-05 00:00:00.000500+00:00"]
+
+
+@pytest.mark.parametrize(
+    ("at", "note"), [(99, "after the end of the clock, 60"), (0, "before the start of the clock, 10")]
+)
+def test_a_time_beyond_the_clock_is_noted(at, note):
+    answer = occurs.parse(HOT).why_not("Hot", TEMPS, between=at, time_unit="s")
+    assert note in " ".join(answer.notes)

@@ -150,7 +150,7 @@ class Input:
             if table is None:
                 first = next(iter(events.values()))
                 first = to_arrow(first.limit(1)) if kind_of(first) == "spark" else to_arrow(first)
-                of = first.schema.field(self.options.time).type
+                of = _exact(first.schema.field(self.options.time).type, row)
                 made = pa.table({n: [v] for n, v in self._named(row, of, type).items()})
                 return {**events, type: like(self.sample, made)}
             return {**events, key: self._appended(table, key, type, row)}
@@ -159,7 +159,8 @@ class Input:
         return self._appended(events, None, type, row)
 
     def _in_sources(self, sources: list[Any], type: str, row: Mapping[str, Any]) -> list[Any]:
-        kind = _kind_of_time(sources, self.options)
+        given = _kind_of_time(sources, self.options)
+        kind = None if given is None else _exact(given, row)
         made = self._named(row, kind, type)
         typed = {k: v for k, v in made.items() if k != self.options.type}
         return [*sources, Source(pa.table({n: [v] for n, v in typed.items()}), type)]
@@ -178,7 +179,12 @@ class Input:
     def _appended(self, table: Any, key: str | None, type: str, row: Mapping[str, Any]) -> Any:
         spark = kind_of(table) == "spark"
         arrow = to_arrow(table.limit(1)) if spark else to_arrow(table)
-        of = arrow.schema.field(self.options.time).type
+        at = arrow.schema.get_field_index(self.options.time)
+        of = _exact(arrow.schema.field(at).type, row)
+        for name in (self.options.time, self.options.end):
+            i = -1 if name is None or spark else arrow.schema.get_field_index(name)
+            if i >= 0 and pa.types.is_temporal(arrow.schema.field(i).type):
+                arrow = arrow.set_column(i, name, arrow.column(i).cast(of))
         values = self._named(row, of, type)
         if key is not None:
             values.pop(self.options.type or "", None)
@@ -191,6 +197,18 @@ class Input:
             return table.unionByName(like(table, more))
         whole = pa.concat_tables([arrow, more], promote_options="permissive")
         return like(table, whole)
+
+
+def _exact(of: pa.DataType, row: Mapping[str, Any]) -> pa.DataType:
+    """The type of a column of times that can hold those of a row, too: instead of seconds or days microseconds, if the
+    row needs them."""
+    ticks = pa.array([row.get("time"), row.get("end")], pa.int64())
+    if not pa.types.is_temporal(of):
+        return of
+    exact = ticks.cast(pa.timestamp("us"))
+    if exact.cast(of, safe=False).cast(pa.timestamp("us")).equals(exact):
+        return of
+    return pa.timestamp("us", of.tz if pa.types.is_timestamp(of) else None)
 
 
 def _timed(value: Any, of: pa.DataType | None) -> Any:
@@ -219,9 +237,7 @@ def without_because(table: pa.Table) -> pa.Table:
 
 
 # -- the slice ---------------------------------------------------------------------------------------------------------
-def _cut(
-    program: CheckedProgram, history: History, asked: Asked, read: Read
-) -> tuple[History, list[str], bool]:
+def _cut(program: CheckedProgram, history: History, asked: Asked, read: Read) -> tuple[History, list[str], bool]:
     """The rows up to the asked time that are near enough; what is to be said of it; whether nothing else can matter."""
     needs = Needs(program, asked, history.schemas, history.kind)
     clock = history.clock

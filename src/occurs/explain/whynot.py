@@ -17,7 +17,7 @@ from occurs.explain.input import Input, Sliced, without_because
 from occurs.explain.question import Question
 from occurs.explain.search import Search, Solution
 from occurs.explain.tree import Trees
-from occurs.explain.words import json_time, value_text
+from occurs.explain.words import json_time, value_text, when
 from occurs.explain.world import Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
@@ -227,11 +227,24 @@ def why_not(
             "unknown-name", f"`{type}` is not reported", hint=did_you_mean(type, found.types, "types")
         )
     fitting = question.fitting(found.arrow(type))
-    notes = [*sliced.notes]
+    notes = [*sliced.notes, *_beyond(question, sliced)]
     if len(fitting):
         rows = like(given.sample, without_because(fitting))
         return WhyNot(question, True, rows, (), True, tuple(notes), given.sample)
     return Asked(program, given, sliced, question, found, notes, build).answer(edits, limit, late, max_variants)
+
+
+def _beyond(question: Question, sliced: Sliced) -> list[str]:
+    """A note if the asked time is not within the clock, where no event can be missing."""
+    if sliced.clock is None or not question.bounded:
+        return []
+    first, last = sliced.clock
+    if question.first > last:
+        return [f"the asked time is after the end of the clock, {when(last, question.kind)}; until= sets a later end"]
+    if question.last < first:
+        start = when(first, question.kind)
+        return [f"the asked time is before the start of the clock, {start}; start= sets an earlier one"]
+    return []
 
 
 def check_type(program: CheckedProgram, type: str) -> None:
