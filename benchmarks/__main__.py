@@ -91,9 +91,15 @@ def logic_part(quick: bool) -> Iterator[Report]:
 
 
 def rows_part(quick: bool) -> Iterator[Report]:
-    from benchmarks import rowpatterns
+    from benchmarks import rowpatterns, rowpatterns_spark, sparkjob
 
     yield from rowpatterns.reports(quick)
+    spark = sparkjob.session()
+    try:
+        path = rowpatterns_spark.parquet(FOLDER, 1_000_000 if quick else 5_000_000)
+        yield rowpatterns_spark.report(spark, path, 3 if quick else 5)
+    finally:
+        spark.stop()
 
 
 def pipes_part(quick: bool) -> Iterator[Report]:

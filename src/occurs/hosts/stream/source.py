@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from occurs.checked_program import CheckedProgram
 
-_DELAY = "spark.watermarkDelayMs"
+#: where Spark notes the delay of a watermark, in milliseconds
+DELAY = "spark.watermarkDelayMs"
 
 
 @dataclass(kw_only=True)
@@ -148,8 +149,8 @@ def delay_of(watermark: Any, frames: Mapping[Any, DataFrame], options: InputOpti
     found = 0
     for frame in frames.values():
         for f in frame.schema.fields:
-            if f.name == options.time and _DELAY in f.metadata:
-                found = max(found, int(f.metadata[_DELAY]))
+            if f.name == options.time and DELAY in f.metadata:
+                found = max(found, int(f.metadata[DELAY]))
     return ceil_ticks(Fraction(found * 1000, kind.tick)) if found and kind.tick else found
 
 
