@@ -88,7 +88,7 @@ def test_problems_of_rows_that_spark_meets(spark: Any) -> None:
     with pytest.raises(occurs.InputProblem, match=message) as caught, occurs.spark_errors():
         found.collect()
     assert caught.value.kind == "bad-skip"
-    with pytest.raises(Exception, match=r"error\[bad-skip\]: `found`: AFTER MATCH SKIP TO"):
+    with pytest.raises(Exception, match=r"error\[bad-skip\]: `matches`: AFTER MATCH SKIP TO"):
         found.collect()
 
 
