@@ -8,7 +8,7 @@ does not know, the search asks for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -197,13 +197,25 @@ class Conditions:
 
         # from the top, as what is inside a navigation is a column of its own
         def go(node: Expr) -> Expr:
-            found = column(node)
+            found = column(self._moved_in(node))
             if found is not None:
                 return found
             children = node.children
             return node.with_children(tuple(map(go, children))) if children else node
 
         return go(rest)
+
+    def _moved_in(self, node: Expr) -> Expr:
+        """A constant times, plus or less a float of one row as a column of that row, so that it is computed once.  All
+        other expressions as they are: floats cannot overflow, and null stays null."""
+        if not isinstance(node, Binary) or node.op not in ("*", "+", "-"):
+            return node
+        for constant, at in ((node.left, node.right), (node.right, node.left)):
+            if isinstance(constant, Literal) and constant.type is Type.FLOAT and isinstance(at, tree.At):
+                if isinstance(at.arg, Ref) and self.types.get(at.arg.name) is Type.FLOAT:
+                    sides = (constant, at.arg) if constant is node.left else (at.arg, constant)
+                    return replace(at, arg=node.with_children(sides))
+        return node
 
     def _text(self, text: str) -> int:
         if text not in self.texts:
