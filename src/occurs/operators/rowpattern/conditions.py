@@ -165,7 +165,8 @@ class Conditions:
             expr = self._coded(variable, found.rest)
             found.begin, found.stop = self.coder.condition(expr)
         except Unsupported:
-            del self.coder.ints[before[0] :], self.coder.floats[before[1] :]
+            del self.coder.ints[before[0] :], self.coder.floats[before[1] :], self.running[before[2] :]
+            self._of_running = {node: at for node, at in self._of_running.items() if at in {r[3] for r in self.running}}
             found.asks = True
             roles = {role for role in roles if uses[role] > 0}
         found.uses = tuple(
@@ -211,10 +212,10 @@ class Conditions:
         if not isinstance(node, Binary) or node.op not in ("*", "+", "-"):
             return node
         for constant, at in ((node.left, node.right), (node.right, node.left)):
-            if isinstance(constant, Literal) and constant.type is Type.FLOAT and isinstance(at, tree.At):
-                if isinstance(at.arg, Ref) and self.types.get(at.arg.name) is Type.FLOAT:
-                    sides = (constant, at.arg) if constant is node.left else (at.arg, constant)
-                    return replace(at, arg=node.with_children(sides))
+            of_row = isinstance(at, tree.At) and isinstance(at.arg, Ref) and self.type_of(at.arg) is Type.FLOAT
+            if of_row and isinstance(constant, Literal) and constant.type is Type.FLOAT:
+                sides = (constant, at.arg) if constant is node.left else (at.arg, constant)
+                return replace(at, arg=node.with_children(sides))
         return node
 
     def _text(self, text: str) -> int:

@@ -224,11 +224,15 @@ class Run:
         masks = self._mask(low, high, closed)
         variables, uses, running = masks.variables, conditions.tables[1], conditions.tables[2]
         values, known = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_)
-        if (variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]).any():
-            try:
+        coded = variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        try:
+            if not coded.any():
+                running = running[:0]  # nobody reads these
+            else:
                 values, known = conditions.pool(self.table, low, high)
-            except Lost:
-                variables[:, T.ASKS] |= variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        except Lost:
+            variables[:, T.ASKS] |= coded
+            running = running[:0]
         size = n + len(parts)
         code = conditions.within_memory(MOST_WORDS // max(1, size))
         splits = code[code[:, T.OP] == T.SPLIT]
