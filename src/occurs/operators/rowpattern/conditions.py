@@ -212,8 +212,9 @@ class Conditions:
         if not isinstance(node, Binary) or node.op not in ("*", "+", "-"):
             return node
         for constant, at in ((node.left, node.right), (node.right, node.left)):
-            of_row = isinstance(at, tree.At) and isinstance(at.arg, Ref) and self.type_of(at.arg) is Type.FLOAT
-            if of_row and isinstance(constant, Literal) and constant.type is Type.FLOAT:
+            if not isinstance(at, tree.At) or not isinstance(at.arg, Ref) or self.type_of(at.arg) is not Type.FLOAT:
+                continue
+            if isinstance(constant, Literal) and constant.type is Type.FLOAT:
                 sides = (constant, at.arg) if constant is node.left else (at.arg, constant)
                 return replace(at, arg=node.with_children(sides))
         return node
