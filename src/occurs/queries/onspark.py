@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from occurs.connect.sparkcolumns import DELAY
 from occurs.errors import UsageProblem, raise_problems
 from occurs.expr.text import Text
-from occurs.hosts.stream.source import DELAY
 from occurs.languages.match_recognize.parser import parse_clause
 from occurs.languages.match_recognize.syntax import Word
 from occurs.queries.clause import OUTPUT, TABLE, Prepared, prepared

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from occurs.connect.sparkcolumns import DELAY
 from occurs.errors import UsageProblem
 from occurs.hosts.spark.parts import Part, Piece
 from occurs.hosts.spark.read import Attribute, Reading, Seen, WideSource, prepare
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from occurs.checked_program import CheckedProgram
-
-#: where Spark notes the delay of a watermark, in milliseconds
-DELAY = "spark.watermarkDelayMs"
 
 
 @dataclass(kw_only=True)
