@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.expr.tree import Expr, Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
-from occurs.languages.epl.checks.bounds import FIELDS, numbers
+from occurs.languages.epl.checks.bounds import BELOW, FIELDS, numbers
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
 from occurs.operators.definition import Choice
@@ -56,8 +56,9 @@ class _Nodes:
             case syntax.Every():
                 return tree.Every(self.node(node.operand))
             case syntax.EveryDistinct():
-                expiry = None if node.expiry is None else self.ticks(node.expiry)
-                return tree.Every(self.node(node.operand), node.keys, expiry)
+                if node.expiry is None:
+                    return tree.Every(self.node(node.operand), node.keys)
+                return tree.Every(self.node(node.operand), node.keys, self.ticks(node.expiry), self.shift(node.expiry))
             case syntax.Not():
                 return tree.Not(self.node(node.operand))
             case syntax.Repeat():
@@ -71,11 +72,11 @@ class _Nodes:
             case syntax.Followed():
                 return tree.Followed(self.all_of(node.operands), node.limits)
             case syntax.Within():
-                return tree.Within(self.node(node.operand), self.ticks(node.duration), node.count)
+                return tree.Within(self.node(node.operand), self.ticks(node.duration), node.count, self.shift(node.duration))
             case syntax.While():
                 return tree.While(self.node(node.operand), node.condition)
             case syntax.Interval():
-                return tree.Interval(self.ticks(node.duration))
+                return tree.Interval(self.ticks(node.duration), self.shift(node.duration))
             case syntax.At():
                 return self.calendar(node)
         raise AssertionError(f"not a pattern: {node}")
@@ -84,9 +85,18 @@ class _Nodes:
         return tuple(self.node(n) for n in nodes)
 
     def ticks(self, duration: Duration) -> int:
-        found = self.kind.convert(duration)
+        found = self.kind.convert(Duration(duration.rest) if isinstance(duration, syntax.Period) else duration)
         assert found is not None
         return int(found)
+
+    def shift(self, duration: Duration) -> tree.Shift | None:
+        """The years, months and days of a length with months."""
+        if not isinstance(duration, syntax.Period):
+            return None
+        tick = self.kind.tick
+        assert tick is not None
+        days = 7 * duration.weeks + duration.days
+        return tree.Shift(duration.years, duration.months, days, tick, self.zone)
 
     def calendar(self, node: syntax.At) -> tree.At:
         """Its fields in the order of the tree: second, minute, hour, day of month, month, day of week."""
@@ -99,12 +109,20 @@ class _Nodes:
         second = fields[5] if len(fields) > 5 else (0,)
         if fields[2] is not None and fields[4] is not None and (len(fields[2]) == 31 or len(fields[4]) == 7):
             fields[2] = fields[4] = None  # either will do, and one of them always does
-        return tree.At((second, *fields[:5]), tick, self.zone)
+        below = [(0,), (0,)]
+        for i, (written, (_, low, high)) in enumerate(zip(node.below, BELOW, strict=False)):
+            below[i] = tuple(sorted(numbers(written, low, high)))
+        day = None
+        if node.fields[4].kind == "last":
+            fields[4] = (6,)  # the last day of the week, as in Esper
+        else:
+            day = next(((f.kind, f.low) for f in node.fields if f.kind in syntax.DAY_RULES), None)
+        return tree.At((second, *fields[:5]), tick, node.zone or self.zone, tuple(below), day)
 
 
 def _any(field: syntax.Cron) -> bool:
     """Is a field not restricted at all?"""
-    return field.kind == "any" or any(_any(i) for i in field.items)
+    return field.kind in ("any", *syntax.DAY_RULES) or any(_any(i) for i in field.items)
 
 
 # --- the attributes that a pattern can be split by --------------------------------------------------------------------

@@ -171,13 +171,13 @@ def run(
                     enter_chain(reg, inst, heads, nodes[node, T.ONE], new, words, known, bound, atoms, equals, waiting)
                     op = T.NOTHING
                 elif kind == T.INTERVAL:
-                    enqueue(reg, inst, queue, new, after(reg[T.NOW], nodes[node, T.ONE]))
+                    enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], nodes[node, T.ONE]))
                     op = T.NOTHING
-                    if nodes[node, T.ONE] == 0:
+                    if nodes[node, T.ONE] == 0 and not nodes[node, T.SHIFTED]:
                         op, i, x = T.TRUE, new, np.int64(1)
                 elif kind == T.AT:
                     allowed = calendars[nodes[node, T.ONE]]
-                    enqueue(reg, inst, queue, new, next_instant(allowed, tick, segments, reg[T.NOW], until))
+                    enqueue(reg, inst, queue, new, next_instant(allowed, tick, segments, nodes[node, T.ZONE], reg[T.NOW], until))
                     op = T.NOTHING
                 elif kind == T.AND or kind == T.OR or kind == T.UNTIL:
                     if kind == T.AND:
@@ -193,7 +193,7 @@ def run(
                     op = T.NOTHING
                 else:
                     if kind == T.WITHIN:
-                        enqueue(reg, inst, queue, new, after(reg[T.NOW], nodes[node, T.ONE]))
+                        enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], nodes[node, T.ONE]))
                     elif kind == T.NOT:
                         stack[top, 0], stack[top, 1], stack[top, 2] = T.TRUE, new, serial
                         stack[top, 3], stack[top, 4] = m, 0
@@ -374,7 +374,9 @@ def run(
                     status = T.ASKING_KEYS
                     going = False
                 else:
-                    table, key_heads, new_key = accepted(reg, inst, i, some, values, table, key_heads, nodes)
+                    table, key_heads, new_key = accepted(
+                        reg, inst, i, some, values, table, key_heads, nodes, tick, segments
+                    )
                     op = T.TRUE if new_key else T.NOTHING
             if not going:
                 # to go on with this operation when the answer has come
@@ -930,8 +932,8 @@ def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndar
         i = table[at, T.KEY_INSTANCE]
         if inst[i, T.SERIAL] != table[at, T.KEY_SERIAL] or inst[i, T.COUNT] != table[at, T.KEY_EPOCH]:
             continue
-        expiry = nodes[inst[i, T.NODE], T.THREE]
-        if expiry >= 0 and after(table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
+        node = inst[i, T.NODE]
+        if nodes[node, T.THREE] >= 0 and after(table[at, T.KEY_TIME], nodes[node, T.LONGEST]) <= reg[T.NOW]:
             continue
         table[kept] = table[at]
         kept += 1
@@ -960,7 +962,7 @@ def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.n
 @kernel
 def accepted(
     reg: np.ndarray, inst: np.ndarray, i: int, known: int, values: np.ndarray, table: np.ndarray, heads: np.ndarray,
-    nodes: np.ndarray,
+    nodes: np.ndarray, tick: int, segments: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
     """Does instance ``i`` accept a key now?  Then it is noted.  Returns (table, heads, answer)."""
     node = inst[i, T.NODE]
@@ -975,7 +977,7 @@ def accepted(
         for k in range(n):
             same = same and table[at, T.KEY_FIELDS + k] == values[k]
         if same:
-            if expiry >= 0 and after(table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
+            if expiry >= 0 and later(nodes[node], tick, segments, table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
                 table[at, T.KEY_TIME] = reg[T.NOW]
                 return table, heads, True
             return table, heads, False
@@ -1250,7 +1252,11 @@ def place_of(values: np.ndarray, value: int) -> int:
 
 # -- calendars ---------------------------------------------------------------------------------------------------------
 #: where the numbers allowed begin in a calendar: second, minute, hour, day of month, month, day of week
-SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, ALLOWED = 0, 60, 120, 144, 176, 189, 196
+SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY = 0, 60, 120, 144, 176, 189
+#: rules for days: the last of a month, the last of Monday to Friday, the one of these nearest to day n, the last day of
+#: the week n
+LAST_DAY, LAST_WEEKDAY, NEAREST, LAST_OF = 196, 197, 198, 230
+MILLISECOND, MICROSECOND, ALLOWED = 237, 1237, 2237
 _DAY = 86_400
 
 
@@ -1268,16 +1274,58 @@ def _civil(day: int) -> tuple[int, int, int]:
 
 
 @kernel
+def _length(year: int, month: int) -> int:
+    """Days of a month."""
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
+@kernel
+def _day_of(year: int, month: int, of_month: int) -> int:
+    """The day since 1970-01-01 of a date."""
+    y = year - 1 if month <= 2 else year
+    era = y // 400
+    of_era = y - era * 400
+    of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + of_month - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+@kernel
+def _ruled(allowed: np.ndarray, year: int, month: int, of_month: int, of_week: int) -> bool:
+    """Does a rule choose this day?  ``of_week``: 0 is Sunday."""
+    last = _length(year, month)
+    if (allowed[LAST_DAY] and of_month == last) or (allowed[LAST_OF + of_week] and of_month > last - 7):
+        return True
+    if of_week == 0 or of_week == 6:
+        return False
+    if allowed[LAST_WEEKDAY] and (of_month == last or (of_month >= last - 2 and of_week == 5)):
+        return True
+    for n in range(1, 32):
+        if allowed[NEAREST + n]:
+            near = min(n, last)
+            day = (of_week + near - of_month) % 7
+            if day == 6:
+                near += -1 if near > 1 else 2
+            elif day == 0:
+                near += -2 if near == last else 1
+            if near == of_month:
+                return True
+    return False
+
+
+@kernel
 def _first(allowed: np.ndarray, low: int, high: int) -> int:
     """The first local second that is allowed in [low, high); ``high`` if there is none.
 
     If both the day of the month and the day of the week are restricted, either will do.
     """
-    both = not allowed[DAY + 1 : DAY + 32].all() and not allowed[WEEKDAY:ALLOWED].all()
+    both = not allowed[DAY + 1 : DAY + 32].all() and not allowed[WEEKDAY:LAST_DAY].all()
+    rules = allowed[LAST_DAY:MILLISECOND].any()
     day = low // _DAY
     within = low - day * _DAY
     while day * _DAY < high:
-        _, month, of_month = _civil(day)
+        year, month, of_month = _civil(day)
         if not allowed[MONTH + month]:
             # the next month begins at most 31 days on
             day += 1
@@ -1286,7 +1334,11 @@ def _first(allowed: np.ndarray, low: int, high: int) -> int:
             within = 0
             continue
         of_week = allowed[WEEKDAY + (day + 4) % 7]
-        if (allowed[DAY + of_month] and of_week) or (both and (allowed[DAY + of_month] or of_week)):
+        if (
+            (allowed[DAY + of_month] and of_week)
+            or (both and (allowed[DAY + of_month] or of_week))
+            or (rules and _ruled(allowed, year, month, of_month, (day + 4) % 7))
+        ):
             hour = within // 3600
             minute = within // 60 % 60
             second = within % 60
@@ -1309,37 +1361,89 @@ def _first(allowed: np.ndarray, low: int, high: int) -> int:
 
 
 @kernel
-def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, now: int, until: int) -> int:
+def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, zone: int, now: int, until: int) -> int:
     """The first instant in ticks after ``now`` at most at ``until``, NEVER if there is none.
 
-    ``allowed``: which numbers (ALLOWED booleans); ``tick``: microseconds per tick; ``segments`` (n, 2): from which
-    second of UTC on local time is so many seconds ahead.  A local time that occurs twice is taken the first time only.
+    ``allowed``: which numbers (ALLOWED booleans); ``tick``: microseconds per tick; ``segments`` (n, 3): a zone, from
+    which second of UTC on its local time is so many seconds ahead.  A local time that occurs twice is taken the first
+    time only.
     """
     if until <= now:
         return T.NEVER
-    # whole seconds after now, up to until
+    # from the second of now to that of until
     if tick >= 1_000_000:
         unit = tick // 1_000_000
         first, last = now * unit + 1, until * unit
     else:
         unit = 1_000_000 // tick
-        first, last = now // unit + 1, until // unit
+        first, last = now // unit, until // unit
     for k in range(len(segments)):
-        ahead = segments[k, 1]
-        low = max(first, segments[k, 0])
-        high = last + 1 if k + 1 == len(segments) else min(last + 1, segments[k + 1, 0])
-        if k > 0:
-            low = max(low, segments[k, 0] + segments[k - 1, 1] - ahead)
+        if segments[k, 0] != zone:
+            continue
+        ahead = segments[k, 2]
+        low = max(first, segments[k, 1])
+        ends = k + 1 == len(segments) or segments[k + 1, 0] != zone
+        high = last + 1 if ends else min(last + 1, segments[k + 1, 1])
+        if k > 0 and segments[k - 1, 0] == zone:
+            low = max(low, segments[k, 1] + segments[k - 1, 2] - ahead)
         while low < high:
             found = _first(allowed, low + ahead, high + ahead) - ahead
             if found == high:
                 break
             if tick < 1_000_000:
-                return found * unit
-            if found % unit == 0:
+                part = _part(allowed, tick, now - found * unit)
+                if part >= 0:
+                    at = found * unit + part
+                    return at if at <= until else T.NEVER
+            elif found % unit == 0 and allowed[MILLISECOND] and allowed[MICROSECOND]:
                 return found // unit
             low = found + 1
     return T.NEVER
+
+
+@kernel
+def _part(allowed: np.ndarray, tick: int, now: int) -> int:
+    """The first tick after ``now`` within a second that is allowed; -1 if there is none."""
+    for milli in range(1000):
+        if allowed[MILLISECOND + milli]:
+            for micro in range(1000):
+                part = 1000 * milli + micro
+                if allowed[MICROSECOND + micro] and part % tick == 0 and part // tick > now:
+                    return part // tick
+    return -1
+
+
+@kernel
+def later(node: np.ndarray, tick: int, segments: np.ndarray, now: int, ticks: int) -> int:
+    """The end of a length of time that begins now: years, months and days of local time, then ticks."""
+    if not node[T.SHIFTED]:
+        return after(now, ticks)
+    micros = now * tick
+    second = micros // 1_000_000
+    part = micros - second * 1_000_000
+    ahead = 0
+    for k in range(len(segments)):
+        if segments[k, 0] == node[T.ZONE] and segments[k, 1] <= second:
+            ahead = segments[k, 2]
+    local = second + ahead
+    day = local // _DAY
+    year, month, of_month = _civil(day)
+    for months in (12 * node[T.YEARS], node[T.MONTHS]):
+        whole = 12 * year + month - 1 + months
+        year, month = whole // 12, whole % 12 + 1
+        of_month = min(of_month, _length(year, month))
+    local += (_day_of(year, month, of_month) + node[T.DAYS] - day) * _DAY
+    for k in range(len(segments)):
+        if segments[k, 0] != node[T.ZONE]:
+            continue
+        ends = k + 1 == len(segments) or segments[k + 1, 0] != node[T.ZONE]
+        if ends or local - segments[k, 2] < segments[k + 1, 1]:
+            second = local - segments[k, 2]
+            if k > 0 and segments[k - 1, 0] == node[T.ZONE] and second < segments[k, 1]:
+                # clocks skip it: as much later as they are put forward
+                second = local - segments[k - 1, 2]
+            break
+    return after((second * 1_000_000 + part) // tick, ticks)
 
 
 # -- a state that comes back -------------------------------------------------------------------------------------------

@@ -12,9 +12,12 @@ ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT 
 #   AND: ONE the set (bits) of children that are no `not`, TWO how many these are
 #   UNTIL, REPEAT: ONE low, TWO high or -1, THREE: is it over at its high bound?
 #   WITHIN: ONE ticks, TWO count or -1          WHILE: ONE its condition
-#   INTERVAL: ONE ticks                         AT: ONE its number among the calendars
+#   INTERVAL: ONE ticks                         AT: ONE its number among the calendars, ZONE
+#   INTERVAL, WITHIN, EVERY with an expiry: if SHIFTED, YEARS, MONTHS, DAYS of local time of ZONE come before its
+#   ticks.  LONGEST: ticks of an expiry at most
 KIND, KIDS, N_KIDS, POSITION, INSTANT, ABSENT, ONE, TWO, THREE, FOUR = range(10)
-NODE_FIELDS = 10
+SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST = range(10, 16)
+NODE_FIELDS = 16
 
 # fields of an atom.  CLASS: 0 below a `not`, 1 below the end of an `until`, 2 others; [EQUALS, EQUALS_END) its keys:
 # (own column, tag, column); CONDITION or -1; OWN_NODE: its node

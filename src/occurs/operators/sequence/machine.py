@@ -324,13 +324,17 @@ _FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_799 * _SECOND
 
 
 def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
-    """int64 (n, 2): from which second of UTC on local time is how many seconds ahead of UTC."""
-    if layout.zone == "UTC":
-        return np.array([[_LEAST, 0]], np.int64)
+    """int64 (n, 3): the number of a zone, from which second of UTC on its local time is how many seconds ahead."""
     assert stream.start is not None
-    between = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
-    starts, ahead = changes(layout.zone, *between)
-    return np.column_stack([starts, ahead]) // _SECOND
+    first, last = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
+    out = []
+    for number, zone in enumerate(layout.zones or ["UTC"]):
+        if zone == "UTC":
+            out.append(np.array([[number, _LEAST, 0]], np.int64))
+            continue
+        starts, ahead = changes(zone, first, min(last + layout.longest, _LAST))
+        out.append(np.column_stack([np.full(len(starts), number), starts // _SECOND, ahead // _SECOND]))
+    return np.concatenate(out).astype(np.int64)
 
 
 def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -> None:
@@ -344,5 +348,5 @@ def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -
         waiting = np.flatnonzero(inst[: work.reg[T.USED], T.NODE] == number)
         if len(waiting):
             allowed = layout.calendars[row[T.ONE]]
-            due = next_instant(allowed, layout.tick, segments, stream.since, stream.frontier)
+            due = next_instant(allowed, layout.tick, segments, row[T.ZONE], stream.since, stream.frontier)
             inst[waiting, T.DUE] = due

@@ -313,7 +313,8 @@ def _below(node: Node, before: tuple[str, ...], last: bool, branch: bool = False
         case And():
             others = [o for o in node.operands if not isinstance(o, Not)]
             beside = tuple(t for o in others for t in _tags(o))
-            wait = max((o.ticks for o in others if isinstance(o, Interval)), default=None)
+            timers = [o for o in others if isinstance(o, Interval)]
+            wait = None if any(t.shift for t in timers) else max((t.ticks for t in timers), default=None)
             for operand in node.operands:
                 if isinstance(operand, Not):
                     atoms = [n for n in operand.operand.walk() if isinstance(n, Atom)]

@@ -57,11 +57,26 @@ class _Unary(Node):
 
 
 @dataclass(frozen=True)
+class Shift:
+    """Years, months and days that are added to a local time before the ticks of a length (epl-and-nets.md, 4A).
+
+    ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).
+    """
+
+    years: int
+    months: int
+    days: int
+    tick: int
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True)
 class Every(_Unary):
     """``every``; with ``keys`` (expressions on what the operand binds) ``every-distinct``; ``expiry`` in ticks."""
 
     keys: tuple[Expr, ...] = ()
     expiry: int | None = None
+    shift: Shift | None = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +137,7 @@ class Within(_Unary):
 
     ticks: int
     count: int | None = None
+    shift: Shift | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +152,7 @@ class Interval(Node):
     """True ``ticks`` after its start; 0: at once."""
 
     ticks: int
+    shift: Shift | None = None
 
 
 @dataclass(frozen=True)
@@ -143,19 +160,23 @@ class At(Node):
     """True at the next instant of a calendar strictly after its start.
 
     ``fields``: the numbers allowed for second, minute, hour, day of month, month, day of week (0: Sunday), ascending;
-    None: all.  ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).
+    None: all.  ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).  ``below``: the same for
+    millisecond and microsecond.  ``day``: a rule instead of numbers: last (of the month), last_of (n: the last of this
+    day of the week), last_weekday (the last of Monday to Friday), weekday (n: the nearest of Monday to Friday).
     """
 
     fields: tuple[tuple[int, ...] | None, ...]
     tick: int
     zone: str = "UTC"
+    below: tuple[tuple[int, ...] | None, ...] = ((0,), (0,))
+    day: tuple[str, int] | None = None
 
 
 def at_once(node: Node) -> bool:
     """Is a pattern true as soon as it is started?"""
     match node:
         case Interval():
-            return node.ticks == 0
+            return node.ticks == 0 and node.shift is None
         case Not():
             return True
         case Followed() | And():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.errors import Span
 from occurs.expr.text import Text
@@ -20,6 +21,8 @@ FIELDS = (
     ("day of week", 0, 6),
     ("second", 0, 59),
 )
+#: those below the second
+BELOW = (("millisecond", 0, 999), ("microsecond", 0, 999))
 _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -86,6 +89,11 @@ class Bounds:
             return
         if self.kind is None:
             return
+        if isinstance(duration, syntax.Period):
+            if self.kind.tick is None:
+                self.source.report("missing-unit", "months need the unit of the integer time column", span, SET_UNIT)
+                return
+            duration = Duration(duration.rest)
         ticks = self.kind.convert(duration)
         if ticks is None:
             message = "a duration needs the unit of the integer time column"
@@ -103,18 +111,45 @@ class Bounds:
             names = ", ".join(n for n, _, _ in FIELDS)
             self.source.report("bad-bound", "`timer:at` takes five or six fields", node.span, f"the fields are {names}")
             return
-        for written, (name, low, high) in zip(node.fields, FIELDS, strict=False):
+        for written, (name, low, high) in zip((*node.fields, *node.below), (*FIELDS, *BELOW)[: 6 + len(node.below)]):
             self._field(written, name, low, high, node.span)
+        self._days(node)
+        if node.zone is not None and not known_zone(node.zone):
+            hint = "write a name such as 'Europe/Madrid' or 'UTC'"
+            self.source.report("unknown-name", f"there is no time zone `{node.zone}`", node.span, hint)
         if self.kind is not None and self.kind.tick is None:
             message = "`timer:at` needs the unit of the integer time column"
             self.source.report("missing-unit", message, node.span, SET_UNIT)
         if len(self.source.problems) > before:
             return
         # with a day of the week, too, either of the two will do
+        if node.fields[2].kind in syntax.DAY_RULES:
+            return
         days, months = numbers(node.fields[2], 1, 31), numbers(node.fields[3], 1, 12)
         if node.fields[4].kind == "any" and not any(d <= _LENGTHS[m - 1] for d in days for m in months):
             message = "none of these months has this day, so the timer never fires"
             self.source.report("bad-bound", message, node.span, "the fields are minute, hour, day of month, month, ..")
+
+    def _days(self, node: syntax.At) -> None:
+        """Report days by the calendar of their month beside another choice of days, or where none belongs."""
+        for i, (written, (name, _, _)) in enumerate(zip((*node.fields, *node.below), (*FIELDS, *BELOW))):
+            if written.kind not in syntax.DAY_RULES:
+                continue
+            at = written.span or node.span
+            if i not in (2, 4):
+                hint = f"write a number for the {name}"
+                self.source.report("bad-bound", "`last` and `weekday` choose days", at, hint)
+            elif node.fields[6 - i].kind != "any":
+                message = "the day is chosen by the day of the month and by the day of the week"
+                self.source.report("bad-bound", message, at, "write `*` for one of the two")
+            elif written.kind == "last_of" and i == 2:
+                hint = f"the last of these days of a month: `timer:at(.., *, .., {written.low} last)`"
+                message = "a number before `last` is a day of the week, and belongs into the fifth field"
+                self.source.report("bad-bound", message, at, hint)
+            else:
+                low, high = {"last_of": (0, 6), "weekday": (1, 31)}.get(written.kind, (0, 0))
+                if not low <= written.low <= high:
+                    self.source.report("bad-bound", f"{written.low} is not a valid day", at, f"from {low} to {high}")
 
     def _field(self, field: syntax.Cron, name: str, low: int, high: int, span: Span | None) -> None:
         at = field.span or span
@@ -222,6 +257,15 @@ def _never(node: syntax.Pattern) -> str | None:
     return None
 
 
+def known_zone(name: str) -> bool:
+    """Is there a time zone of this name?"""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
 def _bound(value: int | None) -> str:
     return "" if value is None else str(value)
 
@@ -229,7 +273,7 @@ def _bound(value: int | None) -> str:
 def numbers(field: syntax.Cron, low: int, high: int) -> frozenset[int]:
     """The numbers that a field of a calendar allows."""
     match field.kind:
-        case "any":
+        case "any" | "last" | "last_of" | "last_weekday" | "weekday":
             return frozenset(range(low, high + 1))
         case "step":
             return frozenset(n for n in range(low, high + 1) if n % field.low == 0)

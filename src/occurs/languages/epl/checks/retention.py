@@ -141,6 +141,8 @@ def _period(node: syntax.At) -> Length:
     _, at_hour, at_day, at_month, at_week_day = node.fields[:5]
     if at_month.kind != "any":
         return Fraction(8 * 366 * day)  # the 29th of February
+    if at_day.kind in syntax.DAY_RULES or at_week_day.kind in syntax.DAY_RULES:
+        return Fraction(62 * day)
     if at_week_day.kind != "any":
         return Fraction(week)
     if at_day.kind != "any":

@@ -188,8 +188,13 @@ class Builder(SqlBuilder):
 
     def p_distinct(self, tree: Node) -> Pattern:
         keys, *parts = tree.children
-        built = [self.expr(c) for c in keys.children]
-        expiry = self._expiry(built, keys.children)
+        last = keys.children[-1]
+        if last.data == "duration_value" and _in_calendar(last.children):
+            built = [self.expr(c) for c in keys.children[:-1]]
+            expiry: Duration | None = self.period(last.children)
+        else:
+            built = [self.expr(c) for c in keys.children]
+            expiry = self._expiry(built, keys.children)
         for key, node in zip(built, keys.children):
             if isinstance(key, core.DurationLiteral):
                 raise self.refuse("syntax", "the duration comes after the keys", node,
@@ -232,19 +237,29 @@ class Builder(SqlBuilder):
         return syntax.Interval(self.length(tree.children[0]), span=self.span(tree))
 
     def p_at(self, tree: Node) -> Pattern:
-        fields = tuple(map(self.cron, tree.children))
-        if len(fields) not in (5, 6):
+        if not 5 <= len(tree.children) <= 9:
             hint = (
-                "the fields are minute, hour, day of month, month, day "
-                "of week and optionally second: `timer:at(0, 8, *, *, *)`"
+                "the fields are minute, hour, day of month, month, day of week and optionally second, time zone, "
+                "millisecond, microsecond: `timer:at(0, 8, *, *, *)`"
             )
-            raise self.refuse("syntax", f"`timer:at` takes 5 or 6 fields, not {len(fields)}", tree, hint)
-        return syntax.At(fields, span=self.span(tree))
+            raise self.refuse("syntax", f"`timer:at` takes 5 to 9 fields, not {len(tree.children)}", tree, hint)
+        zone = None
+        for node in tree.children[6:7]:
+            if node.data == "cron_zone":
+                zone = self._unquoted(node.children[0])
+            elif node.data != "cron_any":
+                hint = "write a time zone, as in `timer:at(0, 8, *, *, *, 0, 'Europe/Madrid')`, or `*`"
+                raise self.refuse("syntax", "the seventh field of `timer:at` is a time zone", node, hint)
+        fields = [self.cron(node) for i, node in enumerate(tree.children) if i != 6]
+        return syntax.At(tuple(fields[:6]), zone, tuple(fields[6:]), span=self.span(tree))
 
     def cron(self, tree: Node) -> syntax.Cron:
         """A field of `timer:at`; lists may nest."""
         self.deeper(1, tree)
         kind, span, items = str(tree.data).removeprefix("cron_"), self.span(tree), tree.children
+        if kind == "zone":
+            hint = "the seventh field is the time zone: `timer:at(0, 8, *, *, *, 0, 'Europe/Madrid')`"
+            raise self.refuse("syntax", "a field of `timer:at` is a number", tree, hint)
         if kind == "list":
             built = syntax.Cron("list", items=tuple(map(self.cron, items)), span=span)
         else:
@@ -299,8 +314,27 @@ class Builder(SqlBuilder):
     def length(self, tree: Node) -> Duration:
         """The node ``duration``: an optional minus sign, and parts."""
         sign, *parts = tree.children
+        if _in_calendar(parts):
+            if sign is not None:
+                hint = "write for example `1 month`"
+                raise self.refuse("bad-duration", "a duration must be greater than zero", tree, hint)
+            return self.period(parts)
         out = self.duration(parts)
         return out if sign is None else Duration(-out.amount)
+
+    def period(self, parts: Sequence[Any]) -> syntax.Period:
+        """`1 year 2 months 3 days 4 hours`."""
+        counts = dict.fromkeys(("year", "month", "week", "day"), 0)
+        rest = Fraction(0)
+        for number, word in zip(parts[::2], parts[1::2]):
+            unit = str(word).lower().rstrip("s")
+            if unit in counts:
+                counts[unit] += self.whole(number, f"a number of {unit}s beside months or years")
+            else:
+                rest += self._exact(number) * self._unit(word)
+        years, months, weeks, days = counts.values()
+        greatest = (366 * years + 31 * months + 7 * weeks + days) * UNITS["day"] + rest
+        return syntax.Period(greatest, False, years, months, weeks, days, rest)
 
     def duration(self, parts: Sequence[Any]) -> Duration:
         """`1 min 30 sec`, or one bare number: seconds."""
@@ -372,6 +406,11 @@ class Builder(SqlBuilder):
         return syntax.Case(tuple(self.branches(tree)), span=self.span(tree))
 
 
+def _in_calendar(parts: Sequence[Any]) -> bool:
+    """Are months or years among the units of a duration?"""
+    return any(str(word).lower() in UNFIXED for word in parts[1::2])
+
+
 def chained(op: str, node: Expr) -> Iterator[Expr]:
     """The operands of a chain of ``and`` or of ``or``, left to right."""
     todo = [node]
@@ -387,7 +426,7 @@ def unit_problem(word: str) -> tuple[str, str, str]:
     """Kind, message and hint for a word that is no unit of time."""
     text = word.lower()
     if text in UNFIXED:
-        hint = "months and years have no fixed length; write the number of days: `30 days`, `365 days`"
+        hint = "in an expression, write the number of days: `30 days`, `365 days`"
         return "unsupported", f"the unit `{word}` is not supported", hint
     if re.fullmatch(r"ticks?", text):
         return "unknown-unit", f"`{word}` is not a unit of time", "a number without a unit is in seconds"

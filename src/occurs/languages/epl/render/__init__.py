@@ -136,7 +136,10 @@ def _pattern(node: Pattern) -> str:
     if isinstance(node, syntax.Interval):
         return f"timer:interval({duration_text(node.duration)})"
     if isinstance(node, syntax.At):
-        return f"timer:at({', '.join(map(cron_text, node.fields))})"
+        fields = [*map(cron_text, node.fields)]
+        if node.zone is not None or node.below:
+            fields.append("*" if node.zone is None else constant_text(node.zone))
+        return f"timer:at({', '.join([*fields, *map(cron_text, node.below)])})"
     if isinstance(node, syntax.Filter):
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
         level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
@@ -174,5 +177,7 @@ def _conditions(node: syntax.Filter) -> str:
 def cron_text(field: syntax.Cron) -> str:
     """A field of ``timer:at``."""
     parts: dict[str, str | Sequence[str]] = {"any": "*", "at": f"{field.low}", "step": f"*/{field.low}",
-                                             "range": f"{field.low}:{field.high}"}  # fmt: skip
+                                             "range": f"{field.low}:{field.high}", "last": "last",
+                                             "last_of": f"{field.low} last", "weekday": f"{field.low} weekday",
+                                             "last_weekday": "lastweekday"}  # fmt: skip
     return f"[{', '.join(map(cron_text, field.items))}]" if field.kind == "list" else str(parts[field.kind])

@@ -165,6 +165,11 @@ def duration_text(duration: Duration) -> str:
     >>> [duration_text(Duration(Fraction(n))) for n in (90_000_000, 1_209_600_000_000, 1_500, 0, -90_000_000)]
     ['1 min 30 sec', '2 weeks', '1 msec 500 usec', '0 sec', '-90 sec']
     """
+    if isinstance(duration, syntax.Period):
+        named = ((n, w) for n, w in zip((duration.years, duration.months, duration.weeks, duration.days),
+                                        ("year", "month", "week", "day"), strict=True) if n)  # fmt: skip
+        texts = [f"{n} {w}{'s' * (n > 1)}" for n, w in named]
+        return " ".join(texts + [duration_text(Duration(duration.rest))] * bool(duration.rest)) or "0 months"
     left, parts = abs(duration.amount), []
     if duration.amount < 0:
         size, one, many = next(u for u in PRINTED if left % u[0] == 0 or u[0] == 1)

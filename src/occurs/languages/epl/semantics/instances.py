@@ -201,7 +201,7 @@ class Interval(Wait):
         if self.pattern.duration.amount == 0:
             self.fire()
             return
-        self.due = self.machine.now + self.machine.ticks(self.pattern.duration)
+        self.due = self.machine.later(self.pattern.duration)
         super().start()
 
 
@@ -210,7 +210,7 @@ class At(Wait):
     """``timer:at(..)``."""
 
     def start(self) -> None:
-        self.due = self.machine.next_instant(self.pattern.fields)
+        self.due = self.machine.next_instant(self.pattern)
         super().start()
 
 
@@ -221,7 +221,7 @@ class Within(Timer, Branch):
     pattern: syntax.Within
 
     def start(self) -> None:
-        self.due = self.machine.now + self.machine.ticks(self.pattern.duration)
+        self.due = self.machine.later(self.pattern.duration)
         self.passed = 0
         super().start()
         self.begin(self.pattern.operand, self.binding)
@@ -297,7 +297,7 @@ class EveryDistinct(Every):
     def passes(self, binding: Binding) -> bool:
         key = tuple(self.machine.key(k, binding) for k in self.pattern.keys)
         now, expiry = self.machine.now, self.pattern.expiry
-        if key in self.accepted and (expiry is None or now < self.accepted[key] + self.machine.ticks(expiry)):
+        if key in self.accepted and (expiry is None or now < self.machine.later_than(self.accepted[key], expiry)):
             return False
         self.accepted[key] = now
         return True

@@ -16,7 +16,7 @@ from occurs.errors import DefinitionProblem, InputProblem, Problem
 from occurs.expr import tree
 from occurs.expr.reference import Undecided, conjunction, ticks
 from occurs.languages.epl import syntax
-from occurs.languages.epl.semantics.calendar import next_instant
+from occurs.languages.epl.semantics.calendar import next_instant, shifted
 from occurs.languages.epl.semantics.expressions import Expressions
 from occurs.languages.epl.semantics.instances import (
     KINDS,
@@ -112,10 +112,23 @@ class Machine(Parent):
             raise DefinitionProblem.of("bad-duration", f"{exact} ticks are not a positive whole number")
         return exact
 
-    def next_instant(self, fields: tuple[syntax.Cron, ...]) -> int | None:
+    def later(self, duration: Duration) -> int:
+        """The tick at which a length of time that begins now ends."""
+        return self.later_than(self.now, duration)
+
+    def later_than(self, begin: int, duration: Duration) -> int:
+        """The tick at which a length of time that begins at ``begin`` ends."""
+        if not isinstance(duration, syntax.Period):
+            return begin + self.ticks(duration)
+        if self.world.kind.tick is None:
+            raise DefinitionProblem.of("missing-unit", "months need a time with a unit")
+        rest = self.ticks(Duration(duration.rest)) if duration.rest else 0
+        return shifted(begin, duration, self.world.kind.tick, self.world.zone) + rest
+
+    def next_instant(self, at: syntax.At) -> int | None:
         if self.world.kind.tick is None:
             raise DefinitionProblem.of("missing-unit", "a calendar needs a time with a unit")
-        return next_instant(fields, self.now, self.world.kind.tick, self.world.zone)
+        return next_instant(at, self.now, self.world.kind.tick, at.zone or self.world.zone)
 
     def accepts(self, pattern: syntax.Filter, binding: Binding, event: Occurrence) -> bool:
         if event.type not in self.world.kinds.get(pattern.type.text, {pattern.type.text}):
