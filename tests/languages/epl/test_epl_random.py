@@ -48,7 +48,7 @@ def test_all_operators_take_part() -> None:
     texts = [random_epl(random.Random(seed)).rules for seed in range(300)]
     for word in (
         *("every-distinct(", "every ", " and ", " or ", "not ", " until ", "[2] ", "-[1]>", "where timer:within("),
-        *("timer:withinmax(", "while (", "timer:interval(", "timer:at(", "@consume", "@SuppressOverlapping"),
+        *("timer:withinmax(", "while (", "timer:interval(", "timer:at(", " month", " last)", "[0] as e", "distinct(k", "(coalesce(", "weekday", "@consume", "@SuppressOverlapping"),
         *("@DiscardPartials", "inherits", "select *", ".*", "\nwhere ", "insert into X"),
     ):
         assert sum(word in t for t in texts) > 2, word

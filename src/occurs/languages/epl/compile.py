@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 import pyarrow as pa
 
@@ -36,7 +37,7 @@ def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Seque
 
 def _value(output: Output) -> Expr:
     if output.struct is not None:
-        return tree.Whole(output.struct.tag, output.struct.attributes)
+        return tree.Whole(output.struct.tag, output.struct.attributes, output.struct.index)
     assert output.expr is not None
     return output.expr
 
@@ -72,11 +73,19 @@ class _Nodes:
             case syntax.Followed():
                 return tree.Followed(self.all_of(node.operands), node.limits)
             case syntax.Within():
-                return tree.Within(self.node(node.operand), self.ticks(node.duration), node.count, self.shift(node.duration))
+                return tree.Within(
+                    self.node(node.operand),
+                    self.ticks(node.duration),
+                    node.count,
+                    self.shift(node.duration),
+                    self.length(node.duration),
+                )
             case syntax.While():
                 return tree.While(self.node(node.operand), node.condition)
             case syntax.Interval():
-                return tree.Interval(self.ticks(node.duration), self.shift(node.duration))
+                return tree.Interval(
+                    self.ticks(node.duration), self.shift(node.duration), self.length(node.duration)
+                )
             case syntax.At():
                 return self.calendar(node)
         raise AssertionError(f"not a pattern: {node}")
@@ -85,6 +94,8 @@ class _Nodes:
         return tuple(self.node(n) for n in nodes)
 
     def ticks(self, duration: Duration) -> int:
+        if isinstance(duration, syntax.Computed):
+            return 1
         found = self.kind.convert(Duration(duration.rest) if isinstance(duration, syntax.Period) else duration)
         assert found is not None
         return int(found)
@@ -97,6 +108,14 @@ class _Nodes:
         assert tick is not None
         days = 7 * duration.weeks + duration.days
         return tree.Shift(duration.years, duration.months, days, tick, self.zone)
+
+    def length(self, duration: Duration) -> tuple[tuple[Expr, Fraction], ...]:
+        """What a computed length is the sum of: values, each with the ticks of its unit."""
+        if not isinstance(duration, syntax.Computed):
+            return ()
+        tick = self.kind.tick
+        assert tick is not None
+        return tuple((e, Fraction(size, tick)) for e, size in duration.parts)
 
     def calendar(self, node: syntax.At) -> tree.At:
         """Its fields in the order of the tree: second, minute, hour, day of month, month, day of week."""

@@ -190,6 +190,17 @@ class Period(Duration):
 
 
 @dataclass(frozen=True)
+class Computed(Duration):
+    """A length of time that is computed from earlier events when it begins: each part times its microseconds.
+
+    ``amount``: None, for it has no bound.
+    """
+
+    amount: Fraction = None  # type: ignore[assignment]
+    parts: tuple[tuple[Expr, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Interval(Pattern):
     """``timer:interval(duration)``."""
 

@@ -155,6 +155,17 @@ def run(
                     status = T.FULL
                     going = False
                     break
+                if nodes[node, T.LENGTH]:
+                    if not reg[T.ANSWERED]:
+                        reg[T.ASKED], reg[T.ASKED_BINDING], reg[T.ASKED_ROW] = node, m, -1
+                        stack[top, 0], stack[top, 1] = T.START, i
+                        stack[top, 2] = inst[i, T.SERIAL] if i >= 0 else 0
+                        stack[top, 3], stack[top, 4] = m, x
+                        top += 1
+                        status = T.ASKING_LENGTH
+                        going = False
+                        break
+                    reg[T.ANSWERED] = 0
                 inst, new = begun(reg, inst, nodes, node, i, m, x)
                 mine = inst[new]
                 serial = mine[T.SERIAL]
@@ -171,7 +182,8 @@ def run(
                     enter_chain(reg, inst, heads, nodes[node, T.ONE], new, words, known, bound, atoms, equals, waiting)
                     op = T.NOTHING
                 elif kind == T.INTERVAL:
-                    enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], nodes[node, T.ONE]))
+                    ticks = reg[T.ANSWER] if nodes[node, T.LENGTH] else nodes[node, T.ONE]
+                    enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], ticks))
                     op = T.NOTHING
                     if nodes[node, T.ONE] == 0 and not nodes[node, T.SHIFTED]:
                         op, i, x = T.TRUE, new, np.int64(1)
@@ -193,7 +205,8 @@ def run(
                     op = T.NOTHING
                 else:
                     if kind == T.WITHIN:
-                        enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], nodes[node, T.ONE]))
+                        ticks = reg[T.ANSWER] if nodes[node, T.LENGTH] else nodes[node, T.ONE]
+                        enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], ticks))
                     elif kind == T.NOT:
                         stack[top, 0], stack[top, 1], stack[top, 2] = T.TRUE, new, serial
                         stack[top, 3], stack[top, 4] = m, 0
@@ -590,17 +603,24 @@ def keys_agree(
 
 @kernel
 def enqueue(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, i: int, due: int) -> None:
-    """``due`` is never before that of an instance of the same node that was started before."""
+    """A queue has its instances by when they are due, equals as they were started: lengths may differ."""
     node = inst[i, T.NODE]
     inst[i, T.DUE] = due
-    inst[i, T.QUEUE] = -1
-    last = queue[node, 1]
-    inst[i, T.QUEUE_BACK] = last
-    if last >= 0:
-        inst[last, T.QUEUE] = i
+    before = queue[node, 1]
+    behind = -1
+    while before >= 0 and inst[before, T.DUE] > due:
+        behind = before
+        before = inst[before, T.QUEUE_BACK]
+    inst[i, T.QUEUE_BACK] = before
+    inst[i, T.QUEUE] = behind
+    if before >= 0:
+        inst[before, T.QUEUE] = i
     else:
         queue[node, 0] = i
-    queue[node, 1] = i
+    if behind >= 0:
+        inst[behind, T.QUEUE_BACK] = i
+    else:
+        queue[node, 1] = i
     reg[T.NEXT_DUE] = min(reg[T.NEXT_DUE], due)
 
 

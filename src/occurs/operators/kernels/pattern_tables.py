@@ -14,10 +14,10 @@ ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT 
 #   WITHIN: ONE ticks, TWO count or -1          WHILE: ONE its condition
 #   INTERVAL: ONE ticks                         AT: ONE its number among the calendars, ZONE
 #   INTERVAL, WITHIN, EVERY with an expiry: if SHIFTED, YEARS, MONTHS, DAYS of local time of ZONE come before its
-#   ticks.  LONGEST: ticks of an expiry at most
+#   ticks.  LONGEST: ticks of an expiry at most.  LENGTH: must the length be asked for?
 KIND, KIDS, N_KIDS, POSITION, INSTANT, ABSENT, ONE, TWO, THREE, FOUR = range(10)
-SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST = range(10, 16)
-NODE_FIELDS = 16
+SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST, LENGTH = range(10, 17)
+NODE_FIELDS = 17
 
 # fields of an atom.  CLASS: 0 below a `not`, 1 below the end of an `until`, 2 others; [EQUALS, EQUALS_END) its keys:
 # (own column, tag, column); CONDITION or -1; OWN_NODE: its node
@@ -95,7 +95,7 @@ REGISTERS = 33
 # phases
 CHOOSING, COLLECTING, INFORMING = range(3)
 # how a run ends
-FINISHED, ASKING, ASKING_KEYS, FULL, UNDECIDED = range(5)
+FINISHED, ASKING, ASKING_KEYS, FULL, UNDECIDED, ASKING_LENGTH = range(6)
 
 #: a bound that no instant reaches
 NEVER = 2**63 - 1

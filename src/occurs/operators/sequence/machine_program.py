@@ -184,11 +184,13 @@ class Layout:
         elif isinstance(node, Within):
             row[T.ONE] = node.ticks
             row[T.TWO] = -1 if node.count is None else node.count
+            row[T.LENGTH] = int(bool(node.length))
             self._shift(node.shift, row)
         elif isinstance(node, While):
             row[T.ONE] = self.rules.condition((node.condition,), None)
         elif isinstance(node, Interval):
             row[T.ONE] = node.ticks
+            row[T.LENGTH] = int(bool(node.length))
             self._shift(node.shift, row)
         elif isinstance(node, At):
             row[T.ONE] = len(self._calendars)

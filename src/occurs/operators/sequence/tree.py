@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pyarrow as pa
 
@@ -54,6 +55,10 @@ class _Unary(Node):
     @property
     def children(self) -> tuple[Node, ...]:
         return (self.operand,)
+
+
+#: a length that is computed when it begins: the sum of values, each times so many ticks; () if it is not
+Length = tuple[tuple[Expr, Fraction], ...]
 
 
 @dataclass(frozen=True)
@@ -133,11 +138,17 @@ class Followed(_Nary):
 
 @dataclass(frozen=True)
 class Within(_Unary):
-    """``timer:within(ticks)``, with ``count`` ``timer:withinmax(ticks, count)``."""
+    """``timer:within(ticks)``, with ``count`` ``timer:withinmax(ticks, count)``; ``length``: instead of ``ticks``."""
 
     ticks: int
     count: int | None = None
     shift: Shift | None = None
+    length: Length = ()
+
+    @property
+    def fixed(self) -> bool:
+        """Is it always as long?"""
+        return self.shift is None and not self.length
 
 
 @dataclass(frozen=True)
@@ -149,10 +160,16 @@ class While(_Unary):
 
 @dataclass(frozen=True)
 class Interval(Node):
-    """True ``ticks`` after its start; 0: at once."""
+    """True ``ticks`` after its start; 0: at once; ``length``: instead of ``ticks``."""
 
     ticks: int
     shift: Shift | None = None
+    length: Length = ()
+
+    @property
+    def fixed(self) -> bool:
+        """Is it always as long?"""
+        return self.shift is None and not self.length
 
 
 @dataclass(frozen=True)
@@ -176,7 +193,7 @@ def at_once(node: Node) -> bool:
     """Is a pattern true as soon as it is started?"""
     match node:
         case Interval():
-            return node.ticks == 0 and node.shift is None
+            return node.ticks == 0 and node.fixed
         case Not():
             return True
         case Followed() | And():
@@ -212,11 +229,13 @@ class Sequence:
 class Whole(Expr):
     """All that is known of the event of a tag (or of its list of events): a column with parts, in outputs only.
 
-    ``attributes``: of the events, in their order, all of them among the ``columns`` of the tag.
+    ``attributes``: of the events, in their order, all of them among the ``columns`` of the tag.  ``index``: only the
+    event with this number of the list, from 0.
     """
 
     tag: str
     attributes: tuple[tuple[str, Type], ...]
+    index: int | None = None
 
 
 def record_of(attributes: Iterable[tuple[str, Type]]) -> pa.StructType:

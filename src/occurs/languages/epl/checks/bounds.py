@@ -82,6 +82,11 @@ class Bounds:
     # --- times -------------------------------------------------------------------------------------------------------
 
     def _duration(self, duration: Duration, span: Span | None) -> None:
+        if isinstance(duration, syntax.Computed):
+            if self.kind is not None and self.kind.tick is None:
+                message = "a duration needs the unit of the integer time column"
+                self.source.report("missing-unit", message, span, f"{SET_UNIT}; it is in seconds")
+            return
         if duration.amount <= 0:
             self.source.report(
                 "bad-duration", "a duration must be greater than zero", span, "write for example `5 min`"

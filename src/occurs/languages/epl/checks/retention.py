@@ -107,7 +107,8 @@ class _Lengths:
                 return self.sure(node.end)
             case syntax.Within() if node.count is None:
                 inner = self.sure(node.operand)
-                return inner if inner is not None and inner < node.duration.amount else None
+                most = node.duration.amount
+                return inner if inner is not None and most is not None and inner < most else None
         return None
 
 

@@ -314,8 +314,8 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
         if not possible or not (extended or isinstance(p, CORE)):
             more = "; the extended translation also supports `and`, `or`, `not` and `timer:within`"
             refuse(f"`{word(p)}`", p.span, hint + more * possible)
-        if isinstance(p, syntax.Within) and isinstance(p.duration, syntax.Period):
-            refuse("a length with months or years", p.span, "write it in days")
+        if isinstance(p, syntax.Within) and isinstance(p.duration, syntax.Period | syntax.Computed):
+            refuse("a length that varies", p.span, "write it in days, or in a smaller unit")
         if isinstance(p, syntax.Followed):
             limit = next((k for k in p.limits if k is not None), None)
             if limit is not None:

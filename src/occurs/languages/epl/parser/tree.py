@@ -312,7 +312,18 @@ class Builder(SqlBuilder):
         return self.integer(digits, negative, tree)
 
     def length(self, tree: Node) -> Duration:
-        """The node ``duration``: an optional minus sign, and parts."""
+        """A length of time: an optional minus sign, and parts; or what is computed from earlier events."""
+        if tree.data == "computed_length":
+            built = self.expr(tree.children[0])
+            if isinstance(built, core.DurationLiteral):
+                return built.value
+            return syntax.Computed(parts=((built, UNITS["sec"]),))
+        if tree.data == "mixed_length":
+            numbers = [
+                core.Literal(int(n), Type.INT) if isinstance(n, Token) and n.isdecimal() else self._amount(n)
+                for n in tree.children[::2]
+            ]
+            return syntax.Computed(parts=tuple(zip(numbers, map(self._unit, tree.children[1::2]), strict=True)))
         sign, *parts = tree.children
         if _in_calendar(parts):
             if sign is not None:
@@ -321,6 +332,15 @@ class Builder(SqlBuilder):
             return self.period(parts)
         out = self.duration(parts)
         return out if sign is None else Duration(-out.amount)
+
+    def _amount(self, node: Any) -> Expr:
+        """An attribute, or a number that is not whole, before a unit."""
+        if isinstance(node, Token):
+            return core.Literal(float(str(node).rstrip("lLfFdD")), Type.FLOAT, span=self.span(node))
+        scope, *path = node.children
+        if not path:
+            return core.Ref(None, plain(scope), span=self.span(node))
+        return core.Ref(plain(scope), joined(path), span=self.span(node))
 
     def period(self, parts: Sequence[Any]) -> syntax.Period:
         """`1 year 2 months 3 days 4 hours`."""
@@ -359,6 +379,9 @@ class Builder(SqlBuilder):
 
     def x_indexed(self, tree: Node) -> Expr:
         tag, index, *path = tree.children
+        if not path:
+            # one event of several
+            return core.Ref(None, plain(tag), self.whole(index, "an index"), span=self.span(tree))
         return core.Ref(plain(tag), joined(path), self.whole(index, "an index"), span=self.span(tree))
 
     def x_call(self, tree: Node) -> Expr:

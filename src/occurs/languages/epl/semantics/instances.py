@@ -201,7 +201,7 @@ class Interval(Wait):
         if self.pattern.duration.amount == 0:
             self.fire()
             return
-        self.due = self.machine.later(self.pattern.duration)
+        self.due = self.machine.later(self.pattern.duration, self.binding)
         super().start()
 
 
@@ -221,7 +221,7 @@ class Within(Timer, Branch):
     pattern: syntax.Within
 
     def start(self) -> None:
-        self.due = self.machine.later(self.pattern.duration)
+        self.due = self.machine.later(self.pattern.duration, self.binding)
         self.passed = 0
         super().start()
         self.begin(self.pattern.operand, self.binding)

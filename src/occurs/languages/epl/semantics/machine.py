@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
@@ -112,9 +113,25 @@ class Machine(Parent):
             raise DefinitionProblem.of("bad-duration", f"{exact} ticks are not a positive whole number")
         return exact
 
-    def later(self, duration: Duration) -> int:
+    def later(self, duration: Duration, binding: Binding) -> int:
         """The tick at which a length of time that begins now ends."""
+        if isinstance(duration, syntax.Computed):
+            return self.now + self.computed(duration, binding)
         return self.later_than(self.now, duration)
+
+    def computed(self, duration: syntax.Computed, binding: Binding) -> int:
+        """The ticks of a length that is computed from earlier events."""
+        if self.world.kind.tick is None:
+            raise DefinitionProblem.of("missing-unit", "a length needs a time with a unit")
+        found = Fraction(0)
+        for expr, size in duration.parts:
+            value = self.value(expr, binding, "a length of time")
+            if value is None or not isfinite(value):
+                raise InputProblem.of("bad-value", f"a length of time in `{self.name}` at {self.now} is {value}")
+            found += Fraction(value) * size / self.world.kind.tick
+        if round(found) < 1:
+            raise InputProblem.of("bad-value", f"a length of time in `{self.name}` at {self.now} is not positive")
+        return round(found)
 
     def later_than(self, begin: int, duration: Duration) -> int:
         """The tick at which a length of time that begins at ``begin`` ends."""
@@ -270,6 +287,11 @@ class Place(Expressions):
     def meant(self, ref: tree.Ref) -> tuple[str | None, str]:
         """The tag and the attribute of a name; `a.b` where no event is called `a` is the value `b` in the record `a`
         of the event at hand."""
+        if ref.scope is None and self.own is None:
+            # of the only event that has it
+            schemas = {t: self.schema(t) for t in self.binding}
+            has = [t for t, s in schemas.items() if s is not None and s.get(ref.name) is not None]
+            return next(iter(has or [t for t, s in schemas.items() if s is None or s.rest]), None), ref.name
         if ref.scope is None or ref.scope in self.machine.tags:
             return ref.scope or self.own, ref.name
         return self.own, f"{ref.scope}.{ref.name}"
@@ -277,8 +299,7 @@ class Place(Expressions):
     def referred(self, ref: tree.Ref) -> Any:
         """The value of an attribute; null if the event is not there."""
         tag, name = self.meant(ref)
-        assert tag is not None
-        bound = self.binding.get(tag)
+        bound = self.binding.get(tag or "")
         if isinstance(bound, tuple):
             at = ref.index or 0
             bound = bound[at] if at < len(bound) else None
@@ -295,5 +316,9 @@ class Place(Expressions):
         tag, name = self.meant(ref)
         if name == "time":
             return Type.TIMESTAMP if self.kind.timestamp else Type.INT
-        schema = self.machine.world.schemas.get(self.machine.types.get(tag or "", ""))
+        schema = self.schema(tag or "")
         return None if schema is None else schema.get(name)
+
+    def schema(self, tag: str) -> Schema | None:
+        """That of the events of a tag."""
+        return self.machine.world.schemas.get(self.machine.types.get(tag, ""))
