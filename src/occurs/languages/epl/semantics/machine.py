@@ -289,7 +289,7 @@ class Place(Expressions):
         of the event at hand."""
         if ref.scope is None and self.own is None:
             # of the only event that has it
-            schemas = {t: self.schema(t) for t in self.binding}
+            schemas = {t: self.schema(t) for t in self.binding if not t.startswith("#")}
             has = [t for t, s in schemas.items() if s is not None and s.get(ref.name) is not None]
             return next(iter(has or [t for t, s in schemas.items() if s is None or s.rest]), None), ref.name
         if ref.scope is None or ref.scope in self.machine.tags:
