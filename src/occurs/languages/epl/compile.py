@@ -88,6 +88,8 @@ class _Nodes:
                 )
             case syntax.At():
                 return self.calendar(node)
+            case syntax.Schedule():
+                return self.schedule(node)
         raise AssertionError(f"not a pattern: {node}")
 
     def all_of(self, nodes: tuple[syntax.Pattern, ...]) -> tuple[tree.Node, ...]:
@@ -116,6 +118,17 @@ class _Nodes:
         tick = self.kind.tick
         assert tick is not None
         return tuple((e, Fraction(size, tick)) for e, size in duration.parts)
+
+    def schedule(self, node: syntax.Schedule) -> tree.Schedule:
+        """Its date, if it has one, in ticks: the first that is not before it."""
+        tick = self.kind.tick
+        assert tick is not None
+        date = None if node.date is None else -(-node.date // tick)
+        ticks = 0 if node.period is None else self.ticks(node.period)
+        shift = None if node.period is None else self.shift(node.period)
+        count = 1 if node.repetitions is None else None if node.repetitions < 0 else node.repetitions
+        leads = date is not None and (node.repetitions is not None or node.period is None)
+        return tree.Schedule(date, count, leads, ticks, shift)
 
     def calendar(self, node: syntax.At) -> tree.At:
         """Its fields in the order of the tree: second, minute, hour, day of month, month, day of week."""

@@ -244,6 +244,21 @@ class At(Pattern):
         return self.zone is None and not self.below and all(f.kind not in DAY_RULES for f in self.fields)
 
 
+@dataclass(frozen=True)
+class Schedule(Pattern):
+    """``timer:schedule(iso: '..')``, ``timer:schedule(date: .., repetitions: .., period: ..)``.
+
+    ``date``: microseconds since 1970 UTC; None: the start.  ``repetitions``: how many instants, the date one of them;
+    -1: any number; None: it does not repeat.  ``period``: from each to the next; None: only the date.  ``arguments``:
+    as they are written.
+    """
+
+    arguments: tuple[tuple[str, str | int | Duration], ...]
+    date: int | None = None
+    repetitions: int | None = None
+    period: Duration | None = None
+
+
 # --- statements -----------------------------------------------------------------------------------------------------
 
 

@@ -128,6 +128,12 @@ def run(
                             )
                     else:
                         op, m, x = T.TRUE, inst[i, T.BINDING], np.int64(1)
+                        node, p = inst[i, T.NODE], inst[i, T.PARENT]
+                        if nodes[node, T.KIND] == T.SCHEDULE and p >= 0 and nodes[inst[p, T.NODE], T.KIND] == T.EVERY:
+                            # it stays, for its next instant
+                            unqueue(inst, queue, i)
+                            scheduled(reg, inst, queue, nodes[node], i, tick, segments)
+                            x = np.int64(0)
                 elif more:
                     reg[T.NEXT_EVENT] += 1
                     reg[T.NOW] = now
@@ -191,6 +197,9 @@ def run(
                     allowed = calendars[nodes[node, T.ONE]]
                     enqueue(reg, inst, queue, new, next_instant(allowed, tick, segments, nodes[node, T.ZONE], reg[T.NOW], until))
                     op = T.NOTHING
+                elif kind == T.SCHEDULE:
+                    scheduled(reg, inst, queue, nodes[node], new, tick, segments)
+                    op = T.NOTHING
                 elif kind == T.AND or kind == T.OR or kind == T.UNTIL:
                     if kind == T.AND:
                         mine[T.COUNT] = nodes[node, T.TWO]
@@ -245,7 +254,7 @@ def run(
                         op, i, x = T.START, p, position + 1
                 elif kind == T.EVERY:
                     distinct = nodes[above, T.TWO] > nodes[above, T.ONE]
-                    if nodes[node, T.KIND] == T.ATOM:
+                    if nodes[node, T.KIND] == T.ATOM or nodes[node, T.KIND] == T.SCHEDULE:
                         op, i, x = T.DISTINCT if distinct else T.TRUE, p, np.int64(0)
                     elif fresh:
                         # true as soon as it starts: dropped
@@ -625,6 +634,46 @@ def enqueue(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, i: int, due: i
 
 
 @kernel
+def unqueue(inst: np.ndarray, queue: np.ndarray, i: int) -> None:
+    """Take a timer out of its queue."""
+    node = inst[i, T.NODE]
+    back, forth = inst[i, T.QUEUE_BACK], inst[i, T.QUEUE]
+    if back >= 0:
+        inst[back, T.QUEUE] = forth
+    else:
+        queue[node, 0] = forth
+    if forth >= 0:
+        inst[forth, T.QUEUE_BACK] = back
+    else:
+        queue[node, 1] = back
+
+
+@kernel
+def scheduled(
+    reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, node: np.ndarray, i: int, tick: int, segments: np.ndarray
+) -> None:
+    """Enqueue a schedule for its next instant behind now, NEVER if there is none."""
+    now, most = reg[T.NOW], node[T.TWO]
+    n = inst[i, T.COUNT]
+    if n == 0:
+        n = np.int64(1)
+        due = node[T.DATE] if node[T.FOUR] else now
+        if not node[T.THREE]:
+            due = later(node, tick, segments, due, node[T.ONE])
+    else:
+        n += 1
+        due = later(node, tick, segments, inst[i, T.DUE], node[T.ONE])
+    if due <= now and not node[T.SHIFTED] and node[T.ONE] > 0:
+        n += (now - due) // node[T.ONE] + 1
+        due += ((now - due) // node[T.ONE] + 1) * node[T.ONE]
+    while due <= now and node[T.SHIFTED] and (most < 0 or n < most):
+        n += 1
+        due = later(node, tick, segments, due, node[T.ONE])
+    inst[i, T.COUNT] = n
+    enqueue(reg, inst, queue, i, due if due > now and (most < 0 or n <= most) else T.NEVER)
+
+
+@kernel
 def after(now: int, ticks: int) -> int:
     return T.NEVER if now > T.NEVER - ticks else now + ticks
 
@@ -696,16 +745,8 @@ def _release(
                 inst[forth, T.QUEUE_BACK] = back
             waiting[nodes[node, T.ONE]] -= 1
             reg[T.WAITING] -= 1
-    elif kind in (T.WITHIN, T.INTERVAL, T.AT):
-        back, forth = inst[i, T.QUEUE_BACK], inst[i, T.QUEUE]
-        if back >= 0:
-            inst[back, T.QUEUE] = forth
-        else:
-            queue[node, 0] = forth
-        if forth >= 0:
-            inst[forth, T.QUEUE_BACK] = back
-        else:
-            queue[node, 1] = back
+    elif kind in (T.WITHIN, T.INTERVAL, T.AT, T.SCHEDULE):
+        unqueue(inst, queue, i)
     if kind in (T.AND, T.UNTIL, T.REPEAT):
         s = inst[i, T.STORED]
         while s >= 0:
@@ -1121,7 +1162,7 @@ def partial_matches(
             while s >= 0:
                 bound, binding = joined(bound, reg, binding, store[s, T.STORED_BINDING], inst[i, T.BINDING])
                 s = store[s, T.STORED_NEXT]
-            leaf = kind == T.ATOM or kind == T.INTERVAL or kind == T.AT
+            leaf = kind == T.ATOM or kind == T.INTERVAL or kind == T.AT or kind == T.SCHEDULE
             if binding >= 0 and (leaf or inst[i, T.STORED] >= 0):
                 if n == len(found):
                     found = longer(found, 2 * n)
@@ -1491,7 +1532,7 @@ def relink(
         kind = nodes[inst[i, T.NODE], T.KIND]
         if kind == T.ATOM:
             enter_chain(reg, inst, heads, nodes[inst[i, T.NODE], T.ONE], i, words, known, bound, atoms, equals, waiting)
-        elif kind in (T.WITHIN, T.INTERVAL, T.AT):
+        elif kind in (T.WITHIN, T.INTERVAL, T.AT, T.SCHEDULE):
             enqueue(reg, inst, queue, i, inst[i, T.DUE])
 
 

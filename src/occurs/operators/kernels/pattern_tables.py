@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # kinds of nodes
-ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT = range(12)
+ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT, SCHEDULE = range(13)
 
 # fields of a node.  KIDS: its children in the table of children; POSITION: its number among its parent's.  INSTANT: may
 # it report while it starts?  ABSENT: is it below a `not` or the end of an `until`?  The others:
@@ -13,11 +13,12 @@ ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT 
 #   UNTIL, REPEAT: ONE low, TWO high or -1, THREE: is it over at its high bound?
 #   WITHIN: ONE ticks, TWO count or -1          WHILE: ONE its condition
 #   INTERVAL: ONE ticks                         AT: ONE its number among the calendars, ZONE
-#   INTERVAL, WITHIN, EVERY with an expiry: if SHIFTED, YEARS, MONTHS, DAYS of local time of ZONE come before its
+#   SCHEDULE: ONE ticks, TWO count or -1, THREE: is its DATE the first instant?  FOUR: has it a DATE?
+#   INTERVAL, SCHEDULE, WITHIN, EVERY with an expiry: if SHIFTED, YEARS, MONTHS, DAYS of local time of ZONE come before its
 #   ticks.  LONGEST: ticks of an expiry at most.  LENGTH: must the length be asked for?
 KIND, KIDS, N_KIDS, POSITION, INSTANT, ABSENT, ONE, TWO, THREE, FOUR = range(10)
-SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST, LENGTH = range(10, 17)
-NODE_FIELDS = 17
+SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST, LENGTH, DATE = range(10, 18)
+NODE_FIELDS = 18
 
 # fields of an atom.  CLASS: 0 below a `not`, 1 below the end of an `until`, 2 others; [EQUALS, EQUALS_END) its keys:
 # (own column, tag, column); CONDITION or -1; OWN_NODE: its node
@@ -31,7 +32,7 @@ CONDITION_FIELDS = 5
 
 # fields of an instance.  NODE -1: free.  NEXT, PREVIOUS: siblings.  HASH: of an atom's keys, or when its timer is DUE.
 # QUEUE, QUEUE_BACK: neighbours in the chain of its hash (QUEUE_BACK -2: in none), or in its node's queue of timers.
-# COUNT: trues so far; of `and`: children that are no `not` and still live; of every-distinct: how often all its keys
+# COUNT: trues so far; of a schedule: instants up to the one that is due; of `and`: children that are no `not` and still live; of every-distinct: how often all its keys
 # were forgotten.  MASK: of `and`: children that have a true.
 # STORED, STORED_END: its stored trues.  FRESH: it is being started, by an `every`.  Behind them, if a pattern has
 # limits: how many children of each step live.

@@ -51,6 +51,7 @@ from occurs.operators.sequence.tree import (
     Not,
     Or,
     Repeat,
+    Schedule,
     Sequence,
     Shift,
     Until,
@@ -75,6 +76,7 @@ _KINDS = {
     While: (T.WHILE, "while"),
     Interval: (T.INTERVAL, "timer:interval"),
     At: (T.AT, "timer:at"),
+    Schedule: (T.SCHEDULE, "timer:schedule"),
 }
 #: fields of a calendar: where their numbers begin in the table of those allowed, and the numbers that there are
 _FIELDS = ((SECOND, 0, 60), (MINUTE, 0, 60), (HOUR, 0, 24), (DAY, 1, 32), (MONTH, 1, 13), (WEEKDAY, 0, 7))
@@ -197,6 +199,13 @@ class Layout:
             self._calendars.append(_allowed(node))
             self.tick, row[T.ZONE] = node.tick, self._zone(node.zone)
 
+        elif isinstance(node, Schedule):
+            row[T.ONE] = node.ticks
+            row[T.TWO] = -1 if node.count is None else node.count
+            row[T.THREE], row[T.FOUR] = int(node.leads), int(node.date is not None)
+            row[T.DATE] = node.date or 0
+            self._shift(node.shift, row)
+
     def _shift(self, shift: Shift | None, row: list[int]) -> None:
         if shift is not None:
             row[T.SHIFTED] = 1
@@ -228,7 +237,7 @@ class Layout:
 
 def _narrow(node: Node) -> Node:
     """The same with no `and` of more operands than fit into a set."""
-    if isinstance(node, Atom | Interval | At):
+    if isinstance(node, Atom | Interval | At | Schedule):
         return node
     if isinstance(node, Until):
         return replace(node, operand=_narrow(node.operand), end=_narrow(node.end))

@@ -189,6 +189,21 @@ class At(Node):
     day: tuple[str, int] | None = None
 
 
+@dataclass(frozen=True)
+class Schedule(Node):
+    """True at instants that lie a period apart, ``ticks`` behind ``shift``; directly below ``every`` at each of them.
+
+    ``date``: a tick where they begin; None: the start of the instance.  ``leads``: is the date the first of them?
+    ``count``: how many there are; None: any number.  Those that are not behind the start of the instance are left out.
+    """
+
+    date: int | None
+    count: int | None
+    leads: bool
+    ticks: int
+    shift: Shift | None = None
+
+
 def at_once(node: Node) -> bool:
     """Is a pattern true as soon as it is started?"""
     match node:

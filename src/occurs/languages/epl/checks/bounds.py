@@ -63,6 +63,12 @@ class Bounds:
                         self.source.report("bad-bound", message, at, "write `-[1]>`, or `->` for no limit")
             case syntax.At():
                 self._calendar(node)
+            case syntax.Schedule():
+                if self.kind is not None and self.kind.tick is None:
+                    message = "`timer:schedule` needs the unit of the integer time column"
+                    self.source.report("missing-unit", message, node.span, SET_UNIT)
+                elif node.period is not None:
+                    self._duration(node.period, node.span)
         self._absence(node)
 
     # --- counts ------------------------------------------------------------------------------------------------------

@@ -280,6 +280,7 @@ _WORDS: dict[type[syntax.Pattern], str] = {
     syntax.While: "while",
     syntax.Interval: "timer:interval",
     syntax.At: "timer:at",
+    syntax.Schedule: "timer:schedule",
 }
 CORE = (syntax.Filter, syntax.Every, syntax.Followed)
 EXTENDED = (*CORE, syntax.And, syntax.Or, syntax.Not, syntax.Within)

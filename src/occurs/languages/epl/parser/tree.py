@@ -15,6 +15,7 @@ from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
+from occurs.languages.epl.parser.schedules import from_iso, microseconds_of
 from occurs.languages.epl.syntax import Pattern
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
 from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, joined, plain
@@ -252,6 +253,55 @@ class Builder(SqlBuilder):
                 raise self.refuse("syntax", "the seventh field of `timer:at` is a time zone", node, hint)
         fields = [self.cron(node) for i, node in enumerate(tree.children) if i != 6]
         return syntax.At(tuple(fields[:6]), zone, tuple(fields[6:]), span=self.span(tree))
+
+    def p_schedule(self, tree: Node) -> Pattern:
+        found: dict[str, Any] = {}
+        for argument in tree.children:
+            if argument is None:
+                continue
+            name = self.name(argument.children[0]).text.lower()
+            if name not in ("iso", "date", "repetitions", "period"):
+                hint = did_you_mean(name, ("iso", "date", "repetitions", "period"), "arguments")
+                raise self.refuse("syntax", f"`timer:schedule` has no argument `{name}`", argument, hint)
+            if name in found:
+                raise self.refuse("duplicate-name", f"the argument `{name}` is there twice", argument)
+            found[name] = self._argument(name, argument.children[1])
+        example = "write for example `timer:schedule(iso: 'R3/2024-05-01T08:00:00Z/PT1H')`"
+        if "iso" in found and len(found) > 1:
+            raise self.refuse("syntax", "the argument `iso` stands alone", tree, example)
+        if not found.keys() & {"iso", "date", "period"}:
+            raise self.refuse("syntax", "`timer:schedule` needs a date or a period", tree, example)
+        if "repetitions" in found and "period" not in found:
+            raise self.refuse("syntax", "`repetitions` needs a period", tree, example)
+        arguments = tuple(found.items())
+        try:
+            parts = from_iso(found["iso"]) if "iso" in found else found
+            date = parts.get("date")
+            at = microseconds_of(date) if isinstance(date, str) else None if date is None else 1000 * date
+        except ValueError as e:
+            raise self.refuse("syntax", f"this is no schedule of ISO 8601: {e}", tree, example) from None
+        return syntax.Schedule(arguments, at, parts.get("repetitions"), parts.get("period"), span=self.span(tree))
+
+    def _argument(self, name: str, tree: Node) -> Any:
+        """The value of an argument of `timer:schedule`."""
+        if name == "period":
+            found = self.length(tree)
+            if tree.data != "duration" or len(tree.children) < 3:
+                hint = "write a number with a unit: `period: 10 sec`"
+                raise self.refuse("unsupported", "the period of `timer:schedule` is a fixed length", tree, hint)
+            if found.amount <= 0:
+                raise self.refuse("bad-duration", "a period must be greater than zero", tree, "write `period: 10 sec`")
+            return found
+        whole = tree.data == "duration" and len(tree.children) == 2
+        if whole and name != "iso":
+            sign, number = tree.children
+            value = self.whole(number, f"the {name}")
+            return value if sign is None else -value
+        built = self.expr(tree.children[0]) if tree.data == "computed_length" else None
+        if isinstance(built, core.Literal) and isinstance(built.value, str) and name != "repetitions":
+            return built.value
+        hint = "write a constant: a number of repetitions, a text for `iso` and `date`"
+        raise self.refuse("unsupported", f"the argument `{name}` must be a constant", tree, hint)
 
     def cron(self, tree: Node) -> syntax.Cron:
         """A field of `timer:at`; lists may nest."""

@@ -11,6 +11,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.render.expressions import constant_text, duration_text, expr_text, name_text
 from occurs.languages.epl.syntax import Pattern
 from occurs.model.types import Type
+from occurs.model.time import Duration
 
 FOLLOWED, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
 _TYPES = {Type.INT: "long", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean",
@@ -135,6 +136,11 @@ def _pattern(node: Pattern) -> str:
         return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})"
     if isinstance(node, syntax.Interval):
         return f"timer:interval({duration_text(node.duration)})"
+    if isinstance(node, syntax.Schedule):
+        texts = (
+            f"{n}: {duration_text(v) if isinstance(v, Duration) else constant_text(v)}" for n, v in node.arguments
+        )
+        return f"timer:schedule({', '.join(texts)})"
     if isinstance(node, syntax.At):
         fields = [*map(cron_text, node.fields)]
         if node.zone is not None or node.below:

@@ -214,6 +214,22 @@ class At(Wait):
         super().start()
 
 
+@instance_of(syntax.Schedule)
+class Schedule(Wait):
+    """``timer:schedule(..)``; directly under ``every`` or ``every-distinct`` it stays."""
+
+    pattern: syntax.Schedule
+
+    def start(self) -> None:
+        self.instants = self.machine.instants(self.pattern, self.machine.now)
+        self.due = next(self.instants, None)
+        super().start()
+
+    def fire(self) -> None:
+        self.due = next(self.instants, None)
+        self.true(self.binding, over=not isinstance(self.parent, Every))
+
+
 @instance_of(syntax.Within)
 class Within(Timer, Branch):
     """``p where timer:within(duration)``, ``timer:withinmax(duration, count)``."""
@@ -268,7 +284,7 @@ class Every(Branch):
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         if over:
             self.drop(child)
-        if not isinstance(child, Filter):
+        if not isinstance(child, Filter | Schedule):
             self.begin(self.pattern.operand, self.binding)
         if self.passes(binding):
             self.true(binding, over=False)

@@ -7,10 +7,10 @@ the shorter comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite
+from math import ceil, inf, isfinite
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
@@ -141,6 +141,29 @@ class Machine(Parent):
             raise DefinitionProblem.of("missing-unit", "months need a time with a unit")
         rest = self.ticks(Duration(duration.rest)) if duration.rest else 0
         return shifted(begin, duration, self.world.kind.tick, self.world.zone) + rest
+
+    def instants(self, schedule: syntax.Schedule, start: int) -> Iterator[int]:
+        """The ticks of a schedule behind its start."""
+        tick = self.world.kind.tick
+        if tick is None:
+            raise DefinitionProblem.of("missing-unit", "a schedule needs a time with a unit")
+        at = start if schedule.date is None else ceil(Fraction(schedule.date, tick))
+        left = {None: 1, -1: inf}.get(schedule.repetitions, schedule.repetitions)
+        if schedule.period is not None and (schedule.date is None or schedule.repetitions is None):
+            at = self.later_than(at, schedule.period)
+        fixed = schedule.period is not None and not isinstance(schedule.period, syntax.Period)
+        if at <= start and fixed and schedule.period is not None:
+            # a date may lie long ago
+            passed = (start - at) // self.ticks(schedule.period)
+            left -= passed
+            at += passed * self.ticks(schedule.period)
+        while left > 0:
+            if at > start:
+                yield at
+            left -= 1
+            if schedule.period is None:
+                return
+            at = self.later_than(at, schedule.period)
 
     def next_instant(self, at: syntax.At) -> int | None:
         if self.world.kind.tick is None:
