@@ -160,8 +160,8 @@ class PatternWriter:
             return Piece(f"timer:interval({self.length(scope)})", ATOM)
         if self.days:
             day = self.rng.choice(
-                ("last, *, *", "*, *, 5 last", "*, *, last", "lastweekday, *, *", "15 weekday, *, *", "31 weekday, *, *",
-                 "1 weekday, 3, *", "last, 2, *", "10, *, *", "*, *, 3")
+                ("last, *, *", "*, *, 5 last", "*, *, last", "lastweekday, *, *", "15 weekday, *, *",
+                 "31 weekday, *, *", "1 weekday, 3, *", "last, 2, *", "10, *, *", "*, *, 3")
             )  # fmt: skip
             zone = self.rng.choice(("", "", ", 0, 'America/New_York'", ", 30, *, 250", ", 0, 'Asia/Tokyo', 1, 500"))
             return Piece(f"timer:at(0, {self.rng.choice((0, 2, 12))}, {day}{zone})", ATOM)

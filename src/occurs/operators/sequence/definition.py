@@ -80,7 +80,8 @@ class SequenceDefinition(Named):
     @cached_property
     def timed(self) -> bool:
         """Can something happen where no row is?"""
-        timers = any(isinstance(n, tree.Interval | tree.At | tree.Schedule | tree.Within) for n in nodes(self.pattern.root))
+        kinds = tree.Interval | tree.At | tree.Schedule | tree.Within
+        timers = any(isinstance(n, kinds) for n in nodes(self.pattern.root))
         return timers or tree.at_once(self.pattern.root)
 
     def timeouts(self, place: int) -> SequenceDefinition | None:

@@ -115,7 +115,9 @@ class _Lengths:
 def may_fail(node: syntax.Pattern) -> bool:
     """Can an instance of a pattern be over without having been completed?"""
     match node:
-        case syntax.Filter() | syntax.Interval() | syntax.At() | syntax.Schedule() | syntax.Every() | syntax.EveryDistinct():
+        case syntax.Filter() | syntax.Interval() | syntax.At() | syntax.Schedule():
+            return False
+        case syntax.Every() | syntax.EveryDistinct():
             return False
         case syntax.Or():
             return all(may_fail(o) for o in node.operands)

@@ -1,4 +1,4 @@
-"""Schedules of ISO 8601 as ``timer:schedule`` takes them: ``R3/2024-05-01T08:00:00Z/PT2S`` (epl-and-nets.md, section 2)."""
+"""Schedules of ISO 8601 as ``timer:schedule`` takes them (epl-and-nets.md, section 2)."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.render.expressions import constant_text, duration_text, expr_text, name_text
 from occurs.languages.epl.syntax import Pattern
-from occurs.model.types import Type
 from occurs.model.time import Duration
+from occurs.model.types import Type
 
 FOLLOWED, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
 _TYPES = {Type.INT: "long", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean",
