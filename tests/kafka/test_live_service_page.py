@@ -20,10 +20,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from pages import OUTPUT, Block, Story, alike
 
 import mavenjars
 import processes
+from pages import OUTPUT, Block, Story, alike
 
 PAGE = Path(__file__).parents[2] / "docs" / "start" / "live-service.md"
 #: Kafka's command line tools and their classes
