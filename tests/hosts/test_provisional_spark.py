@@ -65,7 +65,7 @@ def test_windows(live: Any, tmp_path: Path) -> None:
     newest = max(r["query"] for r in both.to_pylist())
     wanted = [r for t in ("s", "e") for r in local[t].to_pylist() if r["query"] <= newest]
     columns = both.column_names
-    assert sorted((repr([r[n] for n in columns]) for r in both.to_pylist())) == sorted(
+    assert sorted(repr([r[n] for n in columns]) for r in both.to_pylist()) == sorted(
         repr([r.get(n) for n in columns]) for r in wanted
     )
 

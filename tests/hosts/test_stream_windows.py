@@ -1,5 +1,5 @@
-"""Window mode on a stream: at every query the rows of a batch with their labels, however the stream is cut, in disorder,
-and over restarts."""
+"""Window mode on a stream: at every query the rows of a batch with their labels, however the stream is cut, in
+disorder, and over restarts."""
 
 from __future__ import annotations
 

@@ -274,7 +274,8 @@ def negations(rng: random.Random) -> str:
     given = f"mode: window\nwindow: {step + rng.randint(0, 9)}\nstep: {step}"
     rules.insert(0, "input event a(K), b(K), c(K, L).")
     text = "\n".join(rules)
-    return f"# r\n\n## r\n\n```phen\n{text}\n```\n```in\n{' '.join(rows)}\n```\n```options\n{given}\n```\n```out\nat 0:\n```\n"
+    blocks = {"phen": text, "in": " ".join(rows), "options": given, "out": "at 0:"}
+    return "# r\n\n## r\n\n" + "".join(f"```{name}\n{block}\n```\n" for name, block in blocks.items())
 
 
 @pytest.mark.parametrize("seed", range(8))

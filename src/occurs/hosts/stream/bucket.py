@@ -452,7 +452,9 @@ def _late(table: pa.Table, frontier: int | None) -> tuple[pa.Table, pa.Table]:
     return table.filter(pa.array(late)), table.filter(pa.array(~late))
 
 
-# --- what is due -------------------------------------------------------------------------------------------------------
+# --- what is due ------------------------------------------------------------------------------------------------------
+
+
 def in_pieces(tables: Sequence[pa.Table], frontier: int, budget: int) -> Iterator[tuple[int, pa.Table | None]]:
     """(until, the rows up to there, by time): about ``budget`` rows each, whole instants, the last piece at the
     frontier.  After an outage many rows are due: they are not copied all at once."""

@@ -305,7 +305,8 @@ class StreamDetections(Detections["DataFrame"]):
         for n, (name, t) in enumerate(shown.attributes):
             columns.append((F.timestamp_micros(f"a{n}") if t is Type.TIMESTAMP else F.col(f"a{n}")).alias(name))
         if shown.query:
-            columns.append((F.timestamp_micros("query") if self._source.kind.timestamp else F.col("query")).alias("query"))
+            query = F.timestamp_micros("query") if self._source.kind.timestamp else F.col("query")
+            columns.append(query.alias("query"))
         asked_for = ("final", self._final), ("label", label), ("because", because)
         columns += [F.col(n) for n, asked in asked_for if asked]
         return rows.select(*columns)
