@@ -1143,7 +1143,9 @@ _PLOTTED = {
 class Plot(Processor):
     """One PNG per item; ``what``: ``scatter heatmap histogram pie``; ``size`` in pixels; ``bins`` of a histogram."""
 
-    what: str = parameter(Word({"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram", "PIECHART": "pie"}))
+    what: str = parameter(
+        Word({"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram", "PIECHART": "pie"})
+    )
     title: str = parameter(Text(), "")
     size: tuple[int, int] = parameter(Pixels(), (640, 480))
     bins: int = parameter(Whole(1), 10)

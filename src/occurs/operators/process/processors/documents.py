@@ -159,8 +159,8 @@ def draw(plot: tree.Plot, value: Any) -> bytes:
     """The picture of an item.
 
     Scatterplots are of a collection of (x, y), or of a map; heatmaps of rows of numbers, the first one on top, or of a
-    map (x, y) -> z; histograms of a collection of numbers; pie charts of a map of names to numbers.  Raises Fault for what is none of this, ResourceProblem if
-    matplotlib is not installed.
+    map (x, y) -> z; histograms of a collection of numbers; pie charts of a map of names to numbers.  Raises Fault for
+    what is none of this, ResourceProblem if matplotlib is not installed.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
