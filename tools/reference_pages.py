@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import tomllib
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,37 @@ def net_rules() -> str:
     return "\n".join(["| kind | what a net must satisfy |", "| --- | --- |", *rows]) + "\n"
 
 
+#: what became of an example of a peer, in the order of the table of counts
+OUTCOMES = {
+    "equal": "gives the results that the test states",
+    "runs": "is accepted and runs; the source states no results",
+    "differs": "runs, with other results",
+    "refused": "is rejected, or is not supported",
+    "not compared": "was not written for Occurs",
+}
+
+
+def peer(file: str) -> str:
+    """The public examples and tests of another system, and what became of them here: ``docs/peers/facts/FILE.toml``."""
+    facts = tomllib.loads((ROOT / f"docs/peers/facts/{file}.toml").read_text(encoding="utf-8"))
+    examples = [e for part in facts["part"] for e in part["example"]]
+    counts = {o: sum(e.get("tests", 1) for e in examples if e["outcome"] == o) for o in OUTCOMES}
+    rows = [f"| {o} | {n} | {OUTCOMES[o]} |" for o, n in counts.items() if n]
+    out = [
+        f"[{facts['name']}]({facts['repository']}) at commit `{facts['version']}`, on {facts['checked']}. "
+        f"{facts['how']}",
+        "\n".join(["| outcome | number | meaning |", "| --- | --- | --- |", *rows]),
+    ]
+    for part in facts["part"]:
+        rows = [
+            f"| {_cell(e['name'])} | {e.get('tests', 1)} | {e['outcome']} | {_cell(e.get('reason', ''))} |"
+            for e in part["example"]
+        ]
+        table = ["| example or test | number | outcome | reason |", "| --- | --- | --- | --- |", *rows]
+        out += [f"## {part['name']}", "\n".join(table)]
+    return "\n\n".join(out)
+
+
 def commands() -> str:
     """Every command: how it is called, what it does, its options."""
     import click
@@ -241,6 +273,7 @@ GENERATED = {
         aggregates,
         options,
         net_rules,
+        peer,
         processors,
         commands,
     )
