@@ -51,10 +51,14 @@ class ListTerm(Expr):
 
 @dataclass(frozen=True)
 class FieldTerm(Expr):
-    """``#name arg``: a field of a record, or the part of a product that the number ``name`` (from 1) says."""
+    """``#name arg``: a field of a record, or the part of a product that the number ``name`` (from 1) says.
+
+    ``at``: where it stands in the tuple, if ``arg`` is of a function and its colour is known there only.
+    """
 
     name: str
     arg: Expr
+    at: int | None = None
     span: Span | None = _span()
 
 
