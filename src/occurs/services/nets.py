@@ -423,7 +423,7 @@ class OpenNet:
         assert kind is not None
         prefix = translation.prefixes[firing.statement]
         place = self.net.holder(translation.outputs_of[prefix])
-        token = next((term(binding) for _, holder, term in plan_of(self.net, name).puts if holder == place), None)
+        token = next((p.term(binding) for p in plan_of(self.net, name).puts if p.holder == place), None)
         if token is None:
             return None
         type_, at, values = translation.types.event(token)

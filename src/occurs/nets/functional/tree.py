@@ -155,14 +155,14 @@ def token_part(term: Expr) -> tuple[Expr, bool, Expr | None]:
     return (term.arg, True, delay) if isinstance(term, Many) else (term, False, delay)
 
 
-def drawn(term: Expr, seen: frozenset[Function] = frozenset()) -> str | None:
-    """The name of a function of chance or of time that ``term`` calls, through declared functions too."""
+def drawn(term: Expr, names: frozenset[str], seen: frozenset[Function] = frozenset()) -> str | None:
+    """The name of the first of these functions of the library that ``term`` calls, through declared functions too."""
     for node in term.walk():
-        if isinstance(node, Builtin) and (node.name in CHANCE or node.name == "ran"):
+        if isinstance(node, Builtin) and node.name in names:
             return node.name
         if isinstance(node, Global) and node.function not in seen:
             for body in node.function.bodies:
-                found = drawn(body, seen | {node.function})
+                found = drawn(body, names, seen | {node.function})
                 if found is not None:
                     return found
     return None
@@ -170,5 +170,5 @@ def drawn(term: Expr, seen: frozenset[Function] = frozenset()) -> str | None:
 
 #: functions whose value is drawn by chance
 CHANCE = frozenset(
-    "bernoulli binomial chisq discrete erlang exponential normal poisson student uniform".split()
+    "bernoulli binomial chisq discrete erlang exponential normal poisson ran student uniform".split()
 )  # fmt: skip
