@@ -72,6 +72,13 @@ def parse_delay(text: str, names: Names) -> Term | None:
     return parse_term(text, names)
 
 
+def parse_value(text: str, names: Names) -> tuple[Term, bool]:
+    """A term, and whether it is a multiset (as the list of its elements)."""
+    builder = Builder(Text(text, None), names)
+    built = builder.built()
+    return builder.as_list(built), isinstance(built, Tokens)
+
+
 def parse_declarations(text: str, names: Names) -> list[Declared]:
     """What ``fun`` and ``val`` declare, in their order."""
     builder = Builder(Text(text, None), names)
