@@ -484,11 +484,11 @@ class Builder(FunctionalBuilder):
         if self.infer(arg) is not None or not {type(n) for n in arg.walk()} & {Local, Apply, Case, Let}:
             return FieldTerm(name, arg, span=span)
         if name.isdecimal():
-            return FieldTerm(name, arg, int(name) - 1, span=span)
+            return FieldTerm(name, arg, at=int(name) - 1, span=span)
         record = next((r for fields, r in self.names.records.items() if name in fields), None)
         if record is None:
             raise self._refusal("unknown-record", f"no record has a field `{name}`", span)
-        return FieldTerm(name, arg, [n for n, _ in record.fields].index(name), span=span)
+        return FieldTerm(name, arg, at=[n for n, _ in record.fields].index(name), span=span)
 
     def _two(self, name: str, pair: Sequence[Term], span: Span) -> Term:
         left, right = pair

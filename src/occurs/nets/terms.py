@@ -6,7 +6,7 @@ the shared tree (``%`` has the dividend's sign, as EPL's and ML's ``Int.rem``). 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, Ref, _span
@@ -58,7 +58,7 @@ class FieldTerm(Expr):
 
     name: str
     arg: Expr
-    at: int | None = None
+    at: int | None = field(default=None, compare=False)
     span: Span | None = _span()
 
 
