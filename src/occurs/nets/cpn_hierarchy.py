@@ -79,8 +79,8 @@ class Hierarchy:
         for pair in re.findall(r"\(\s*([^,()\s]+)\s*,\s*([^,()\s]+)\s*\)", subst.get("portsock")):
             port, socket = pair if pair[0] in ports else pair[::-1]
             if port not in ports or socket not in sockets:
-                message = f"a port or socket ({', '.join(pair)}) of `{transition.id}` is not on its page"
-                self._found.error("hierarchy", message, transition)
+                message = f"transition {transition.id}: the port or socket {', '.join(pair)} is not on its page"
+                self._found.note(f"{message}; it is ignored", transition)
             else:
                 self._same.append(((above[0], socket), (below[0], port)))
 

@@ -46,7 +46,7 @@ from occurs.nets.colours import (
 from occurs.nets.cpn_hierarchy import Fused, Hierarchy
 from occurs.nets.cpn_names import free
 from occurs.nets.evaluate import compile_term
-from occurs.nets.functional.tree import Apply, Function, Global, Local, Many
+from occurs.nets.functional.tree import Apply, Function, Local, Many
 from occurs.nets.ml import equality, has_reals
 from occurs.nets.ml_parser import (
     Names,
@@ -54,6 +54,7 @@ from occurs.nets.ml_parser import (
     parse_declarations,
     parse_delay,
     parse_guard,
+    parse_term,
     parse_tokens,
     parse_value,
     parse_values,
@@ -65,7 +66,7 @@ from occurs.nets.typing import same
 from occurs.nets.validate import RULES, violations
 
 #: inscriptions of transitions that have no form here
-_OTHER = {"code": "a code segment, which runs ML code,", "channel": "a channel"}
+_OTHER = {"code": "a code segment", "channel": "a channel"}
 
 
 def read(data: bytes, name: str) -> tuple[Net, tuple[Problem, ...]]:
@@ -114,6 +115,8 @@ class _Reader:
         self.hierarchy = Hierarchy(self.pages, found, _page_name)
         #: number of an instance and id of a place or transition -> its name in the net
         self.called = self._called()
+        #: what messages call them: as in the first instance
+        self.shown = {n: name for (_, n), name in reversed(self.called.items())}
         #: by their names in the net
         self.nodes = {
             self.called[k, n.id]: (n, page)
@@ -281,7 +284,8 @@ class _Reader:
         for tag, shown in _OTHER.items():
             text = node.text_of(tag, "text")
             if text:
-                self.found.note(f"{what}: {shown} ({tag} {_id(node, tag)}) is ignored", node.find(tag) or node)
+                why = ": nets run no ML code" if tag == "code" else ""
+                self.found.note(f"{what}: {shown} ({tag} {_id(node, tag)}) is ignored{why}", node.find(tag) or node)
         guard: tuple[Term, ...] | None = ()
         condition = node.find("cond", "text")
         if condition is not None:
@@ -315,8 +319,8 @@ class _Reader:
     def _arcs(self, node: Node, page: Node) -> Iterable[Arc]:
         ends = {tag: (end.get("idref") if (end := node.find(tag)) else "") for tag in ("placeend", "transend")}
         place, transition = ends["placeend"], ends["transend"]
-        ids = {n.id: n for n in page.all("place", "trans")}
-        shown = " and ".join(f"`{_name(ids[i]) if i in ids else i}`" for i in (place, transition))
+        ids = {n.id for n in page.all("place", "trans")}
+        shown = " and ".join(f"`{self.shown.get(i, i)}`" for i in (place, transition))
         what = f"arc {node.id} between {shown} on page `{_page_name(page)}`"
         if place not in ids or transition not in ids:
             self.found.note(f"{what}: one of its ends is not on the page; the arc is ignored", node)
@@ -546,11 +550,11 @@ class Declarations:
                 lambda t: parse_constant(t, self.names), within, what, f"it is read as the whole colour `{whole}`"
             )
             return Subset(name, of, values=values if isinstance(values, tuple) else None)
-        function = self.declared.get(by)
+        left_out = f"it is read as the whole colour `{whole}`"
+        function = self.found.parsed(lambda t: parse_term(t, self.names), made.find("by", "ml") or made, what, left_out)
         if function is None:
-            self.found.note(f"{what}: its function `{by}` is not known; it is read as the whole colour `{whole}`", made)
             return Alias(name, of)
-        holds = compile_term(Apply(Global(function), Local("value")))
+        holds = compile_term(Apply(function, Local("value")))
         return Subset(name, of, by, holds=lambda value: holds({"value ": value}))
 
     def _record(self, name: str, made: Node, what: str) -> Colour | None:

@@ -106,6 +106,23 @@ def value_text(value: Value, colour: Colour) -> str:
     return "()"
 
 
+def token_text(token: Value, colour: Colour) -> str:
+    """A token of a place; of a timed colour with its time.
+
+    >>> token_text((3, 20), Int("INT", timed=True)), token_text(3, Int("INT"))
+    ('3@20', '3')
+    """
+    if colour.timed and isinstance(token, tuple):
+        value, time = token
+        return f"{value_text(value, colour)}@{time}"
+    return value_text(token, colour)
+
+
+def right_token(token: Value, colour: Colour) -> bool:
+    """Whether a token can be on a place of ``colour``."""
+    return colour.check(token[0] if colour.timed and isinstance(token, tuple) else token) is None
+
+
 def marking_text(values: Iterable[Value], colour: Colour) -> str:
     """Tokens as a multiset, in their order; nothing for no tokens.
 

@@ -161,7 +161,7 @@ def _built(text: str, names: Names) -> Term | Tokens:
 
 #: what is ML, but not of the part that is understood
 _OTHER = re.compile(
-    r"""(?P<string>"(?:[^"\\]|\\.)*")|\b(?P<word>handle|raise|while|op|input|output|action|as)\b"""
+    r"""(?P<string>"(?:[^"\\]|\\.)*")|\b(?P<word>handle|raise|while|op|input|output|action|as|exception|datatype|type|local|structure|open|infix)\b"""
     r"""|(?P<sign>@\+|@@|@|\*\*|:=|(?<!\.)!|%|\||;|<<=|>>=|<<|>>)""",
     re.DOTALL,
 )
@@ -581,6 +581,10 @@ class Names:
     def with_function(self, function: Function) -> Names:
         """These names and a declared function."""
         return replace(self, declared={**self.declared, function.name: function})
+
+    def with_constant(self, name: str, value: Term) -> Names:
+        """These names and one for a value."""
+        return replace(self, constants={**self.constants, name: value})
 
     @cached_property
     def constructors(self) -> dict[str, Union]:

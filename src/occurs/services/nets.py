@@ -203,7 +203,7 @@ class Texts:
             if self._count >= MOST_KEPT:
                 self._known, self._count = {}, 0
                 known = self._known.setdefault(colour.name, {})
-            text = value_text(value, colour) if colour.check(value) is None else repr(value)
+            text = token_text(value, colour) if right_token(value, colour) else repr(value)
             text = known[value] = text if len(text) <= LONGEST else text[: LONGEST - 2] + ".."
             self._count += 1
         return text

@@ -48,12 +48,11 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Declared:
-    """What one declaration declares: a function, or a name for a value (``multiset``: for a multiset)."""
+    """What one declaration declares: a function, or a name for a value."""
 
     name: str
     function: Function | None = None
     value: Term | None = None
-    multiset: bool = False
 
 
 #: names of types that need no declaration
@@ -319,7 +318,15 @@ class FunctionalBuilder:
 
     def declared(self, tree: Tree[Any]) -> list[Declared]:
         """What the declarations of a tree declare, in their order."""
-        return [self._fun(part) if part.data == "fun" else self._val(part) for part in tree.children]
+        if tree.data != "declarations":
+            raise self._refusal("syntax", "expected a declaration: `fun` or `val`", self._span(tree))
+        found = []
+        for part in tree.children:
+            one = self._fun(part) if part.data == "fun" else self._val(part)
+            if one.value is not None:
+                self.names = self.names.with_constant(one.name, one.value)
+            found.append(one)
+        return found
 
     def _fun(self, tree: Tree[Any]) -> Declared:
         clauses = [[c for c in clause.children if c is not None] for clause in tree.children]
@@ -349,11 +356,7 @@ class FunctionalBuilder:
             raise self._refusal("unsupported", "`val` of a pattern is not supported", self._span(tree))
         found = self.value(tree.children[2])
         name = str(pattern.children[0])
-        if isinstance(found, Tokens):
-            return Declared(name, value=Many(self.as_list(found)), multiset=True)
-        if self.is_list(found) and not isinstance(found, ListTerm):
-            return Declared(name, value=found)
-        return Declared(name, value=found)
+        return Declared(name, value=Many(self.as_list(found)) if isinstance(found, Tokens) else found)
 
     # -- patterns ------------------------------------------------------------------------------------------------------
 
