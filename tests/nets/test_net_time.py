@@ -1,8 +1,8 @@
 """Time, hierarchy, free variables and computed multisets in the three engines of nets.
 
-The expected runs are worked out by hand from CPN Tools' documentation: a token of a timed colour is taken at its time or
-later, time goes on only when nothing is enabled, a port is its socket, an instance of a page has places of its own, a
-fusion set is one place.
+The expected runs are worked out by hand from CPN Tools' documentation: a token of a timed colour is taken at its time
+or later, time goes on only when nothing is enabled, a port is its socket, an instance of a page has places of its own,
+a fusion set is one place.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def test_tokens_wait_for_their_time() -> None:
     assert last.tokens["B"] == {(2, 12): 1, (4, 14): 1}
     assert last.time == 0
     back = net(
-        [Place("A", TIMED, (4, 2))], [Transition("go")], [("A > go", "n"), ("go > A", "if n > 0 then 1`(n - 1)@+n else empty")]
+        [Place("A", TIMED, (4, 2))],
+        [Transition("go")],
+        [("A > go", "n"), ("go > A", "if n > 0 then 1`(n - 1)@+n else empty")],
     )
     fired, last = agree(back)
     # 2 is put back at 2, 3 and 3 again; 4 at 4, 7, 9, 10 and 10 again
@@ -102,7 +104,8 @@ def test_an_arc_may_take_tokens_before_their_time() -> None:
 
 
 def test_a_delay_must_be_a_time() -> None:
-    made = net([Place("A", INT, (5,)), Place("B", TIMED)], [Transition("go")], [("A > go", "n"), ("go > B", "n @+ (2 - n)")])
+    arcs = [("A > go", "n"), ("go > B", "n @+ (2 - n)")]
+    made = net([Place("A", INT, (5,)), Place("B", TIMED)], [Transition("go")], arcs)
     for engine in (run, lambda n: Simulator(n).run(), explore):
         with pytest.raises(OccursError, match="delay -3 is not a number from 0"):
             engine(made)  # type: ignore[operator]
@@ -199,10 +202,11 @@ def test_a_hierarchy_with_time() -> None:
 
 
 def test_errors_of_hierarchies() -> None:
-    loop = RELAY.replace(b'<trans id="ID62"><text>Stop</text>', b'<trans id="ID62"><text>Stop</text><subst subpage="ID10" portsock=""/>')
+    stop = b'<trans id="ID62"><text>Stop</text>'
     with pytest.raises(OccursError, match="page `Plant` is part of itself"):
-        read(loop, "relay.cpn")
-    _, notes = read(RELAY.replace(b'subpage="ID30" portsock="(ID31,ID11)', b'subpage="ID99" portsock="(ID31,ID11)'), "relay.cpn")
+        read(RELAY.replace(stop, stop + b'<subst subpage="ID10" portsock=""/>'), "relay.cpn")
+    first = b'subpage="%s" portsock="(ID31,ID11)'
+    _, notes = read(RELAY.replace(first % b"ID30", first % b"ID99"), "relay.cpn")
     assert [n.message for n in notes] == [
         "transition ID20 (`First`) on page `Plant`: the page `Machine` that it represents is not in the file; "
         "it is ignored with its arcs"

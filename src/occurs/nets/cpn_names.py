@@ -92,7 +92,7 @@ class _Renamed:
         same = all(a == b for names in self._maps() for a, b in names.items())
         renamed = [a for names in (self.values, self.fields) for a, b in names.items() if a != b]
         if renamed and self.old.functions:
-            raise no_ml(f"`{renamed[0]}` is no name of CPN ML, and functions of the net may use it")
+            raise no_ml(f"`{renamed[0]}` cannot be a name in CPN ML, and functions of the net may use it")
         if same and len(self.colours) == len(self.old.colours):
             return self.old
         return replace(

@@ -1,7 +1,8 @@
 """Files of CPN Tools (`.cpn`, format 6) as nets (epl-and-nets.md, section 4B).
 
-Pages of a hierarchy become pages of one net, one per instance, whose ports are fused with their sockets.  What nets here
-do not have (code segments, channels, arcs that inhibit or reset ..) is noted by its name and left out; what is wrong with a file is an error, all errors together, each with the element, its name and page.
+Pages of a hierarchy become pages of one net, one per instance, whose ports are fused with their sockets.  What nets
+here do not have (code segments, channels, arcs that inhibit or reset ..) is noted by its name and left out; what is
+wrong with a file is an error, all errors together, each with the element, its name and page.
 """
 
 from __future__ import annotations
@@ -619,7 +620,8 @@ class Declarations:
             term, multiset = parse_value(node.text_of("ml"), self.names)
         except OccursError as error:
             self.functions.add(name)
-            self.found.note(f"globref {node.id}: the ML reference `{name}` is not supported: {error.message}", node, "notice")
+            message = f"globref {node.id}: the ML reference `{name}` is not supported: {error.message}"
+            self.found.note(message, node, "notice")
         else:
             self.references[name] = Many(term) if multiset else term
 

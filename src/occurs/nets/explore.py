@@ -18,7 +18,20 @@ from occurs.errors import DefinitionProblem, InputProblem, OccursError, Problem,
 from occurs.model import graphs
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
-from occurs.nets.firing import Element, Plan, advanced, bindings, changes, fire, flows, later, number_of, plans, where, wrong_token
+from occurs.nets.firing import (
+    Element,
+    Plan,
+    advanced,
+    bindings,
+    changes,
+    fire,
+    flows,
+    later,
+    number_of,
+    plans,
+    where,
+    wrong_token,
+)
 from occurs.nets.net import Marking, Net
 from occurs.nets.timing import Time, world
 

@@ -453,7 +453,8 @@ def _plan(net: Net, transition: Transition) -> Plan:
             chosen.append(k)
             matches = compile_pattern(term, bound, net.colour_of)
             bound |= binds(term)
-            takings.append(Taking(net.holder(arc.place), fits(term), matches, tuple(_judged(net, guards, bound)), early[k]))
+            judged = tuple(_judged(net, guards, bound))
+            takings.append(Taking(net.holder(arc.place), fits(term), matches, judged, early[k]))
         takes = tuple(
             Take(net.holder(arc.place), compile_term(term, net.colour_of), many, early[k])
             for k, (arc, term, many, _) in enumerate(parts)

@@ -1,4 +1,4 @@
-"""Time in nets (CPN Tools' documentation: Timed colour sets, Delays; Jensen and Kristensen, Coloured Petri Nets, ch. 10).
+"""Time in nets (CPN Tools' documentation: Timed colour sets, Delays; Jensen, Kristensen: Coloured Petri Nets, ch. 10).
 
 A token of a timed colour is a pair of its value and the time from which on it can be taken.  Time stands still while
 anything is enabled; then it goes on to the next time at which something is.

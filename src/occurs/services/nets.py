@@ -25,7 +25,7 @@ from occurs.nets.editing import Change as Change
 from occurs.nets.editing import edited
 from occurs.nets.firing import Element, number_of, plan_of
 from occurs.nets.layout import Point, placed
-from occurs.nets.ml import right_token, token_text, value_text
+from occurs.nets.ml import right_token, token_text
 from occurs.nets.net import Net, Place, Role, priority_text
 from occurs.nets.stepping import Breaks as Breaks
 from occurs.nets.stepping import Stepper

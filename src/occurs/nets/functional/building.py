@@ -133,7 +133,8 @@ class FunctionalBuilder:
         single: list[Term] = []
         for term in found.terms:
             if isinstance(term, Delayed):
-                raise self._refusal("unsupported", "a delay (`@+`) inside of an expression is not supported", found.span)
+                message = "a delay (`@+`) inside of an expression is not supported"
+                raise self._refusal("unsupported", message, found.span)
             if isinstance(term, Many):
                 if single:
                     out.append(ListTerm(tuple(single)))
@@ -192,7 +193,8 @@ class FunctionalBuilder:
         if _late(other) and not _late(then):
             # multisets with and without times have no common type: the delay is that of the whole inscription
             inner, at, delay = other.children
-            return self._delayed(Tree("delayed", [Tree("choice", [condition, then, inner], tree.meta), at, delay]), span)
+            whole = Tree("choice", [condition, then, inner], tree.meta)
+            return self._delayed(Tree("delayed", [whole, at, delay]), span)
         test = self._term(condition)
         branches = [self.value(then), self.value(other)]
         if any(isinstance(b, Tokens) for b in branches):

@@ -124,7 +124,10 @@ def _sorted(before: Any, items: List) -> List:
 
 
 def _quotient(x: int, y: int) -> int | None:
-    return None if y == 0 else (abs(x) // abs(y)) * (1 if (x < 0) == (y < 0) else -1)
+    if y == 0:
+        return None
+    size = abs(x) // abs(y)
+    return size if (x < 0) is (y < 0) else -size
 
 
 def _rounded(x: float) -> int:
@@ -146,7 +149,7 @@ def _read(text: str) -> Any:
 
 
 def _substring(text: str, start: int, size: int) -> str | None:
-    return text[start : start + size] if 0 <= start and 0 <= size and start + size <= len(text) else None
+    return text[start : start + size] if start >= 0 and size >= 0 and start + size <= len(text) else None
 
 
 # --- chance -----------------------------------------------------------------------------------------------------------
@@ -266,6 +269,10 @@ ALIASES = {
 LIBRARY |= {name: LIBRARY[other] for name, other in ALIASES.items()}
 #: functions whose value is a list or a multiset
 LISTS = frozenset(
-    "List.map map List.filter filter List.rev rev List.concat List.tabulate List.take List.drop List.tl tl remdupl rm "
-    "rmall intersect union ins ins_new sort ext_col ext_ms ms_to_list list_to_ms explode String.explode sublist".split()
-)
+    (
+        "List.map", "map", "List.filter", "filter", "List.rev", "rev", "List.concat", "List.tabulate",
+        "List.take", "List.drop", "List.tl", "tl", "remdupl", "rm", "rmall", "intersect", "union", "ins",
+        "ins_new", "sort", "ext_col", "ext_ms", "ms_to_list", "list_to_ms", "explode", "String.explode",
+        "sublist",
+    )
+)  # fmt: skip

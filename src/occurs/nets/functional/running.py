@@ -134,7 +134,7 @@ def _matcher(pattern: Expr) -> _Matcher:
         case Call(name="cons"):
             head, tail = map(_matcher, pattern.args)
             return lambda value, names: bool(value) and head(value[0], names) and tail(value[1:], names)
-    message = "this is no pattern: expected a name, `_`, a constant, a tuple, a record, a list or a constructor"
+    message = "this cannot be a pattern: expected a name, `_`, a constant, a tuple, a record, a list or a constructor"
     raise DefinitionProblem.of("syntax", message, span=getattr(pattern, "span", None))
 
 

@@ -1,6 +1,6 @@
 """Terms of the functional part of CPN ML (CPN Tools, documentation of CPN ML: functions, multisets, time).
 
-Names that a function, ``let`` or ``case`` binds are :class:`Local`, so that the variables of a net are the only ``Ref``.
+Names that a function, ``let`` or ``case`` binds are :class:`Local`: the variables of a net are the only ``Ref``.
 A multiset is a list of its elements, as in CPN ML itself; its value is a tuple.
 """
 
@@ -170,5 +170,5 @@ def drawn(term: Expr, names: frozenset[str], seen: frozenset[Function] = frozens
 
 #: functions whose value is drawn by chance
 CHANCE = frozenset(
-    "bernoulli binomial chisq discrete erlang exponential normal poisson ran student uniform".split()
+    ("bernoulli", "binomial", "discrete", "erlang", "exponential", "normal", "poisson", "ran", "uniform")
 )  # fmt: skip
