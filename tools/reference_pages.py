@@ -223,7 +223,8 @@ def cpn_files() -> str:
     rows.append(f"| runs | {sum(f['result'] == 'runs' for f in files)} | |")
     for reason, text in reasons.items():
         found = [f["result"] for f in files if f.get("reason") == reason]
-        rows.append(f"| {found[0]}, does not run | {len(found)} | {text} |".replace("not read, does not run", "not read"))
+        result = "not read" if "not read" in found else "read, does not run"
+        rows.append(f"| {result} | {len(found)} | {text} |")
     rows += ["", "| file | result | firings | state space |", "| --- | --- | --- | --- |"]
     for f in files:
         space = f"{f['nodes']:,} nodes, {f['arcs']:,} arcs" if "nodes" in f else f.get("space", "")

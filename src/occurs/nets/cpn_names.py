@@ -118,8 +118,8 @@ class _Renamed:
         if isinstance(new, Record):
             return replace(new, fields=tuple((self.fields[n], deep(c)) for n, c in new.fields))
         if isinstance(new, Index):
-            ((constructor, held),) = new.cases
-            return replace(new, cases=((self.values[constructor], replace(held, name=f"{new.name}_number")),))
+            constructor = self.values[new.cases[0][0]]
+            return replace(new, cases=((constructor, replace(new.numbers, name=f"{new.name}_number")),))
         if isinstance(new, Union):
             return replace(new, cases=tuple((self.values[n], None if c is None else deep(c)) for n, c in new.cases))
         return replace(new, of=deep(new.of)) if isinstance(new, Alias | List) else new

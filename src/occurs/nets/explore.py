@@ -270,7 +270,7 @@ class _Local:
 
     def __init__(self, work: _Explorer, plan: Plan) -> None:
         self.work, self.plan = work, plan
-        self.wanted = (*plan.takings, *plan.late)
+        self.wanted = plan.wanted
         self.places = tuple(work.place[t.holder] for t in self.wanted)
         #: whether the time matters to what is enabled, and to what it does
         self.timed = bool(work.net.timed)

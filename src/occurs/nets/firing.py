@@ -84,9 +84,9 @@ def later(net: Net, tokens: Iterable[tuple[str, Mapping[Any, int]]], now: Time) 
     """The times after ``now`` at which one of the tokens of timed colours becomes ready, in their order."""
     early: dict[str, set[Time]] = {h: {0} for h in net.timed}
     for plan in plans(net):
-        for take in (*plan.takings, *plan.late):
-            if take.holder in early:
-                early[take.holder].add(take.early)
+        for wanted in plan.wanted:
+            if wanted.holder in early:
+                early[wanted.holder].add(wanted.early)
     times = {token[1] - e for holder, held in tokens for token in held for e in early[holder]}
     return sorted(t for t in times if t > now)
 
@@ -409,9 +409,14 @@ class Plan:
     clock: bool = False
     timed: frozenset[str] = frozenset()
 
+    @property
+    def wanted(self) -> list[Taking | Take]:
+        """All of ``takings``, then of ``late``."""
+        return [*self.takings, *self.late]
+
     def pools(self, marking: Marking) -> list[Counter[Value]]:
-        """What each of ``takings``, and then of ``late``, may take."""
-        return [self.pool(t, marking.tokens[t.holder], marking.time) for t in (*self.takings, *self.late)]
+        """What each of ``wanted`` may take."""
+        return [self.pool(t, marking.tokens[t.holder], marking.time) for t in self.wanted]
 
     def pool(self, taking: Taking | Take, tokens: Counter[Value], now: Time) -> Counter[Value]:
         """What ``taking`` may take of the tokens of its place."""

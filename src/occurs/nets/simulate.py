@@ -507,7 +507,7 @@ class WholeRule(Rule):
 
     def settle(self, whole: bool) -> bool:
         plan, now = self._whole, self._simulator.time
-        pools = [plan.pool(t, Counter(self._stores[t.holder].counts), now) for t in (*plan.takings, *plan.late)]
+        pools = [plan.pool(t, Counter(self._stores[t.holder].counts), now) for t in plan.wanted]
         with world(now):
             self._found = bindings(plan, pools)
         return bool(self._found)

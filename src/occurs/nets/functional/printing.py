@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from occurs.expr.tree import Call
+from occurs.nets.colours import Colour
 from occurs.nets.functional.tree import (
     Apply,
     Builtin,
@@ -140,8 +141,8 @@ class FunctionalPrinter:
         match pattern:
             case Local(colour=None):
                 return pattern.name
-            case Local():
-                shown = next((name for c, name in _BASIC if c is pattern.colour), pattern.colour.name)
+            case Local(colour=Colour() as colour):
+                shown = next((name for c, name in _BASIC if c is colour), colour.name)
                 known = shown in self.declared_colours or any(shown == name for _, name in _BASIC)
                 return f"({pattern.name}: {shown})" if known and pattern.name != "_" else pattern.name
             case TupleTerm():

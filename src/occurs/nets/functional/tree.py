@@ -149,10 +149,10 @@ FUNCTIONAL = (Local, Global, Builtin, Apply, Case, Fn, Let, Copies, Minus)
 
 def token_part(term: Expr) -> tuple[Expr, bool, Expr | None]:
     """What stands at an arc: the term of the token or multiset, whether it is a multiset, and the delay."""
-    delay = None
     if isinstance(term, Delayed):
-        term, delay = term.arg, term.delay
-    return (term.arg, True, delay) if isinstance(term, Many) else (term, False, delay)
+        one, many, _ = token_part(term.arg)
+        return one, many, term.delay
+    return (term.arg, True, None) if isinstance(term, Many) else (term, False, None)
 
 
 def drawn(term: Expr, names: frozenset[str], seen: frozenset[Function] = frozenset()) -> str | None:
