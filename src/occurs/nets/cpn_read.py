@@ -499,8 +499,8 @@ class Declarations:
                 if of is None:
                     return None
                 within = made.find("with") if made.tag == "list" else None
-                bounds = (0, None) if within is None else self._bounds(within, what) or (0, None)
-                return List(name, of, *bounds) if made.tag == "list" else Alias(name, of)
+                lengths = None if within is None else self._bounds(within, what)
+                return List(name, of, *(lengths or ())) if made.tag == "list" else Alias(name, of)
             case "subset":
                 return self._subset(name, ids[0] if ids else "", made, what)
             case "index":

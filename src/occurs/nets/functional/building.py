@@ -199,7 +199,7 @@ class FunctionalBuilder:
         branches = [self.value(then), self.value(other)]
         if any(isinstance(b, Tokens) for b in branches):
             return self._chosen([self._branch(b, span) for b in branches], lambda a: Call("if", (test, *a)), span)
-        return Call("if", (test, *branches), span=span)
+        return Call("if", (test, *map(self.as_list, branches)), span=span)
 
     def _branch(self, found: Term | Tokens, span: Span) -> tuple[Term, Term | None]:
         """A multiset and the delay of all its elements."""
@@ -335,7 +335,8 @@ class FunctionalBuilder:
         name = str(clauses[0][0])
         function = Function(name)
         self.names = self.names.with_function(function)
-        patterns, bodies = [], []
+        patterns: list[tuple[Term, ...]] = []
+        bodies: list[Term | Tokens] = []
         for clause in clauses:
             own, *args, _, body = [c for c in clause if not (isinstance(c, Tree) and c.data == "type")]
             if str(own) != name or (patterns and len(patterns[0]) != len(args)):
