@@ -16,12 +16,12 @@ import pytest
 from occurs.errors import OccursError
 from occurs.expr.tree import Literal
 from occurs.model.types import Type
-from occurs.nets.colours import Bool, Colour, Enum, Int
+from occurs.nets.colours import Bool, Colour, Enum, Int, Product, Subset, Value, index, members
 from occurs.nets.cpn_read import read
 from occurs.nets.cpn_write import write
 from occurs.nets.explore import Properties, explore
 from occurs.nets.firing import enabled, run, uniform
-from occurs.nets.ml_parser import Names, parse_delay, parse_guard, parse_tokens
+from occurs.nets.ml_parser import Names, parse_declarations, parse_delay, parse_guard, parse_tokens
 from occurs.nets.net import Arc, Marking, Net, Page, Place, Transition
 from occurs.nets.netjson import write as write_json
 from occurs.nets.report import report
@@ -247,3 +247,74 @@ def test_priorities_and_time() -> None:
     start = Marking({"A": Counter({(3, 5): 1}), "B": Counter({(1, 0): 1}), "C": Counter()})
     assert [t for t, _ in run(made, start).firings] == ["early", "late"]
     assert [t for t, _ in Simulator(made, marking=start).run().firings] == ["early", "late"]
+
+
+PHILOSOPHERS = """
+fun both (ph i) = 1`cs(i) ++ 1`cs(if i = 5 then 1 else i + 1);
+"""
+DATABASES = """
+fun differ (x, y) = x <> y;
+fun messages s = PR.mult (1`s, DBM.all() -- 1`s);
+"""
+
+
+def test_published_state_spaces() -> None:
+    """Five philosophers: 11 nodes, 30 arcs; three managers of a distributed database: 28 nodes, 42 arcs (CPN Tools)."""
+    ph, cs, unit = index("PH", "ph", 1, 5), index("CS", "cs", 1, 5), Enum("E", ("e",))
+    known = _declared(PHILOSOPHERS, Names({"p": ph}, (ph, cs)))
+    places = (Place("Think", ph, _all(ph)), Place("Eat", ph), Place("Unused", cs, _all(cs)))
+    arcs = [("Think > take", "p"), ("Unused > take", "both p"), ("take > Eat", "p"),
+            ("Eat > put", "p"), ("put > Think", "p"), ("put > Unused", "both p")]  # fmt: skip
+    assert _space(places, arcs, known) == (11, 30)
+
+    dbm = index("DBM", "d", 1, 3)
+    pair = Product("PR", (dbm, dbm))
+    known = _declared(DATABASES, Names({"s": dbm, "r": dbm}, (dbm, pair, unit)))
+    mes = Subset("MES", pair, by="differ", holds=lambda v: isinstance(v, tuple) and v[0] != v[1])
+    known = replace(known, colours=(*known.colours, mes))
+    places = (
+        Place("Inactive", dbm, _all(dbm)), Place("Waiting", dbm), Place("Performing", dbm),
+        Place("Unused", mes, _all(mes)), Place("Sent", mes), Place("Received", mes), Place("Acknowledged", mes), Place("Passive", unit, ("e",)),
+        Place("Active", unit),
+    )  # fmt: skip
+    arcs = [
+        ("Inactive > send", "s"), ("Unused > send", "messages s"), ("Passive > send", "e"),
+        ("send > Waiting", "s"), ("send > Sent", "messages s"), ("send > Active", "e"),
+        ("Sent > receive", "(s, r)"), ("Inactive > receive", "r"), ("receive > Received", "(s, r)"),
+        ("receive > Performing", "r"),
+        ("Received > acknowledge", "(s, r)"), ("Performing > acknowledge", "r"), ("acknowledge > Inactive", "r"),
+        ("acknowledge > Acknowledged", "(s, r)"),
+        ("Waiting > end", "s"), ("Acknowledged > end", "messages s"), ("Active > end", "e"), ("end > Inactive", "s"),
+        ("end > Unused", "messages s"), ("end > Passive", "e"),
+    ]  # fmt: skip
+    assert _space(places, arcs, known) == (28, 42)
+
+
+def _all(colour: Colour) -> tuple[Value, ...]:
+    return tuple(members(colour) or ())
+
+
+def _declared(text: str, known: Names) -> Names:
+    for one in parse_declarations(text, known):
+        assert one.function is not None
+        known = known.with_function(one.function)
+    return known
+
+
+def _space(places: tuple[Place, ...], arcs: list[tuple[str, str]], known: Names) -> tuple[int, int]:
+    """The nodes and arcs of the state space of a net, also of the net that is written and read again."""
+    colours = {p.name: p.colour for p in places}
+    made, transitions = [], dict[str, Transition]()
+    for way, text in arcs:
+        start, end = way.split(" > ")
+        place, transition = (start, end) if start in colours else (end, start)
+        transitions.setdefault(transition, Transition(transition))
+        made.append(Arc(place, transition, start in colours, parse_tokens(text, known, colours[place])))
+    page = Page("Page", places, tuple(transitions.values()), tuple(made))
+    functions = tuple(known.declared.values())
+    whole = Net("published", known.colours, tuple(known.variables.items()), (page,), functions=functions)
+    again, notes = read(write(whole), "published.cpn")
+    assert notes == ()
+    sizes = {(len(s.nodes), len(s.steps)) for s in (explore(whole), explore(again))}
+    assert len(sizes) == 1
+    return sizes.pop()
