@@ -274,8 +274,8 @@ def test_published_state_spaces() -> None:
     known = replace(known, colours=(*known.colours, mes))
     places = (
         Place("Inactive", dbm, _all(dbm)), Place("Waiting", dbm), Place("Performing", dbm),
-        Place("Unused", mes, _all(mes)), Place("Sent", mes), Place("Received", mes), Place("Acknowledged", mes), Place("Passive", unit, ("e",)),
-        Place("Active", unit),
+        Place("Unused", mes, _all(mes)), Place("Sent", mes), Place("Received", mes), Place("Acknowledged", mes),
+        Place("Passive", unit, ("e",)), Place("Active", unit),
     )  # fmt: skip
     arcs = [
         ("Inactive > send", "s"), ("Unused > send", "messages s"), ("Passive > send", "e"),
