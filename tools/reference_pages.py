@@ -7,6 +7,7 @@ grammars, functions and options is always that of the program.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -241,6 +242,30 @@ def peer(file: str) -> str:
     return "\n\n".join(out)
 
 
+def cpn_files() -> str:
+    """How many public files of CPN Tools run, and why the others do not; every file in a table."""
+    files = json.loads((ROOT / "tests/nets/files/public_cpn.json").read_text())["files"]
+    reasons = {
+        "code segment": "A transition has a code segment, which runs ML code (files, sockets, charts).",
+        "channel": "Transitions communicate by channels.",
+        "declarations of Design/CPN": "The file was converted from Design/CPN; its declarations are one unread text.",
+        "undeclared colour": "A variable has a colour that the file does not declare.",
+    }
+    rows = ["| result | files | why |", "| --- | --- | --- |"]
+    rows.append(f"| runs | {sum(f['result'] == 'runs' for f in files)} | |")
+    for reason, text in reasons.items():
+        found = [f["result"] for f in files if f.get("reason") == reason]
+        result = "not read" if "not read" in found else "read, does not run"
+        rows.append(f"| {result} | {len(found)} | {text} |")
+    rows += ["", "| file | result | firings | state space |", "| --- | --- | --- | --- |"]
+    for f in files:
+        space = f"{f['nodes']:,} nodes, {f['arcs']:,} arcs" if "nodes" in f else f.get("space", "")
+        steps = "" if "steps" not in f else "1,000 or more" if f["steps"] >= 1000 else str(f["steps"])
+        why = f": {f['reason']}" if "reason" in f else ""
+        rows.append(f"| `{f['path']}` | {f['result']}{why} | {steps} | {space} |")
+    return "\n".join(rows) + "\n"
+
+
 def commands() -> str:
     """Every command: how it is called, what it does, its options."""
     import click
@@ -274,6 +299,7 @@ GENERATED = {
         options,
         net_rules,
         peer,
+        cpn_files,
         processors,
         commands,
     )
