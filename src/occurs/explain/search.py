@@ -486,9 +486,8 @@ class Search:
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
         if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
             chosen = where is None and self._chooses(sites, moving)
-            table = outcome.fitting(self.question, probe=0, plain=where is None and not chosen)
-            partakers = None if where is None else self._partakers(where, outcome, table)
-            return self._by_binding(sites, moving, table, partakers)
+            table = outcome.fitting(self.question, probe=0, plain=not chosen)
+            return self._by_binding(sites, moving, table, outcome, where)
         rows: Sequence[int | None] = (None,)
         if where is not None:
             rows = range(len(where.table))
@@ -509,34 +508,67 @@ class Search:
         return {} if outcome is None else {n: outcome.probe(i) for i, n in enumerate(rules)}
 
     def _by_binding(
-        self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table, partakers: Sequence[Sequence[int]] | None
+        self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table, outcome: Outcome, where: Domain | None
     ) -> Iterator[Proposal]:
-        """The shifts that one binding after the other needs, each with the rows that may be added for it."""
-        columns = [plain(table[f"occurs_{i}"]) for i in moving]
+        """The shifts that one binding after the other needs, each with the rows that may be added for it.
+
+        ``table``: the bindings, with the values of the moving clauses.
+        """
+        names = [f"occurs_{i}" for i in moving]
+        columns = [plain(table[n]) for n in names]
         fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
-        needed: dict[tuple[Any, ...], set[int]] = {}
         kept = self._chosen(sites, moving, columns, table) if "because" in table.column_names else None
-        kept = None if partakers is not None else kept
-        for at, values in enumerate(zip(*columns)):
-            if kept is not None and not kept[at]:
-                continue
-            needed.setdefault(values, set()).update(() if partakers is None else partakers[at])
-        found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], set[int]]] = {}
-        for values, rows in needed.items():
+        at: dict[tuple[Any, ...], list[int]] = {}
+        for number, values in enumerate(zip(*columns)):
+            if kept is None or kept[number]:
+                at.setdefault(values, []).append(number)
+        found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], list[tuple[Any, ...]]]] = {}
+        for values in at:
             edits = []
             for i, value in zip(moving, values, strict=True):
                 edit = _moved(sites[i], value)
                 edits.append(edit if edit is not None or value is not None else sites[i].clause.drop)
             if None not in edits:
                 known = tuple(e for e in edits if e is not None)
-                found.setdefault(tuple(e.shift for e in known), (known, set()))[1].update(rows)
-        for _, (known, rows) in sorted(found.items(), key=lambda item: item[0]):
+                found.setdefault(tuple(e.shift for e in known), (known, []))[1].append(values)
+        ordered = [found[shifts] for shifts in sorted(found)]
+        rows: Iterator[Sequence[int | None]] = iter([(None,)] * len(ordered))
+        if where is not None:
+            groups = [{values: at[values] for values in met} for _, met in ordered]
+            rows = self._candidates_of(groups, table.select(names), outcome, where)
+        for (known, _), added in zip(ordered, rows, strict=True):
             options = [list(f) for f in fixed]
             for i, edit in zip(moving, known, strict=True):
                 options[i] = [edit]
-            for chosen in product(*options):
-                for row in (None,) if partakers is None else sorted(rows):
-                    yield Proposal(chosen, row)
+            for edited in product(*options):
+                for row in added:
+                    yield Proposal(edited, row)
+
+    def _candidates_of(
+        self, groups: Sequence[Mapping[tuple[Any, ...], Sequence[int]]], values: pa.Table, outcome: Outcome,
+        where: Domain,
+    ) -> Iterator[list[int]]:  # fmt: skip
+        """Per group of bindings the candidates with which alone one of them may be there.
+
+        A group: the values of its bindings, and the numbers of these in ``values``.  The first groups often suffice,
+        so that the constituents of some bindings at a time are made.
+        """
+        first, most = 0, SMALL
+        while first < len(groups):
+            last, size = first, 0
+            while last < len(groups) and (last == first or size < most):
+                size += sum(map(len, groups[last].values()))
+                last += 1
+            part = groups[first:last]
+            numbers = np.array([n for group in part for found in group.values() for n in found], np.int64)
+            bindings = outcome.fitting(self.question, probe=0, among=values.take(pa.array(numbers)))
+            candidates: dict[tuple[Any, ...], set[int]] = {}
+            keys = zip(*(plain(bindings[n]) for n in values.column_names))
+            for key, found in zip(keys, self._partakers(where, outcome, bindings), strict=True):
+                candidates.setdefault(key, set()).update(found)
+            for group in part:
+                yield sorted({i for key in group for i in candidates.get(key, ())})
+            first, most = last, most * 4
 
     def _chooses(self, sites: Sequence[Site], moving: Sequence[int]) -> dict[str, str]:
         """The roles of moving clauses of which the rule takes the first or the last row."""
