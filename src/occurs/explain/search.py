@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, groupby, islice, product
 from typing import Any
 
@@ -17,7 +19,7 @@ from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
 from occurs.explain.world import Outcome, Probe, Rule, Site, Variant, World
-from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Edit, Reading, RuleClauses
+from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Clause, Edit, Reading, RuleClauses
 
 #: what a relaxation does to the rows of a type: rows come that are made of what it lets in, rows go, other rows come
 MORE, LESS, OTHER = "more", "less", "other"
@@ -78,7 +80,7 @@ class Search:
     ) -> None:  # fmt: skip
         self.world, self.question, self.sites = world, question, sites
         self.edits, self.limit, self.max_variants, self._world_of = edits, limit, max_variants, world_of
-        self.domains: dict[str, Domain] = {}
+        self.domains: dict[tuple[str, frozenset[str]], Domain] = {}
         self.found = Found()
         self.cone = {r.number for r in world.cone}
         self.top = {r.number for r in world.makers(question.type)}
@@ -89,7 +91,7 @@ class Search:
         self.used = 0
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
-        self.keyed: dict[str, Candidates] = {}
+        self.keyed: dict[int, Candidates] = {}
 
     def world_of(self, sites: Sequence[Site]) -> World:
         """The world in which a set is relaxed; if no window is lengthened, without the rows that lie before all."""
@@ -223,14 +225,45 @@ class Search:
         type = next((s.clause.type for s in sites if s.kind == "missing"), None)
         if type is None:
             return None
-        if type not in self.domains:
-            self.domains[type] = found = domain(self.world, self.question, type, within=self._near(type))
+        of = [s.clause.detail.get("attribute_of") for s in sites if s.kind == "threshold"]
+        moved = frozenset(name for t, name in filter(None, of) if t == type)
+        key = type, moved.intersection(self._compared.get(type, {}))
+        if key not in self.domains:
+            alike = {n: test for n, test in self._compared.get(type, {}).items() if n not in moved}
+            found = domain(self.world, self.question, type, within=self._near(type), alike=alike)
+            self.domains[key] = found
             if not found.whole:
                 self.found.complete = False
                 self.found.notes.append(
                     f"of the rows of `{type}` that may be missing only {len(found.table)} were tried"
                 )
-        return self.domains[type]
+        return self.domains[key]
+
+    @cached_property
+    def _compared(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
+        """Per type of the input the attributes that rules only compare with constants, each with a function that is
+        equal for values which no rule tells from one another."""
+        world = self.world
+        texts = Counter(n for name in self.question.where for n in (name, *name.split(".")))
+        read = {t for r in world.closure for t in r.clauses.reads}
+        for rule in world.closure:
+            if rule.clauses.uses is None:
+                return {}
+            texts.update(rule.clauses.uses.texts)
+            for name, used in rule.clauses.uses.outputs.items():
+                if rule.defines != world.type or world.type in read or name in self.question.where:
+                    texts.update(used)
+        tests: dict[tuple[str, str], list[Clause]] = {}
+        for s in world.sites:
+            of = s.clause.detail.get("attribute_of") if s.kind == "threshold" else None
+            if of is not None and s.clause.moved is not None:
+                tests.setdefault(of, []).append(s.clause)
+        out: dict[str, dict[str, Callable[[Any], Any]]] = {}
+        for type in world.inputs - world.defined:
+            for name in world.columns.get(type, ()):
+                if texts[name] == len(tests.get((type, name), ())):
+                    out.setdefault(type, {})[name] = partial(_side, tests.get((type, name), ()))
+        return out
 
     def _near(self, type: str) -> tuple[int, int] | None:
         """The times at which an added row can matter; None: all."""
@@ -353,7 +386,7 @@ class Search:
     def _of_input(self, site: Site) -> bool:
         """Whether a comparison reads one attribute of the input, whose values are all known."""
         of = site.clause.detail.get("attribute_of")
-        return of is not None and of not in self.world.defined
+        return of is not None and of[0] not in self.world.defined
 
     def _depends(self, site: Site) -> bool:
         """Whether it takes a run to know the values of a comparison."""
@@ -659,9 +692,9 @@ class Search:
 
     def _candidates(self, world: World, where: Domain) -> Candidates:
         """What is known of the rows of a domain."""
-        if where.type not in self.keyed:
-            self.keyed[where.type] = Candidates.of(world, where)
-        return self.keyed[where.type]
+        if id(where) not in self.keyed:
+            self.keyed[id(where)] = Candidates.of(world, where)
+        return self.keyed[id(where)]
 
     def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[Sequence[int]]:
         """Per row of the loosest program the candidates with which alone it may be there.
@@ -795,6 +828,13 @@ def _effects(rule: RuleClauses, type: str, effects: Set[str]) -> set[str]:
     if type in rule.folded:
         out |= {LESS, OTHER}
     return out
+
+
+def _side(tests: Sequence[Clause], value: Any) -> Any:
+    """On which side of the constants of comparisons a value is; what no number is, is on a side of its own."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return repr(value)
+    return tuple(test.moved is not None and test.moved(value) is None for test in tests)
 
 
 def _column(table: pa.Table) -> list[Any] | None:

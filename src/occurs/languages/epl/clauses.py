@@ -22,6 +22,7 @@ from occurs.languages.kit.clauses import (
     RuleClauses,
     Source,
     Splice,
+    Uses,
     Where,
     comparison,
     declarations,
@@ -87,7 +88,7 @@ class _Statement:
             self.number, self.start, self.stop, self.resolved.name, self.resolved.title or None, tuple(found),
             frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named,
             durations=tuple(self._durations()), constants=tuple(self._constants()),
-            reach=self._reach(), fixed=self._fixed(),
+            reach=self._reach(), fixed=self._fixed(), uses=self._uses(),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -109,6 +110,12 @@ class _Statement:
 
         every = isinstance(self.query.pattern, syntax.Every) or self.query.simple
         return length(self.query.pattern) if every else None
+
+    def _uses(self) -> Uses:
+        """The names that the pattern and the columns use; `*` keeps names."""
+        named = {i.name.text: i.expr for i in self.query.items if i.name is not None}
+        unnamed = [i.expr for i in self.query.items if i.name is None]
+        return Uses.of((self.query.pattern, self.query.where, *unnamed), named)
 
     def _durations(self) -> Iterator[int]:
         for n in self.query.pattern.walk():
