@@ -95,15 +95,41 @@ class Search:
 
     def world_of(self, sites: Sequence[Site]) -> World:
         """The world in which a set is relaxed; if no window is lengthened, without the rows that lie before all."""
-        if any(s.kind in ("window", "outside", "pending") for s in sites):
+        if any(s.kind in ("outside", "pending") for s in sites):
             return self._world_of(sites)
-        return self.near or self._world_of(sites)
+        if any(s.kind == "window" for s in sites):
+            return self.anchored
+        return self.near or self.anchored
+
+    @cached_property
+    def anchors(self) -> frozenset[str]:
+        """The types of which only rows at the asked time can matter."""
+        reading = [r for r in self.world.closure if r.number not in self.top]
+        found = frozenset.intersection(*(r.clauses.anchors for r in map(self.world.rules.__getitem__, self.top)))
+        return found - self.world.defined - {t for r in reading for t in r.clauses.reads}
+
+    @cached_property
+    def anchored(self) -> World:
+        """The world with only those rows of :attr:`anchors` that can matter."""
+        tables = self.world.history.tables
+        if not self.anchors or sum(map(len, tables.values())) < SMALL:
+            return self.world
+        first, last = (pa.scalar(t, pa.int64()) for t in (self.question.first, self.question.last))
+        kept = dict(tables)
+        for t in self.anchors & tables.keys():
+            time = tables[t]["time"]
+            kept[t] = tables[t].filter(pc.and_(pc.greater_equal(time, first), pc.less_equal(time, last)))
+        return self._with(kept)
+
+    def _with(self, tables: Mapping[str, pa.Table]) -> World:
+        w = self.world
+        return World(w.program, replace(w.history, tables=tables), w.type, zone=w.zone, ended=w.ended)
 
     @cached_property
     def near(self) -> World | None:
         """The rows that can matter while windows stay as they are; None if these are most rows."""
         within = self._near(self.question.type) if self.bounded else None
-        tables = self.world.history.tables
+        tables = self.anchored.history.tables
         if within is None or sum(map(len, tables.values())) < SMALL:
             return None
         first = pa.scalar(max(within[0] - 1, -(2**63)), pa.int64())
@@ -115,8 +141,7 @@ class Search:
                 near[t] = table.filter(pc.greater_equal(table["time"], first))
         if 2 * sum(map(len, near.values())) > sum(map(len, tables.values())):
             return None
-        w = self.world
-        return World(w.program, replace(w.history, tables=near), w.type, zone=w.zone, ended=w.ended)
+        return self._with(near)
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -230,7 +255,8 @@ class Search:
         key = type, moved.intersection(self._compared.get(type, {}))
         if key not in self.domains:
             alike = {n: test for n, test in self._compared.get(type, {}).items() if n not in moved}
-            found = domain(self.world, self.question, type, within=self._near(type), alike=alike)
+            within = (self.question.first, self.question.last) if type in self.anchors else self._near(type)
+            found = domain(self.world, self.question, type, within=within, alike=alike)
             self.domains[key] = found
             if not found.whole:
                 self.found.complete = False

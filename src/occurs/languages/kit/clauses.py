@@ -207,6 +207,8 @@ class RuleClauses:
     #: per aggregate, as `because` calls it, the edit after which a copy also binds each row that enters, as its last
     #: role
     gathered: tuple[tuple[str, Edit], ...] = ()
+    #: types of which only the rows at the time of its output matter
+    anchors: frozenset[str] = frozenset()
     #: the names that it uses, if it uses no attribute without its name; None: it may
     uses: Uses | None = field(default=None, compare=False)
     #: attributes of its output that are constants: their values, and where they are assigned in the text
