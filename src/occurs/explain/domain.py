@@ -42,11 +42,11 @@ def key_of(value: Any) -> tuple[int, Any]:
 
 def domain(
     world: World, question: Question, type: str, *, within: tuple[int, int] | None = None,
-    alike: Mapping[str, Callable[[Any], Any]] | None = None,
+    alike: Mapping[str, Callable[[Any], Any]] | None = None, possible: Callable[[int], bool] | None = None,
 ) -> Domain:  # fmt: skip
     """The domain of a type of the input.
 
-    ``within``: other times than these cannot matter.  ``alike``: per attribute a function that is equal for values
+    ``within``, ``possible``: other times than these cannot matter.  ``alike``: per attribute a function that is equal for values
     which no rule tells from one another: of such rows only the first is in the domain.  At an instant that has rows of
     the type all are, as their values decide the order.
     """
@@ -56,6 +56,7 @@ def domain(
     times = _times(world, question, clock)
     if within is not None:
         times = [t for t in times if within[0] <= t <= within[1]]
+    times = times if possible is None else [t for t in times if possible(t)]
     read = world.columns.get(type, frozenset(schema.names))
     names = sorted(n for n, _ in schema)
     constants = [c for r in world.cone for c in r.clauses.constants]

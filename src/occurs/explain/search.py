@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.explain.cutting import BACKWARD
 from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
@@ -27,6 +28,8 @@ MORE, LESS, OTHER = "more", "less", "other"
 BATCH, COPIED = 400, 2_000_000
 #: histories of fewer rows are not cut further
 SMALL = 500
+#: the loosest program of a set is run if it detects at most about so many rows
+BINDINGS = 200_000
 #: so many combinations of values are evaluated at most for a comparison
 COMBINED = 100_000
 
@@ -80,15 +83,18 @@ class Search:
     ) -> None:  # fmt: skip
         self.world, self.question, self.sites = world, question, sites
         self.edits, self.limit, self.max_variants, self._world_of = edits, limit, max_variants, world_of
-        self.domains: dict[tuple[str, frozenset[str]], Domain] = {}
+        self.domains: dict[tuple[str, frozenset[str], bool], Domain] = {}
         self.found = Found()
         self.cone = {r.number for r in world.cone}
         self.top = {r.number for r in world.makers(question.type)}
         # rules that feed themselves make far too many rows when all their clauses are dropped
-        self.bounded = all(r.clauses.loosened is not None for r in world.cone) and not world.recursive
+        self.covered = all(r.clauses.loosened is not None for r in world.cone) and not world.recursive
+        self.bounded = self.covered and all(r.clauses.probed is not None for r in world.cone)
         self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
+        #: whether rows after the asked time decide nothing
+        self.backward = {r.language for r in world.closure} <= BACKWARD
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
         self.keyed: dict[int, Candidates] = {}
@@ -171,8 +177,60 @@ class Search:
             if adding > 1 or (adding and cost > 1 and before):
                 continue
             ids = {id(s) for s in chosen}
-            if not any(b <= ids for b in before):
+            if not any(b <= ids for b in before) and (self._ended or self._brings(chosen)):
                 yield chosen
+
+    def _brings(self, sites: Sequence[Site]) -> bool:
+        """Whether a set brings rows."""
+        return any(s.kind in ("missing", "late", "outside", "pending") for s in sites)
+
+    @cached_property
+    def completing(self) -> frozenset[tuple[str, int]] | None:
+        """The types of the input whose rows may complete an asked row, each with how many ticks before; None: rows
+        that other times complete may be asked for, too."""
+        world = self.world
+        if world.recursive:
+            return None
+        found: set[tuple[str, int]] = set()
+        waiting = [(world.type, 0)]
+        while waiting:
+            type, lag = waiting.pop()
+            if type not in world.defined:
+                found.add((type, lag))
+            elif type in world.given:
+                return None
+            for rule in world.makers(type):
+                if rule.clauses.ends is None:
+                    return None
+                waiting += [(t, lag + more) for t, more in rule.clauses.ends]
+        return frozenset(found)
+
+    @cached_property
+    def _ended(self) -> bool:
+        """Whether a row of the input may complete an asked row."""
+        if self.completing is None:
+            return True
+        for type, lag in self.completing:
+            table = self.world.history.tables.get(type)
+            if table is not None and "end" in table.column_names:
+                return True
+            first, last = (pa.scalar(t - lag, pa.int64()) for t in (self.question.first, self.question.last))
+            time = pa.chunked_array([], pa.int64()) if table is None else table["time"].cast(pa.int64())
+            if pc.any(pc.and_(pc.greater_equal(time, first), pc.less_equal(time, last))).as_py():
+                return True
+        return False
+
+    def _possible(self, type: str, others: bool) -> Callable[[int], bool]:
+        """Whether an added row of a type can matter at a time; ``others``: other rows may be added beside it."""
+        completing, question = self.completing, self.question
+        latest = self.question.last if self.backward else 2**63
+
+        def possible(time: int) -> bool:
+            if completing is None or others or self._ended:
+                return time <= latest
+            return any(t == type and question.first <= time + lag <= question.last for t, lag in completing)
+
+        return possible
 
     def _cost(self, sets: Sequence[tuple[Site, ...]]) -> list[Solution] | None:
         """The sets that work; None if there are too many variants."""
@@ -252,11 +310,14 @@ class Search:
             return None
         of = [s.clause.detail.get("attribute_of") for s in sites if s.kind == "threshold"]
         moved = frozenset(name for t, name in filter(None, of) if t == type)
-        key = type, moved.intersection(self._compared.get(type, {}))
+        others = any(s.kind in ("late", "outside", "pending") for s in sites)
+        key = type, moved.intersection(self._compared.get(type, {})), others
         if key not in self.domains:
             alike = {n: test for n, test in self._compared.get(type, {}).items() if n not in moved}
             within = (self.question.first, self.question.last) if type in self.anchors else self._near(type)
-            found = domain(self.world, self.question, type, within=within, alike=alike)
+            found = domain(
+                self.world, self.question, type, within=within, alike=alike, possible=self._possible(type, others)
+            )
             self.domains[key] = found
             if not found.whole:
                 self.found.complete = False
@@ -318,7 +379,7 @@ class Search:
     def _plain(self, sites: Sequence[Site]) -> bool:
         """Whether a larger shift than a binding needs, and a row that takes no part in it, cannot help."""
         world = self.world
-        if not self.bounded or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
+        if not self.covered or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
             return False
         return OTHER not in self._effects(sites).get(self.question.type, ())
 
@@ -347,7 +408,15 @@ class Search:
         """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
         if not self.bounded:
             return self._unbounded(sets)
-        out = []
+        covering = self._covering(sets)
+        return None if covering is None else [(s, self._every(s, outcome)) for s, outcome in covering]
+
+    def _covering(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Outcome | None]] | None:
+        """The sets that may work, each with what the loosest program detects.
+
+        None for a program that the checks refuse: all has to be tried then.
+        """
+        out: list[tuple[tuple[Site, ...], Outcome | None]] = []
         own: dict[int, tuple[World, list[tuple[Site, ...]]]] = {}
         for s in sets:
             world = self.world_of(s)
@@ -357,16 +426,23 @@ class Search:
                 return None
             outcomes = world.run([self._loosest(s) for s in chosen], because=True)
             for s, outcome in zip(chosen, outcomes, strict=True):
-                if outcome is None:  # what is loosest is refused: all has to be tried
-                    out.append((s, self._every(s, None)))
-                    continue
                 opaque = frozenset(self.question.where) if self.dim else self.opaque
-                if len(outcome.fitting(self.question, opaque, plain=True)):
-                    out.append((s, self._every(s, outcome)))
+                if outcome is None or len(outcome.fitting(self.question, opaque, plain=True)):
+                    out.append((s, outcome))
         return out
 
     def _unbounded(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
-        """As :meth:`_proposals`, where no program lets everything through that some repair lets through."""
+        """As :meth:`_proposals`, where no program lets everything through that some repair lets through, or it does not
+        show what clauses met."""
+        outcomes: dict[int, Outcome | None] = {}
+        if self.covered:
+            small = [c for c in sets if self._bindings(c) <= BINDINGS]
+            covering = self._covering(small)
+            if covering is None:
+                return None
+            outcomes = {id(c): outcome for c, outcome in covering}
+            left_out = {id(c) for c in small} - outcomes.keys()
+            sets = [c for c in sets if id(c) not in left_out]
         alone = {id(s): s for chosen in sets for s in chosen if s.clause.moved is not None and id(s) not in self.met}
         if not self._may(sum(map(self._depends, alone.values()))):
             return None
@@ -394,8 +470,20 @@ class Search:
                         self._unknown(s)
                 if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
                     self._unknown(s)
-            out.append((chosen, self._every(chosen, None, known=known)))
+            out.append((chosen, self._every(chosen, outcomes.get(id(chosen)), known=known)))
         return out
+
+    def _bindings(self, sites: Sequence[Site]) -> int:
+        """How many rows the loosest program of a set may detect at most."""
+        where = self._domain_of(sites)
+        tables = self.world_of(sites).history.tables
+        size = {t: len(table) for t, table in tables.items()}
+        if where is not None:
+            size[where.type] = size.get(where.type, 0) + len(where.table)
+        for rule in self.world.cone:
+            roles = [c.type for c in rule.clauses.clauses if c.kind == "missing"]
+            size[rule.defines] = size.get(rule.defines, 0) + math.prod(size.get(str(t), 1) for t in roles)
+        return max((size[r.defines] for r in self.world.cone), default=0)
 
     def _unknown(self, site: Site) -> None:
         """Note that the values of a comparison could not be had."""
@@ -480,8 +568,7 @@ class Search:
         """The program without the clauses of a set, with copies that show the values of some."""
         edits: dict[int, tuple[Edit, ...]] = {}
         for s in sites:
-            widest = s.clause.moved(2**53) if s.kind == "window" and s.clause.moved is not None else None
-            edit = s.clause.loosest or s.clause.drop or widest or next(iter(s.clause.others[-1:]), None)
+            edit = s.clause.loosest or s.clause.drop or self._widest(s) or next(iter(s.clause.others[-1:]), None)
             if s.rule is not None and edit is not None:
                 edits[s.rule.number] = (*edits.get(s.rule.number, ()), edit)
         probes = []
@@ -500,6 +587,10 @@ class Search:
         if where is not None:
             added[where.type] = where.table
         return Variant(edits, added, probes=tuple(probes))
+
+    def _widest(self, site: Site) -> Edit | None:
+        """The edit that makes a window longer than any history."""
+        return site.clause.moved(2**53) if site.kind == "window" and site.clause.moved is not None else None
 
     def _loosened(self, rule: Rule, sites: Sequence[Site], touched: Set[str]) -> tuple[Edit, ...]:
         """The edits of a rule that let through what it has when a set is relaxed, which touches rows of some types.
@@ -521,8 +612,8 @@ class Search:
                 edits[r.number] = (*edits[r.number], *drops)
         for s in sites:
             if s.rule is not None:
-                edit = s.clause.loosest or s.clause.drop
-                edits[s.rule.number] += () if edit is None else (edit,)
+                edit = s.clause.loosest or s.clause.drop or self._widest(s)
+                edits[s.rule.number] += () if edit is None or edit in edits[s.rule.number] else (edit,)
         values: dict[int, dict[str, str]] = {}
         for i, s in enumerate(sites):
             if s.rule is not None and s.clause.moved is not None and s.clause.value is not None:
@@ -543,7 +634,7 @@ class Search:
         is_plain = outcome is not None and self._plain(sites)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
+        if self.bounded and is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
             chosen = where is None and self._chooses(sites, moving)
             table = outcome.fitting(self.question, probe=0, plain=not chosen)
             return self._by_binding(sites, moving, table, outcome, where)

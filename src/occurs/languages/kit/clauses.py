@@ -209,6 +209,8 @@ class RuleClauses:
     gathered: tuple[tuple[str, Edit], ...] = ()
     #: types of which only the rows at the time of its output matter
     anchors: frozenset[str] = frozenset()
+    #: the types whose rows may complete a row of its output, each with how many ticks before that row; None: not known
+    ends: frozenset[tuple[str, int]] | None = None
     #: the names that it uses, if it uses no attribute without its name; None: it may
     uses: Uses | None = field(default=None, compare=False)
     #: attributes of its output that are constants: their values, and where they are assigned in the text

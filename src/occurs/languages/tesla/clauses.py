@@ -87,7 +87,7 @@ class _Rule:
             durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
             gathered=tuple(self._gathered()), roles=tuple(self.roles),
             chooses=any(s.policy != "each" for s in rule.selections), counts=any(s.k > 1 for s in rule.selections),
-            anchors=self._anchors(), uses=Uses.of((rule.terminator, *rule.items), {a.name.text: a.expr for a in rule.where}),
+            anchors=self._anchors(), ends=self._ends(), uses=Uses.of((rule.terminator, *rule.items), {a.name.text: a.expr for a in rule.where}),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -99,6 +99,10 @@ class _Rule:
         """The type of the terminator, if nothing else reads it, and if detections do not use up rows of others."""
         own = self.rule.terminator.type.text
         return frozenset() if self.rule.consuming else frozenset({own}) - {TIMER} - looked_back(self.rule)
+
+    def _ends(self) -> frozenset[tuple[str, int]] | None:
+        own = self.rule.terminator.type.text
+        return None if own == TIMER else frozenset({(own, 0)})
 
     def _opaque(self) -> frozenset[str]:
         return frozenset(a.name.text for a in self.rule.where if _aggregates(a.expr))
