@@ -26,6 +26,8 @@ from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Clause, Edit, 
 MORE, LESS, OTHER = "more", "less", "other"
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
+#: rows that a loosest program makes of several added rows, and how many such programs are one run
+COMBINED_ROWS, AT_ONCE = 1_000_000, 4
 #: histories of fewer rows are not cut further
 SMALL = 500
 #: the loosest program of a set is run if it detects at most about so many rows
@@ -40,6 +42,11 @@ class Proposal:
 
     edits: tuple[Edit | None, ...]
     row: int | None = None
+
+    @property
+    def order(self) -> tuple[tuple[Any, ...], int]:
+        """Its place among the repairs of a set."""
+        return tuple(0 if e is None else e.shift for e in self.edits), -1 if self.row is None else self.row
 
 
 @dataclass(frozen=True)
@@ -260,7 +267,13 @@ class Search:
                         solved[number] = Solution(sites, proposal, self._domain_of(sites))
                         waiting.pop(number, None)
             width = min(width * 4, BATCH)
-        return list(solved.values())
+        least: dict[tuple[int, ...], Solution] = {}
+        for solution in solved.values():
+            key = tuple(map(id, solution.sites))
+            other = least.setdefault(key, solution)
+            if solution.proposal.order < other.proposal.order:
+                least[key] = solution
+        return list(least.values())
 
     def _may(self, more: int) -> bool:
         self.used += more
@@ -409,27 +422,63 @@ class Search:
         if not self.bounded:
             return self._unbounded(sets)
         covering = self._covering(sets)
-        return None if covering is None else [(s, self._every(s, outcome)) for s, outcome in covering]
+        if covering is None:
+            return None
+        return [(s, self._every(s, outcome, part)) for s, outcome, part in covering]
 
-    def _covering(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Outcome | None]] | None:
-        """The sets that may work, each with what the loosest program detects.
+    def _covering(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Outcome | None, slice]] | None:
+        """The sets that may work, each with what the loosest program detects with a part of the rows that it may add.
 
         None for a program that the checks refuse: all has to be tried then.
         """
-        out: list[tuple[tuple[Site, ...], Outcome | None]] = []
+        out: list[tuple[tuple[Site, ...], Outcome | None, slice]] = []
         own: dict[int, tuple[World, list[tuple[Site, ...]]]] = {}
         for s in sets:
             world = self.world_of(s)
             own.setdefault(id(world), (world, []))[1].append(s)
         for world, chosen in own.values():
-            if not self._may(len(chosen)):
+            whole = [(s, part) for s in chosen for part in self._chunks(s)]
+            if not self._may(len(whole)):
                 return None
-            outcomes = world.run([self._loosest(s) for s in chosen], because=True)
-            for s, outcome in zip(chosen, outcomes, strict=True):
-                opaque = frozenset(self.question.where) if self.dim else self.opaque
-                if outcome is None or len(outcome.fitting(self.question, opaque, plain=True)):
-                    out.append((s, outcome))
+            for some in _parts(whole, lambda item: self._weight(*item)):
+                outcomes = world.run([self._loosest(*item) for item in some], because=True)
+                for (s, part), outcome in zip(some, outcomes, strict=True):
+                    opaque = frozenset(self.question.where) if self.dim else self.opaque
+                    if outcome is None or len(outcome.fitting(self.question, opaque, plain=True)):
+                        out.append((s, outcome, part))
         return out
+
+    def _weight(self, sites: Sequence[Site], part: slice) -> int:
+        """What a loosest program counts for in a run, of :data:`COPIED`."""
+        where = self._domain_of(sites)
+        rows = 0 if where is None else len(range(*part.indices(len(where.table))))
+        times = 1 if where is None else self._times_read(where.type)
+        return 0 if times < 2 else rows**times * (COPIED // AT_ONCE) // COMBINED_ROWS
+
+    def _chunks(self, sites: Sequence[Site]) -> list[slice]:
+        """Parts of the rows that a set may add that are few enough to be added at once.
+
+        Rules that read them several times bind them in all combinations, of which those of one row with itself count.
+        """
+        where = self._domain_of(sites)
+        if where is None or self._times_read(where.type) < 2:
+            return [slice(None)]
+        size = max(1, int(COMBINED_ROWS ** (1 / self._times_read(where.type))))
+        return [slice(at, at + size) for at in range(0, max(1, len(where.table)), size)]
+
+    def _times_read(self, type: str) -> int:
+        """How many rows of a type of the input one asked row is made of at most."""
+        known: dict[str, int] = {type: 1}
+
+        def read(of: str) -> int:
+            if of not in known:
+                known[of] = max(
+                    (sum(read(str(c.type)) for c in r.clauses.clauses if c.kind == "missing")
+                     for r in self.world.makers(of)), default=0,
+                )  # fmt: skip
+            return known[of]
+
+        return read(self.world.type)
 
     def _unbounded(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
         """As :meth:`_proposals`, where no program lets everything through that some repair lets through, or it does not
@@ -440,7 +489,7 @@ class Search:
             covering = self._covering(small)
             if covering is None:
                 return None
-            outcomes = {id(c): outcome for c, outcome in covering}
+            outcomes = {id(c): outcome for c, outcome, _ in covering}
             left_out = {id(c) for c in small} - outcomes.keys()
             sets = [c for c in sets if id(c) not in left_out]
         alone = {id(s): s for chosen in sets for s in chosen if s.clause.moved is not None and id(s) not in self.met}
@@ -602,8 +651,11 @@ class Search:
         needed = (e for e in loosened if e.always or (e.role is not None and e.role in roles) or e.types & touched)
         return tuple(e.edit for e in needed)
 
-    def _loosest(self, sites: Sequence[Site]) -> Variant:
-        """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""
+    def _loosest(self, sites: Sequence[Site], part: slice) -> Variant:
+        """The program that lets through whatever a repair of a set lets through, with the values of its clauses.
+
+        ``part``: of the rows that it may add.
+        """
         touched = self._effects(sites)
         edits = {r.number: self._loosened(r, sites, touched.keys()) for r in self.world.cone}
         if self.dim:
@@ -623,13 +675,17 @@ class Search:
         base = self.variant(sites, Proposal((None,) * len(sites)))
         added = dict(base.added)
         if where is not None:
-            added[where.type] = where.table
+            added[where.type] = where.table[part]
         return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
 
     def _every(
-        self, sites: tuple[Site, ...], outcome: Outcome | None, known: Mapping[int, list[Any]] | None = None
-    ) -> Iterator[Proposal]:
-        """All repairs of a set that may work, in their order.  ``known``: the values that its clauses meet."""
+        self, sites: tuple[Site, ...], outcome: Outcome | None, part: slice = slice(None),
+        known: Mapping[int, list[Any]] | None = None,
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """All repairs of a set that may work, in their order.
+
+        ``part``: of the rows that it may add.  ``known``: the values that its clauses meet.
+        """
         where = self._domain_of(sites)
         is_plain = outcome is not None and self._plain(sites)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
@@ -640,7 +696,7 @@ class Search:
             return self._by_binding(sites, moving, table, outcome, where)
         rows: Sequence[int | None] = (None,)
         if where is not None:
-            rows = range(len(where.table))
+            rows = range(len(where.table))[part]
             if is_plain and outcome is not None:
                 fitting = outcome.fitting(self.question)
                 rows = sorted({i for found in self._partakers(where, outcome, fitting) for i in found})

@@ -87,7 +87,8 @@ class _Rule:
             durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
             gathered=tuple(self._gathered()), roles=tuple(self.roles),
             chooses=any(s.policy != "each" for s in rule.selections), counts=any(s.k > 1 for s in rule.selections),
-            anchors=self._anchors(), ends=self._ends(), uses=Uses.of((rule.terminator, *rule.items), {a.name.text: a.expr for a in rule.where}),
+            anchors=self._anchors(), ends=self._completing(),
+            uses=Uses.of((rule.terminator, *rule.items), {a.name.text: a.expr for a in rule.where}),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -100,7 +101,8 @@ class _Rule:
         own = self.rule.terminator.type.text
         return frozenset() if self.rule.consuming else frozenset({own}) - {TIMER} - looked_back(self.rule)
 
-    def _ends(self) -> frozenset[tuple[str, int]] | None:
+    def _completing(self) -> frozenset[tuple[str, int]] | None:
+        """The type of the terminator; None if that is a timer."""
         own = self.rule.terminator.type.text
         return None if own == TIMER else frozenset({(own, 0)})
 
