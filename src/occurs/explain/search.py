@@ -27,7 +27,7 @@ MORE, LESS, OTHER = "more", "less", "other"
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
 #: rows that a loosest program makes of several added rows, and how many such programs are one run
-COMBINED_ROWS, AT_ONCE = 1_000_000, 4
+COMBINED_ROWS, AT_ONCE = 50_000, 40
 #: histories of fewer rows are not cut further
 SMALL = 500
 #: the loosest program of a set is run if it detects at most about so many rows
