@@ -46,9 +46,9 @@ def domain(
 ) -> Domain:  # fmt: skip
     """The domain of a type of the input.
 
-    ``within``, ``possible``: other times than these cannot matter.  ``alike``: per attribute a function that is equal for values
-    which no rule tells from one another: of such rows only the first is in the domain.  At an instant that has rows of
-    the type all are, as their values decide the order.
+    ``within``, ``possible``: other times than these cannot matter.  ``alike``: per attribute a function that is equal
+    for values which no rule tells from one another: of such rows only the first is in the domain.  At an instant that
+    has rows of the type all are, as their values decide the order.
     """
     schema = world.history.schemas.get(type) or world.bound.schemas.get(type) or Schema()
     table = world.history.tables.get(type)

@@ -69,6 +69,10 @@ class Solution:
         return self.cost, weight, tuple(s.place for s in self.sites)
 
 
+#: a set, what its loosest program detects (None: it is refused), and the part of the rows that may be added for it
+Covered = tuple[tuple[Site, ...], Outcome | None, slice]
+
+
 @dataclass
 class Found:
     """What a search has found; ``complete``: nothing was left untried."""
@@ -426,12 +430,12 @@ class Search:
             return None
         return [(s, self._every(s, outcome, part)) for s, outcome, part in covering]
 
-    def _covering(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Outcome | None, slice]] | None:
+    def _covering(self, sets: Sequence[tuple[Site, ...]]) -> list[Covered] | None:
         """The sets that may work, each with what the loosest program detects with a part of the rows that it may add.
 
         None for a program that the checks refuse: all has to be tried then.
         """
-        out: list[tuple[tuple[Site, ...], Outcome | None, slice]] = []
+        out: list[Covered] = []
         own: dict[int, tuple[World, list[tuple[Site, ...]]]] = {}
         for s in sets:
             world = self.world_of(s)

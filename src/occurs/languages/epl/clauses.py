@@ -90,7 +90,8 @@ class _Statement:
             frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named,
             loosened=self._loosened(found), chooses=True, counts=not self._independent,
             durations=tuple(self._durations()), constants=tuple(self._constants()),
-            reach=self._reach(), fixed=self._fixed(), uses=self._uses(), ends=self._completing(self.query.pattern, None),
+            reach=self._reach(), fixed=self._fixed(), uses=self._uses(),
+            ends=self._completing(self.query.pattern, None),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
