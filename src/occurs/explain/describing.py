@@ -121,7 +121,9 @@ class Description:
                 found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
             except OccursError:
                 continue
-            out[i] = self._match(self.solution.sites[i], found.only(name, partial(self._among, rule.defines)))
+            site = self.solution.sites[i]
+            assert site.rule is not None
+            out[i] = self._match(site, found.only(name, partial(self._among, site.rule.defines)))
         return out
 
     def _among(self, type: str, table: pa.Table) -> pa.ChunkedArray:

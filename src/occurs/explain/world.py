@@ -112,10 +112,12 @@ class Outcome:
         """
         name = self.names.get(question.type, question.type) if probe is None else self.probes[probe]
 
+        near = {} if among is None else {n: pc.unique(among[n]) for n in among.column_names}
+
         def wanted(table: pa.Table) -> pa.ChunkedArray:
             mask = question.fits(table, opaque)
-            for n in () if among is None else among.column_names:
-                mask = pc.and_(mask, pc.is_in(table[n], pc.unique(among[n])))
+            for n, values in near.items():
+                mask = pc.and_(mask, pc.is_in(table[n], values))
             return mask
 
         found = self.found.only(name, wanted, plain=plain)
