@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.checked_program import CheckedProgram
 from occurs.errors import OccursError
@@ -119,8 +121,15 @@ class Description:
                 found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
             except OccursError:
                 continue
-            out[i] = self._match(self.solution.sites[i], found.arrow(name))
+            site = self.solution.sites[i]
+            assert site.rule is not None
+            out[i] = self._match(site, found.only(name, partial(self._among, site.rule.defines)))
         return out
+
+    def _among(self, type: str, table: pa.Table) -> pa.ChunkedArray:
+        """Which rows are at the time of a derived row of the witness."""
+        times = {n.time for n in self.tree.walk() if n.type == type and n.derived}
+        return pc.is_in(table["time"].cast(pa.int64()), pa.array(sorted(times), pa.int64()))
 
     def _match(self, site: Site, table: pa.Table) -> Mapping[str, Any] | None:
         """The row of a copy that has the same constituents as a row of the witness."""
