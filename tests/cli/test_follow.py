@@ -68,6 +68,7 @@ def test_files_to_files_and_closing(occurs, here, spark):
     assert sum(f["rows"] for f in told) == 5
     assert sum(f["found"]["Fire"] for f in told) == 1
     assert told[-1]["frontier"] == told[-1]["newest"]
+    assert all(f["limit"] >= 64_000_000 and f["backlog"] == 0 for f in told)
     assert set(told[0]) >= {"wall", "seconds", "late", "bad", "waiting", "kept", "size", "lag"}
     before = {p.name: p.read_bytes() for p in (here / "out").iterdir()}
     done = occurs(*FOLLOW, "--events", "in", "--out", "out", "--ended")
@@ -242,12 +243,13 @@ def test_a_sink_that_fails_loses_nothing_and_rules_may_change(occurs, here, spar
     with (here / "fire.tesla").open("a") as rules:
         rules.write("define Hot(Value) from Temp(Value > 40) where Value = Temp.Value\n")
     move_in(here / "in", "c.csv", HEAD + "Smoke,7,b,\nTemp,8,c,70\n")
-    done = occurs(*FOLLOW, *shared, "--buckets", "2")
+    done = occurs(*FOLLOW, *shared, "--ranges", "2")
     assert done.status == 2
     assert "error[other-options]" in done.err
-    assert "--buckets cannot change: it was 4, not 2" in done.err
-    done = occurs(*FOLLOW, *shared, "--ended")
+    assert "--ranges cannot change: it was " in done.err
+    done = occurs(*FOLLOW, *shared, "--ended", "--buckets", "5")  # the micro-batch that failed is repeated before
     assert done.status == 0, done.err
+    assert "to 5 buckets" in done.err
     assert "1 new, which read only later events; 1 unchanged" in done.err
     fires = [
         {"type": "Fire", "time": t, "Area": a, "Value": v} for t, a, v in ((2, "a", 50), (4, "a", 50), (7, "b", 60))

@@ -26,6 +26,7 @@ from occurs.connect.sparkerrors import _translated
 from occurs.errors import CheckpointProblem
 from occurs.follow import sources
 from occurs.follow.checkpoint import Checkpoint, check, explained, misfit
+from occurs.follow.ranges import Ranges
 from occurs.follow.sinks import Files
 
 from .test_follow import HEAD, interrupt, meanwhile, move_in
@@ -47,7 +48,8 @@ ENTRY: dict[str, Any] = {
     "pinned": {"schemas": {"A": [True, False, [["k", "int"]]]}, "kind": [False, "s"], "sequence": True, "label": True},
     "source": "directory",
     "events": ["in"],
-    "buckets": 2,
+    "ranges": 2,
+    "even": True,
     "labelled": False,
     "provisional": None,
     "only": None,
@@ -158,10 +160,18 @@ def test_every_part_of_the_entry_is_looked_at(occurs, settled, name):
 
 @pytest.mark.parametrize("name", ["pinned", "rules"])
 def test_what_was_written_before_there_was_a_digest_has_a_shape_too(occurs, settled, name):
-    settled.write_text(json.dumps({"version": 2, "id": "x", **{n: v for n, v in ENTRY.items() if n != name}}))
+    settled.write_text(json.dumps({"version": 3, "id": "x", **{n: v for n, v in ENTRY.items() if n != name}}))
     assert f"`{name}` is missing" in refused(occurs, "occurs.json")
-    settled.write_text(json.dumps({"version": 2, "id": "x", **ENTRY, name: 7}))
+    settled.write_text(json.dumps({"version": 3, "id": "x", **ENTRY, name: 7}))
     assert f"`{name}` is 7, not " in refused(occurs, "occurs.json")
+
+
+def test_an_entry_of_version_2_is_read(settled):
+    old = {n: v for n, v in ENTRY.items() if n not in ("ranges", "even")}
+    settled.write_text(json.dumps({"version": 2, "id": "x", **old, "buckets": 4}))
+    checkpoint = Checkpoint("cp")
+    assert Ranges.of(checkpoint.entry, None, None, 8) == Ranges(4, False)
+    checkpoint.close()
 
 
 @pytest.mark.parametrize("way", WAYS)

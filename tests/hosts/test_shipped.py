@@ -13,7 +13,7 @@ import occurs
 from occurs.hosts.spark import shipped
 from occurs.hosts.spark.batch import partitions_of
 from occurs.hosts.spark.task import Share, Tally, Work, make_engine_task
-from occurs.hosts.stream.bucket import MOST, Waiting
+from occurs.hosts.stream.bucket import MOST, Waiting, in_pieces
 from occurs.model.time import TimeKind
 
 
@@ -88,3 +88,36 @@ def test_waiting_rows_are_written_a_few_times(batches: int, most: float) -> None
     assert len(saved) <= MOST + 12
     again = Waiting.read(entry, calls - 1 - batches, saved.__getitem__)
     assert again.rows == waiting.rows == 100 * batches
+
+
+def test_backlog_is_copied_piece_by_piece() -> None:
+    """A hundred times the rows of a piece are due, in many small tables."""
+    rng = np.random.default_rng(1)
+    tables = []
+    for n in range(400):
+        time = np.sort(rng.integers(0, 100_000, 250))
+        tables.append(pa.table({"__time": time, "row": np.arange(n * 250, (n + 1) * 250)}))
+    ends: list[int] = []
+    seen: list[int] = []
+    held = 0
+    before = pa.total_allocated_bytes()
+    for until, piece in in_pieces(tables, 99_999, 1_000):
+        assert piece is not None
+        assert len(piece) <= 1_100
+        held = max(held, pa.total_allocated_bytes() - before)
+        time = piece["__time"].to_numpy()
+        assert (np.diff(time) >= 0).all()
+        assert time[0] > (ends[-1] if ends else -1)
+        assert time[-1] <= until
+        ends.append(until)
+        seen += piece["row"].to_pylist()
+    assert ends[-1] == 99_999
+    assert sorted(seen) == list(range(100_000))
+    assert held <= 8 * 1_100 * 16  # the piece and its copy, not all rows
+
+
+def test_few_rows_are_one_piece() -> None:
+    table = pa.table({"__time": [3, 1, 2]})
+    ((until, piece),) = in_pieces([table.slice(0, 2), table.slice(2)], 7, 3)
+    assert (until, piece["__time"].to_pylist()) == (7, [1, 2, 3])
+    assert list(in_pieces([], 7, 3)) == [(7, None)]

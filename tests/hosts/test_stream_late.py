@@ -7,8 +7,10 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -20,6 +22,8 @@ from tests.generators.random_tesla import random_program
 import occurs
 from occurs.errors import InputProblem, OccursError
 from occurs.hosts.spark.parts import MISFIT
+from occurs.hosts.stream import bucket_rows
+from occurs.hosts.stream.records import ROWS, STRAYS
 from occurs.model.history import InputOptions
 
 Table = dict[str, pa.Table]
@@ -112,6 +116,24 @@ def test_late_rows_are_as_if_they_had_not_come(rules: str, wanted: bool) -> None
         how = replace(how, seed=seed)
         found += check(occurs.parse(rules), tables, {"time_unit": "ms"}, how)
     assert found > 50
+
+
+def test_rows_without_a_reader_are_dealt_to_all_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine of ten rows have no reader: no bucket gets many more bytes than another."""
+    monkeypatch.setattr(bucket_rows, "SHARE", 64)
+    times = np.arange(9_000)
+    tables = {
+        "A": pa.table({"time": times[::18], "K": times[::18] % 300}),
+        "B": pa.table({"time": times[::18], "K": times[::18] % 300}),
+        "Nobody": pa.table({"time": times}),
+    }
+    keyed = "define L(K) from A(K = $k) and last B(K = $k) within 50 ms from A where K = A.K"
+    stream = InStream(occurs.parse(keyed), tables, MS, How(8, None, because=False))
+    load = Counter[int]()
+    for record in stream._packed(0, stream.rows, None, False):
+        load[record.bucket] += len(record.blob or b"") if record.kind in (ROWS, STRAYS) else 0
+    assert len(load) == 8
+    assert max(load.values()) <= 1.2 * median(load.values())
 
 
 def run_seed(seed: int) -> int:

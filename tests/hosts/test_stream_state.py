@@ -42,6 +42,23 @@ def test_more_buckets_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(bucket._memories) <= 2
 
 
+def test_buckets_that_another_process_has_are_forgotten() -> None:
+    """Of two streams one goes on: what was remembered of the other is dropped after some micro-batches, not before."""
+    bucket._memories.clear()
+    program = occurs.parse(EVERYTHING)
+    first, second = (InStream(program, split_by_type(events(120, seed)), MS, How(4, 5)) for seed in (1, 2))
+    first.micro_batch(first.cut()[0])
+    there = {key for key in bucket._memories if key[0] == first.layout.token}
+    assert there
+    for number, part in enumerate(second.cut()):
+        second.micro_batch(part)
+        if number < bucket.STALE:
+            assert there <= bucket._memories.keys()
+    assert number > 2 * bucket.STALE + 2
+    assert not there & bucket._memories.keys()
+    assert {key[0] for key in bucket._memories} == {second.layout.token}
+
+
 def test_several_streams_in_one_process() -> None:
     """What is remembered of one query is not taken for that of another."""
     tables = [split_by_type(events(40, seed)) for seed in (1, 2)]

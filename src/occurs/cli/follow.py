@@ -77,8 +77,17 @@ if TYPE_CHECKING:
 @_options.instances
 @_options.formula
 @_options.windows(hidden=True)
+@click.option("--buckets", type=int, help="Number of tasks that share the state.  [default: one per core]")
 @click.option(
-    "--buckets", type=int, default=4, show_default=True, help="Number of parts of the state; fixed per checkpoint."
+    "--ranges",
+    type=int,
+    help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 8]",
+)
+@click.option(
+    "--limit",
+    type=int,
+    metavar="MB",
+    help="Most input per bucket in a micro-batch; 0: no limit.  [default: 256 for one directory, else no limit]",
 )
 @click.option(
     "--replay-from",
@@ -112,7 +121,9 @@ def command(
     max_instances: int | None,
     max_steps: int | None,
     max_formula: int | None,
-    buckets: int,
+    buckets: int | None,
+    ranges: int | None,
+    limit: int | None,
     replay_from: tuple[str, ...],
     window: str | None,
     step: str | None,
@@ -166,6 +177,8 @@ def command(
         label,
         types,
         buckets,
+        ranges,
+        limit,
         given.zone,
         replay_from,
     )

@@ -25,13 +25,13 @@ from occurs.connect.places import user_path
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
 from occurs.hosts.stream.state_migration import quoted
 
-#: of the files here; Spark's and the state's have versions of their own
-VERSION = 2
+#: of the files here; Spark's and the state's have versions of their own.  In version 2 buckets were fixed
+VERSION = 3
+READ = (2, VERSION)
 #: what of the entry must be the same after a restart -> how a message calls it
 _FIXED = {
     "source": "the kind of source (--events)",
     "events": "--events",
-    "buckets": "--buckets",
     "labelled": "--because or --label",
     "because": "--because",
     "provisional": "--provisional",
@@ -57,7 +57,6 @@ _SHAPE = {
     },
     "source": str,
     "events": _TEXTS,
-    "buckets": int,
     "labelled": bool,
     "because?": (bool, None),
     "provisional?": (bool, None),
@@ -70,6 +69,8 @@ _SHAPE = {
     "rules": {...: str},
     "history?": _TEXTS,
 }
+#: by version, how an entry says into how many parts the state is cut
+_NUMBERED: dict[int, dict[str, Any]] = {2: {"buckets": int}, 3: {"ranges": int, "even": bool}}
 #: what a start makes before it settles, and all that there may be
 _BEFORE = {"identity", "lock", "control", "history", "spool"}
 _OURS = {*_BEFORE, "spark", "closed", "kafka"}
@@ -188,10 +189,10 @@ class Checkpoint:
         except ValueError as error:
             raise CheckpointProblem.damaged(self._file, error) from error
         version = entry.get("version") if isinstance(entry, dict) else None
-        if isinstance(version, int) and version != VERSION:
-            text = f"{self._file} has version {version}, but this Occurs reads version {VERSION}"
+        if isinstance(version, int) and version not in READ:
+            text = f"{self._file} has version {version}, but this Occurs reads versions {READ[0]} to {READ[-1]}"
             raise CheckpointProblem.of("bad-checkpoint", text, hint="use a new --checkpoint")
-        why = misfit(entry, _SHAPE)
+        why = misfit(entry, {**_SHAPE, **_NUMBERED[entry["version"]]} if version in READ else _SHAPE)
         if why is not None:
             raise CheckpointProblem.damaged(self._file, why)
         gone = [name for name in entry.get("history", ()) if not (self.history / name).exists()]
@@ -328,7 +329,7 @@ def check(spark: Path) -> None:
 
     ``spark``: Spark's directory in the checkpoint; beside it are the directories that it reads files from.
     """
-    offsets, commits = _numbers(spark / "offsets"), _numbers(spark / "commits")
+    offsets, commits = numbers(spark / "offsets"), numbers(spark / "commits")
     _be_there(spark / "metadata", bool(offsets or commits))
     last = max([*offsets, *commits], default=None)
     if last is not None:
@@ -362,7 +363,7 @@ def _sources(spark: Path, offsets: Path) -> None:
         last = offset.get("logOffset", -1) if isinstance(offset, dict) else -1
         if last == -1:
             _intact(folder / "0")  # where a topic begins
-        whole = [n for n in _numbers(folder, _COMPACT) if n <= last]
+        whole = [n for n in numbers(folder, _COMPACT) if n <= last]
         names = [f"{n}{_COMPACT}" for n in whole[-1:]] + [str(n) for n in range(max(whole, default=-1) + 1, last + 1)]
         for path in (folder / name for name in names):
             _be_there(path, True)
@@ -374,7 +375,7 @@ def _sources(spark: Path, offsets: Path) -> None:
                     _be_there(file, True)
 
 
-def _numbers(folder: Path, suffix: str = "") -> list[int]:
+def numbers(folder: Path, suffix: str = "") -> list[int]:
     """The numbers of the files of a log, least first."""
     names = [p.name.removesuffix(suffix) for p in folder.glob(f"[0-9]*{suffix}")] if folder.is_dir() else []
     return sorted(int(name) for name in names if name.isdecimal())

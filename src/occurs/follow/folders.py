@@ -108,8 +108,9 @@ def _head(place: Place) -> Source:
     return Source(table, place.type, str(place.path))
 
 
-def stream(session: SparkSession, folders: Sequence[Folder], expected: Expected) -> DataFrame:
-    """The wide rows of all files, those that are there and those that come."""
+def stream(session: SparkSession, folders: Sequence[Folder], expected: Expected, most: int | None) -> DataFrame:
+    """The wide rows of all files, those that are there and those that come; a micro-batch takes ``most`` bytes of each
+    folder, or one file."""
     from pyspark.sql import functions as F
 
     frames = []
@@ -119,6 +120,8 @@ def stream(session: SparkSession, folders: Sequence[Folder], expected: Expected)
         reader = session.readStream.format("binaryFile").schema(_LISTED).option("pathGlobFilter", names)
         # Spark forgets what it has seen, and passes over what comes, when it is a week older than the newest file
         reader = reader.option("maxFileAge", "36500d").option("recursiveFileLookup", "true")
+        if most is not None:
+            reader = reader.option("maxBytesPerTrigger", str(most))
         paths = reader.load(literal(folder.path.absolute())).select("path")
         frames.append(paths.select("path", F.lit(folder.type).cast("string").alias("type")))
     files = reduce(lambda one, more: one.unionByName(more), frames)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from occurs.checked_program import CheckedProgram
 from occurs.connect.atomic_files import Appended
 from occurs.errors import Problem, UsageProblem
-from occurs.follow.checkpoint import Checkpoint
+from occurs.follow.checkpoint import Checkpoint, check
 from occurs.follow.folders import literal
+from occurs.follow.limits import MEGABYTES, Limit
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
 from occurs.follow.metrics import Totals, publish
+from occurs.follow.ranges import Laid, Ranges, can_move, move
 from occurs.follow.sinks import Outputs
 from occurs.follow.sources import Source, history, write_history
 from occurs.follow.stream_actions import Acts
@@ -44,7 +46,8 @@ log = logging.getLogger("occurs.follow")
 
 @dataclass(frozen=True)
 class Asked:
-    """What the options of a follower say.  ``ended``: None: as the source has it, a record ends and others do not."""
+    """What the options of a follower say.  ``ended``: None: as the source has it, a record ends and others do not;
+    ``buckets``, ``ranges``: None: as many as suit the cores; ``limit``: of a micro-batch, in megabytes for a bucket."""
 
     source: Source
     options: InputOptions
@@ -54,7 +57,9 @@ class Asked:
     because: bool = False
     label: bool = False
     only: tuple[str, ...] | None = None
-    buckets: int = 4
+    buckets: int | None = None
+    ranges: int | None = None
+    limit: int | None = None
     zone: str = "UTC"
     replay_from: tuple[str, ...] = ()
 
@@ -72,8 +77,11 @@ class Follower:
         self.totals = Totals()
         self.kind = TimeKind()
         self._trigger = trigger_of(asked)
-        if asked.buckets < 1:
-            raise UsageProblem.of("bad-option", f"--buckets {asked.buckets}", hint="use at least 1")
+        if asked.limit is not None and asked.limit < 0:
+            raise UsageProblem.of("bad-option", f"--limit {asked.limit}", hint="use megabytes, or 0 for no limit")
+        for option, number in (("--buckets", asked.buckets), ("--ranges", asked.ranges)):
+            if number is not None and number < 1:
+                raise UsageProblem.of("bad-option", f"{option} {number}", hint="use at least 1")
 
     def follow(
         self,
@@ -111,12 +119,19 @@ class Follower:
                 stack.callback(gauge.close)
             session = session or session_of()
             refuse_connect(session)
-            stack.enter_context(set_to(session, settings(asked.buckets)))
-            query = self._found(session, expected, delay, checkpoint).query(
+            cores = session.sparkContext.defaultParallelism
+            ranges = Ranges.of(checkpoint.entry, asked.ranges, asked.buckets, cores)
+            check(checkpoint.spark)
+            laid = Laid.read(checkpoint.spark)
+            before = None if laid is None else laid.buckets
+            buckets = ranges.buckets(asked.buckets, before, cores if before is None or can_move(session) else 1)
+            stack.enter_context(set_to(session, settings(buckets)))
+            limit = self._limit(buckets, expected)
+            query = self._found(session, expected, delay, checkpoint, ranges, limit).query(
                 late=sinks.late is not None, control=_control(session, checkpoint), sizes=self._monitor is not None
             )
             sinks.check(self._given(query.read(SCHEMA.empty_table())))
-            checkpoint.settle(entry)
+            checkpoint.settle({**entry, **ranges.entry()})
 
             def take(number: int, seconds: float, done: MicroBatch) -> None:
                 self._told(done.warnings)
@@ -124,7 +139,10 @@ class Follower:
                 sinks.write(number, given)
                 if self._acts is not None:
                     self._acts.do(done)
-                figures = self.totals.add(number, seconds, given)
+                backlog = asked.source.backlog(checkpoint.spark, loop.progress)
+                most = None if limit is None else asked.source.taken(limit)
+                figures = self.totals.add(number, seconds, given, most, backlog, buckets)
+                self._told(self.totals.heavy(given, buckets))
                 if gauge is not None:
                     gauge.write(json.dumps(figures))
                 if self._monitor is not None:
@@ -137,6 +155,8 @@ class Follower:
                 loop.health = self._monitor.health
             shown(self.totals.line(self.kind))
             with stopped_by_signals(loop.stop):
+                moved = move(session, checkpoint.spark, buckets, loop.repeat)
+                self._told([] if moved is None else [moved])
                 self._run(loop, checkpoint)
         return True
 
@@ -184,13 +204,12 @@ class Follower:
         asked, options = self.asked, self.asked.options
         stage = self.program.plan(expected.pinned.schemas, self.kind)
         reported = chosen(stage.found, self._only)
-        run = lanes(needed(groups(stage.definitions, stage), {*reported, *stage.sides, *stage.notices}), asked.buckets)
+        run = lanes(needed(groups(stage.definitions, stage), {*reported, *stage.sides, *stage.notices}), 1)
         special = [options.type, options.time, options.end, options.sequence, options.label, options.time_unit]
         return {
             "pinned": expected.pinned.entry(),
             "source": asked.source.name,
             "events": asked.source.identity(),
-            "buckets": asked.buckets,
             "labelled": asked.because or asked.label,
             "because": asked.because or None,
             "provisional": self.program.provisional or None,
@@ -215,12 +234,21 @@ class Follower:
             raise UsageProblem.of("unsupported", text, hint=hint)
         write_history(paths, expected, checkpoint.history, entry["rules"])
 
-    def _found(self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint) -> StreamDetections:
+    def _limit(self, buckets: int, expected: Expected) -> Limit | None:
+        """Of a micro-batch; None: it takes all that there is."""
+        asked = self.asked
+        megabytes = (MEGABYTES if asked.source.limited else 0) if asked.limit is None else asked.limit
+        return Limit.of(megabytes, buckets, expected) if megabytes else None
+
+    def _found(
+        self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint, ranges: Ranges,
+        limit: Limit | None,
+    ) -> StreamDetections:  # fmt: skip
         asked = self.asked
 
         def read(late: bool) -> StreamSource:
             wanted = expected.with_late() if late else expected
-            source = asked.source.stream(session, self.program, wanted, delay)
+            source = asked.source.stream(session, self.program, wanted, delay, limit)
             past = history(session, expected, source, checkpoint.history)
             source.frame = source.frame.unionByName(past, allowMissingColumns=True)
             return source
@@ -231,7 +259,8 @@ class Follower:
             because=asked.because,
             with_label=asked.label or asked.because,
             only=self._only,
-            partitions=asked.buckets,
+            partitions=ranges.number,
+            even=ranges.even,
             skip=asked.options.bad_rows == "skip",
         )
         self._told(found.notices)

@@ -98,6 +98,12 @@ class Loop:
     stop: threading.Event = field(default_factory=threading.Event)
     health: Health = field(default_factory=Health)
     _error: BaseException | None = None
+    _running: StreamingQuery | None = None
+
+    @property
+    def progress(self) -> Any:
+        """Spark's progress of the micro-batch before this one; None for the first one of a run."""
+        return None if self._running is None else self._running.lastProgress
 
     def run(
         self,
@@ -115,6 +121,7 @@ class Loop:
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
             running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
             log.debug("the query started", extra={"query": str(running.id)})
+            self._running = running
             try:
                 self._watch(running, fed, last)
             finally:
@@ -127,6 +134,11 @@ class Loop:
             if error is None or isinstance(error, _Stopped) or (halted and not isinstance(error, OccursError)):
                 return  # what a query says that is stopped in a micro-batch is no news
             raise error
+
+    def repeat(self) -> bool:
+        """Run the micro-batch that was interrupted, and no other; false if it was stopped."""
+        self.run({"once": True})
+        return not self.stop.is_set()
 
     def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None, last: Callable[[], None] | None) -> None:
         while running.isActive:

@@ -14,12 +14,15 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.text import Text
 
+from occurs.errors import Problem
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
 from occurs.monitoring.instruments import Instruments
 
 #: micro-batches over which events per second are told
 _RECENT = 10
+#: a key with this part of the rows of an average bucket is named in the metrics; with this one it is warned of
+FREQUENT, HEAVY = 0.05, 1.5
 
 
 @dataclass
@@ -38,9 +41,19 @@ class Totals:
     last: dict[str, Any] = field(default_factory=dict)
     batches: int = 0
     _recent: list[tuple[float, int]] = field(default_factory=list)
+    _warned: set[str] = field(default_factory=set)
 
-    def add(self, batch: int, seconds: float, done: MicroBatch) -> dict[str, Any]:
-        """One micro-batch: its figures as one flat object."""
+    def add(
+        self,
+        batch: int,
+        seconds: float,
+        done: MicroBatch,
+        limit: int | None = None,
+        backlog: int | None = None,
+        buckets: int = 1,
+    ) -> dict[str, Any]:
+        """One micro-batch: its figures as one flat object.  ``limit``: what it might take of its source; ``backlog``:
+        what is left there; ``buckets``: tasks that share the rows."""
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
@@ -57,8 +70,25 @@ class Totals:
         self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
         self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size")}
+        self.last |= {"limit": limit, "backlog": backlog}
+        shares = [(k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]]
+        self.last["frequent"] = {text: round(part, 3) for text, part in shares if part * buckets >= FREQUENT}
         self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}
         return self.last
+
+    def heavy(self, done: MicroBatch, buckets: int) -> list[Problem]:
+        """A warning of every key, once, that has so many rows that its bucket works longer than the others."""
+        rows = done.figures["rows"] or 0
+        out = []
+        for key in done.frequent:
+            text, part = key.text(), key.rows / rows if rows else 0
+            if buckets < 2 or part * buckets < HEAVY or text in self._warned:
+                continue
+            self._warned.add(text)
+            message = f"{part:.0%} of the events have one key, {text}: one of {buckets} buckets evaluates them all"
+            hint = f"more buckets do not help; {key.split}"
+            out.append(Problem("frequent-key", message, severity="warning", hint=hint))
+        return out
 
     @property
     def rate(self) -> float:
@@ -104,6 +134,9 @@ def publish(to: Instruments, last: dict[str, Any], done: MicroBatch, kind: TimeK
     to.add("occurs_batch_seconds", last["seconds"])
     to.set("occurs_last_batch_seconds", last["seconds"])
     to.set("occurs_last_batch_timestamp_seconds", last["wall"])
+    for figure in ("backlog", "limit"):
+        if last[figure] is not None:
+            to.set(f"occurs_{figure}", last[figure])
     to.set("occurs_waiting_rows", last["waiting"] or 0)
     to.set("occurs_state_rows", last["kept"] or 0)
     to.replace("occurs_definition_state_rows", done.states)

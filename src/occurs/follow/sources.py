@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, Usage
 from occurs.follow import folders
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.folders import PARQUET, literal
+from occurs.follow.limits import Limit, Untaken
 from occurs.follow.wide import GOOD, Expected, Pinned, wide
 from occurs.hosts.stream.source import StreamSource
 from occurs.model.canonical import fingerprint
@@ -84,8 +85,25 @@ class Source(ABC):
         """What events look like, by what is there."""
 
     @abstractmethod
-    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
-        """The rows as a stream; ``delay``: of the watermark, in ticks."""
+    def stream(
+        self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
+    ) -> StreamSource:
+        """The rows as a stream; ``delay``: of the watermark, in ticks; ``limit``: of a micro-batch."""
+
+    @property
+    def limited(self) -> bool:
+        """Has a micro-batch a limit if nothing is said?  Not where that could make rows late: a micro-batch with a part
+        of each of several inputs may have newer rows of one than of another."""
+        return False
+
+    def taken(self, limit: Limit) -> int | None:
+        """Of a limit the number that counts here; None: neither."""
+        return None
+
+    def backlog(self, spark: Path, progress: Any) -> int | None:
+        """What is left after a micro-batch, counted as :meth:`taken` does; None: not known.  ``spark``: the directory
+        of the query; ``progress``: of the micro-batch before."""
+        return None
 
     @abstractmethod
     def identity(self) -> list[str]:
@@ -129,8 +147,22 @@ class Folders(Source):
     def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
         return _pinned(program, folders.first_look(self._folders, program, options), options)
 
-    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
-        return _source(folders.stream(session, self._folders, expected), expected, delay)
+    def stream(
+        self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
+    ) -> StreamSource:
+        self._untaken = Untaken(self._folders, expected.options.format)
+        most = None if limit is None else limit.shared(len(self._folders)).bytes
+        return _source(folders.stream(session, self._folders, expected, most), expected, delay)
+
+    @property
+    def limited(self) -> bool:
+        return len(self._folders) == 1
+
+    def taken(self, limit: Limit) -> int | None:
+        return limit.bytes
+
+    def backlog(self, spark: Path, progress: Any) -> int | None:
+        return self._untaken.bytes(spark)
 
     def identity(self) -> list[str]:
         return [f"{f.type}={f.path.resolve()}" if f.type else str(f.path.resolve()) for f in self._folders]
@@ -170,7 +202,9 @@ class Replay(Source):
         self._identity = record.identity
         self._feeder = Feeder(record, checkpoint.spool, self._speed, expected.pinned.kind)
 
-    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
+    def stream(
+        self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
+    ) -> StreamSource:
         frame = spooled(session, self._spool, expected, chunks=self._speed is None)
         return _source(frame, expected, delay)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.kafka import KafkaPlace, sample_schema, stream
 from occurs.connect.places import split_type
 from occurs.errors import InputProblem, UsageProblem
+from occurs.follow.limits import Limit, behind
 from occurs.follow.sources import Source
 from occurs.follow.wide import Expected, Pinned
 from occurs.hosts.stream.source import StreamSource, read_stream
@@ -78,11 +80,20 @@ class Topics(Source):
         unread = program.unread((name, str(place)) for name, place in self._places)
         return Pinned(schemas, kind, sequence, label, end, tuple(unread))
 
+    def taken(self, limit: Limit) -> int | None:
+        return limit.rows
+
+    def backlog(self, spark: Path, progress: Any) -> int | None:
+        return behind(progress)
+
     def identity(self) -> list[str]:
         return [f"{name}={place}" if name else str(place) for name, place in self._places]
 
-    def stream(self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int) -> StreamSource:
-        frames = {n: stream(session, place, self._fields(n, place, expected)) for n, place in self._places}
+    def stream(
+        self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
+    ) -> StreamSource:
+        most = None if limit is None else limit.shared(len(self._places)).rows
+        frames = {n: stream(session, place, self._fields(n, place, expected), most) for n, place in self._places}
         found = read_stream(program, frames.get(None, frames), expected.options, delay=delay, late=expected.late)
         found.schemas |= {t: s for t, s in expected.pinned.schemas.items() if t not in found.schemas}
         return found

@@ -247,7 +247,7 @@ class Live:
             for t, found in tables.items():
                 tables[t], self._tables[t] = map(list, zip(*[_halves(table, until) for table in found], strict=True))
         ready = {}
-        for t in (waiting if not tables else {**waiting, **tables}):
+        for t in waiting if not tables else {**waiting, **tables}:
             rows, found = waiting.get(t, []), [table for table in tables.get(t, ()) if len(table)]
             if rows or found:
                 ready[t] = self._layouts[t].rows(rows, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,6 +129,16 @@ def labelled_input(stage: Stage, history: History) -> Iterator[InputRows]:
             yield InputRows(t, table, row_labels(t, table, table["time"].to_numpy()), places)
 
 
+def cuts(times: Sequence[np.ndarray], until: int, budget: int) -> list[int]:
+    """The ends of calls with about ``budget`` rows each, whole instants, the last one ``until``; each of ``times`` is
+    sorted."""
+    # of every so many rows one stands for them, and a call is wrong by so many for each of ``times``: one in a hundred
+    step = max(1, budget // (100 * len(times)))
+    some = np.sort(np.concatenate(times)[step - 1 :: step])
+    each = budget // step
+    return [int(t) for t in np.unique(some[each - 1 :: each]) if t < until] + [until]
+
+
 def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[int, Mapping[str, Rows]]]:
     """(frontier, rows up to it): cut where an instant ends, the last call at ``until``; where there are several, each
     has the types alone of which it has rows."""
@@ -136,12 +146,7 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
     if total <= budget:
         yield until, dict(rows)
         return
-    # every so many rows of a type one that stands for them: exact for small budgets, and little to sort for large ones
-    step = max(1, budget // 100)
-    times = np.sort(np.concatenate([r.time[step - 1 :: step] for r in rows.values()]))
-    each = budget // step
-    cuts = np.unique(times[each - 1 :: each])
-    frontiers = [int(t) for t in cuts if t < until] + [until]
+    frontiers = cuts([r.time for r in rows.values()], until, budget)
     # per type where each part begins, and the last ends
     ends = [np.searchsorted(r.time, frontiers, side="right").tolist() for r in rows.values()]
     begins = [[0, *found] for found in ends]
@@ -149,4 +154,4 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
         yield frontier, Part(rows, {t: (i, j) for t, i, j in zip(rows, first, last) if i < j})
 
 
-__all__ = ["BUDGET", "Live", "calls", "concat_rows", "detect", "history_rows", "run_history", "run_windows"]
+__all__ = ["BUDGET", "Live", "calls", "concat_rows", "cuts", "detect", "history_rows", "run_history", "run_windows"]

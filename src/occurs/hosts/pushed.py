@@ -55,9 +55,7 @@ class Layout:
             (sequence, label): _fields(schema, sequence, label) for sequence in (False, True) for label in (False, True)
         }
 
-    def row(
-        self, time: int, end: int | None, given: Mapping[str, Any], sequence: int | None, label: str | None
-    ) -> Row:
+    def row(self, time: int, end: int | None, given: Mapping[str, Any], sequence: int | None, label: str | None) -> Row:
         """A row, each value of its type; attributes that are not given are null.  Raises InputProblem."""
         out: list[Any] = [time, end, sequence, label]
         if sequence is not None:

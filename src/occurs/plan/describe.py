@@ -159,12 +159,14 @@ def _state(stage: Stage) -> str:
 
 
 def _partitioned(group: Group) -> dict[str, Any]:
-    """How definitions that run together are partitioned on Spark, see :class:`occurs.plan.partitioning.Group`."""
+    """How definitions that run together are partitioned on Spark, see :class:`occurs.plan.partitioning.Group`;
+    ``frequent_key``: by what the rows of one key could be divided, or why they cannot."""
     stage = group.stage
     return {
         "types": list(stage.reported),
         "mode": group.mode,
         "key": {t: list(names) for t, names in sorted(stage.key.items()) if t in stage.inputs},
+        "frequent_key": group.split if group.mode == "keyed" else "",
         "overlap": group.overlap,
         "why": group.why,
         "offer": next((d.offer for d in stage.definitions if d.offer), ""),

@@ -43,6 +43,19 @@ class Group:
                 used[t].update(d.columns[t])
         return {t: None if everything or t in whole else names for t, names in used.items()}
 
+    @property
+    def split(self) -> str:
+        """By what the rows of one key could be divided without another answer, or why they cannot, in words."""
+        stage = self.stage
+        parts = connected(stage.definitions, set(stage.defined))
+        why = next((d.endless for d in stage.definitions if d.endless), "")
+        ways = [] if why else ["by time, in slices that overlap by the retention"]
+        if len(parts) > 1:
+            ways.append(f"by rules, in {len(parts)} independent parts")
+        if not ways:
+            return f"it cannot be divided: {why}"
+        return f"it could be divided {' or '.join(ways)}"
+
     def spread(self, partitions: int) -> list[Stage]:
         """The shares of a group of mode rules, put together to no more than ``partitions``."""
         bins = [[d for s in self.shares[n::partitions] for d in s.definitions] for n in range(partitions)]

@@ -27,7 +27,7 @@ _MARK = "occurs: the end of the message"
 _USUAL = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
 
 
-def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type]) -> DataFrame:
+def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type], most: int | None = None) -> DataFrame:
     """The messages of a place as a streaming DataFrame, from the earliest on if ``startingOffsets`` says nothing else.
 
     Columns, in this order: ``fields``; what the place exposes of key, headers and timestamp; ``__occurs_file``
@@ -49,11 +49,13 @@ def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type])
     A time column whose kind is not known yet is best asked for as ``Type.NULL``: the intake reads ISO 8601 and whole
     numbers from text.  An exposed name is taken from there, not from the JSON; key and headers are text, or INT if
     ``fields`` says so; the timestamp is a timestamp.  ``headers=NAME`` is a JSON object of text, of equal names the
-    last.  Raises what :func:`reach` raises, and UsageProblem (``type-mismatch``).
+    last.  ``most``: messages of a micro-batch, if the place does not say.  Raises what :func:`reach` raises, and
+    UsageProblem (``type-mismatch``).
     """
     reach(session, place)
     start = {} if "startingTimestamp" in place.reading else {"startingOffsets": "earliest"}
-    options = {**start, **place.reading, **place.connection(), "includeHeaders": "true"}
+    limit = {} if most is None else {"maxOffsetsPerTrigger": str(most)}
+    options = {**start, **limit, **place.reading, **place.connection(), "includeHeaders": "true"}
     if not any(name.startswith("header") for name in place.exposed):
         del options["includeHeaders"]
     reader = session.readStream.format("kafka").options(**options)

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from occurs.engine.outputs import because_type
 from occurs.errors import Problem
 from occurs.hosts.spark.wide import kinds_of
+from occurs.hosts.stream.frequent import Frequent, frequent_keys
 from occurs.hosts.stream.layout import Layout, Path
-from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, SIZES, from_blob, records
+from occurs.hosts.stream.records import BAD, FIGURES, FOUND, FREQUENT, LATE, SIZES, from_blob, records
 from occurs.hosts.stream.state_migration import begun_anew
 from occurs.model.types import Type
 
@@ -42,6 +43,7 @@ class MicroBatch:
         timeouts: The partial matches that guards ended, by statement, if requested.
         never: The triggers that can no longer fire, by trigger, if requested.
         warnings: Warnings about definitions that could not restore their state.
+        frequent: The keys with many of the rows, as estimated from a sample; the most frequent one first.
         states: The rows of state of the definitions of each type, if requested.
         pasts: The past rows of each type that definitions still need, if requested.
     """
@@ -53,6 +55,7 @@ class MicroBatch:
     timeouts: dict[str, pa.Table] = field(default_factory=dict)
     never: dict[str, pa.Table] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
+    frequent: list[Frequent] = field(default_factory=list)
     states: dict[str, int] = field(default_factory=dict)
     pasts: dict[str, int] = field(default_factory=dict)
 
@@ -85,6 +88,7 @@ class StreamQuery:
         bad: list[pa.Table] = []
         anew: set[str] = set()
         sizes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        common: list[Frequent] = []
         for r in records(rows):
             if r.kind == FOUND and r.blob is not None:
                 found.setdefault(r.lane, []).append(from_blob(r.blob))
@@ -96,6 +100,8 @@ class StreamQuery:
                 for seat in json.loads(r.blob):
                     for total, own in zip(sizes, seat, strict=True):
                         total.update(own)
+            elif r.kind == FREQUENT and r.blob is not None:
+                common += frequent_keys(r.blob, self.layout, r.lane)
             elif r.kind == FIGURES:
                 for name in _SUMS:
                     figures[name] = (figures[name] or 0) + getattr(r, name)
@@ -113,7 +119,8 @@ class StreamQuery:
         warnings = [begun_anew(anew)] if anew else []
         states, pasts = map(dict, sizes)
         found_tables = {t: tables[t] for t in self.types}
-        return MicroBatch(found_tables, late, bads, figures, sides, never, warnings, states, pasts)
+        common.sort(key=lambda k: -k.rows)
+        return MicroBatch(found_tables, late, bads, figures, sides, never, warnings, common, states, pasts)
 
     @cached_property
     def _shapes(self) -> Mapping[int, Mapping[str, _Shape]]:

@@ -10,6 +10,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,15 +21,17 @@ from occurs.engine.engine import Engine
 from occurs.engine.saved_pieces import Drop, Get, Ledger, Put
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem
-from occurs.hosts.local import calls
+from occurs.hosts.local import calls, cuts
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
 from occurs.hosts.stream.clock import Clock, last_end
+from occurs.hosts.stream.frequent import frequent
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     CLOCK,
     FIGURES,
     FOUND,
+    FREQUENT,
     LATE,
     PASSED,
     REPLAY,
@@ -47,7 +50,9 @@ from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage, with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
-REMEMBERED = 256
+REMEMBERED = 4_096
+#: a bucket that was not asked for while each of the others was so many times is another process's now, and forgotten
+STALE = 8
 #: the piece of state that describes the program
 PROGRAM = "program"
 
@@ -95,10 +100,13 @@ class Memory:
     described: bool = False
     #: definitions whose state of before was of another form, until that is told
     anew: list[str] = field(default_factory=list)
+    #: when it was asked for last, in steps of the process
+    used: int = 0
 
 
 _memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
 _programs: dict[tuple[str, int], tuple[str, str]] = {}
+_steps = count()
 
 
 @dataclass
@@ -151,7 +159,11 @@ class Bucket:
             late += missed.num_rows
             yield from self._late_rows(missed)
         for number, seat in memory.seats.items():
-            for table in parts.get(number, ()):
+            own = parts.get(number, ())
+            common = frequent(seat.path, self.layout, own) if self.depth == 0 else None
+            if common is not None:
+                yield Record(FREQUENT, self.number, number, blob=common)
+            for table in own:
                 missed, rest = _late(table, before)
                 if missed.num_rows and self.depth == 0:  # the first stage has counted them
                     if "__home" in missed.column_names:
@@ -235,12 +247,12 @@ class Bucket:
         closing = closing and stage.decided_by_end
         if done is not None and frontier <= done and not closing:
             return
-        ready = seat.waiting.take(frontier)
-        if ready is None and not stage.moved_by_clock and not closing:
+        due = seat.waiting.take(frontier)
+        if not due and not stage.moved_by_clock and not closing:
             return  # nothing can happen; what is forgotten is forgotten with the next rows
-        rows = wide_rows(stage, seat.path.inlets, ready, self.layout.labelled, self.layout.types)
-        for until, part in calls(rows, frontier, BUDGET):
-            result = engine.advance(part, until, start, closing=closing and until == frontier)
+        for until, ready in in_pieces(due, frontier, BUDGET):
+            rows = wide_rows(stage, seat.path.inlets, ready, self.layout.labelled, self.layout.types)
+            result = engine.advance(rows, until, start, closing=closing and until == frontier)
             for piece in seat.path.wide.batches(result, stage):
                 yield to_blob(piece), piece.num_rows
 
@@ -380,8 +392,14 @@ class Bucket:
         self.store.set_meta(data)
         key = (self.layout.token, self.depth, self.number)
         _memories[key] = memory
-        while len(_memories) > REMEMBERED:
+        memory.used = next(_steps)
+        while len(_memories) > REMEMBERED or _oldest() < memory.used - STALE * len(_memories):
             _memories.popitem(last=False)
+
+
+def _oldest() -> int:
+    """The step at which the memory that was not asked for longest was."""
+    return next(iter(_memories.values())).used
 
 
 def _late(table: pa.Table, frontier: int | None) -> tuple[pa.Table, pa.Table]:
@@ -433,8 +451,8 @@ class Waiting:
         if table.num_rows:
             self.pieces.append(_Piece(None, table, int(table.column("__time").to_numpy().max())))
 
-    def take(self, frontier: int) -> pa.Table | None:
-        """The rows up to the frontier, by time; None if there are none."""
+    def take(self, frontier: int) -> list[pa.Table]:
+        """The rows up to the frontier, in no order."""
         ready, left = [], []
         for p in self.pieces:
             if p.last <= frontier:
@@ -448,10 +466,7 @@ class Waiting:
                 p.table = p.table.filter(pa.array(~due))
             left.append(p)
         self.pieces = left
-        if not ready:
-            return None
-        table = pa.concat_tables(ready, promote_options="permissive")
-        return table.take(pa.array(np.argsort(table.column("__time").to_numpy(), kind="stable")))
+        return ready
 
     def _drop(self, piece: _Piece) -> None:
         if piece.name is not None:
@@ -494,6 +509,30 @@ class Waiting:
                 table = table.filter(pa.array(time > frontier))
             pieces.append(_Piece(name, table, int(time.max())))
         return cls(pieces, entry["number"])
+
+
+def in_pieces(tables: Sequence[pa.Table], frontier: int, budget: int) -> Iterator[tuple[int, pa.Table | None]]:
+    """(until, the rows up to there, by time): about ``budget`` rows each, whole instants, the last piece at the
+    frontier.  After an outage many rows are due: they are not copied all at once."""
+    if sum(t.num_rows for t in tables) <= budget:
+        yield frontier, _merged(tables)
+        return
+    tables = [_by_time(t) for t in tables if t.num_rows]
+    times = [t.column("__time").to_numpy() for t in tables]
+    before = [0] * len(tables)
+    for until in cuts(times, frontier, budget):
+        after = [int(np.searchsorted(t, until, side="right")) for t in times]
+        yield until, _merged([t.slice(i, j - i) for t, i, j in zip(tables, before, after, strict=True) if i < j])
+        before = after
+
+
+def _merged(tables: Sequence[pa.Table]) -> pa.Table | None:
+    return _by_time(pa.concat_tables(tables, promote_options="permissive")) if tables else None
+
+
+def _by_time(table: pa.Table) -> pa.Table:
+    time = table.column("__time").to_numpy()
+    return table if (time[1:] >= time[:-1]).all() else table.take(pa.array(np.argsort(time, kind="stable")))
 
 
 # --- history for definitions that are new -----------------------------------------------------------------------------

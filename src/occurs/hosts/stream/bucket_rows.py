@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,8 @@ from occurs.hosts.stream.records import (
 
 #: rows that are packed at once
 CHUNK = 100_000
+#: rows without a reader for which a record of their own is worth its while
+SHARE = 4_096
 #: bad rows that a message shows
 _SHOWN = 20
 
@@ -235,14 +238,21 @@ class _Packing:
         return np.array(column.to_pylist(), object)
 
     def strays(self, table: pa.Table) -> Iterator[Record]:
-        """Rows that no definition reads: they may be late, too."""
+        """Rows that no definition reads: they may be late, too.  All buckets know when, and many rows are dealt to all
+        of them."""
         mask = np.ones(table.num_rows, np.bool_)
         for path in self.paths:
             mask &= table.column(f"__b{path.lane.number}").is_null().to_numpy()
         if mask.any():
             names = ["__time", "__data"] if self.layout.late else ["__time"]
-            part = table.filter(pa.array(mask)).select(names)
-            yield Record(STRAYS, self.layout.ids[0], blob=to_blob(part.combine_chunks()))
+            part = table.filter(pa.array(mask)).select(names).combine_chunks()
+            buckets = self.layout.buckets
+            shares = min(buckets, -(-len(part) // SHARE))
+            cuts = np.linspace(0, len(part), shares + 1).astype(np.int64).tolist()
+            dealt = int(part.column("__time")[0].as_py())  # tasks begin at different buckets
+            for n, (first, last) in enumerate(pairwise(cuts)):
+                number = self.layout.ids[(dealt + n) % buckets]
+                yield Record(STRAYS, number, blob=to_blob(part.slice(first, last - first).combine_chunks()))
 
 
 def problems_of(texts: list[str], total: int) -> list[Problem]:

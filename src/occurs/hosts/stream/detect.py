@@ -84,8 +84,12 @@ def found_in(
     only: list[str] | None = None,
     partitions: int = PARTITIONS,
     skip: bool = False,
+    even: bool = False,
 ) -> StreamDetections:
-    """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted."""
+    """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted.
+
+    ``even``: deal the buckets evenly to any number of tasks (see :class:`Layout`).
+    """
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
     program.refuse_files("a stream")
@@ -101,10 +105,10 @@ def found_in(
     notices += _prepare(source.frame, partitions)
     never: Callable[[], StreamDetections] | None = None
     if not program.never and any(d.future for d in stage.definitions):
-        never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip)
+        never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even)
     return StreamDetections(
         source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,
-        program.provisional, never,
+        program.provisional, never, even,
     )  # fmt: skip
 
 
@@ -159,13 +163,14 @@ class StreamDetections(Detections["DataFrame"]):
         skip: bool,
         final: bool,
         never: Callable[[], StreamDetections] | None = None,
+        even: bool = False,
     ):
         self._source = source
         self._notices, self._never = stage.notices, never
         self._late_source = late_source
         self._reported, self._sides = reported, stage.sides
         self._groups = groups(stage.definitions, stage)
-        self._buckets = buckets
+        self._buckets, self._even = buckets, even
         self._label, self._because, self._skip, self._final = label, because, skip, final
         self._tables: dict[str, DataFrame] = {}
         self.notices = notices
@@ -279,7 +284,7 @@ class StreamDetections(Detections["DataFrame"]):
         label, because, skip = self._label, self._because, self._skip
         return lay_out(
             run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final,
-            sizes=sizes,
+            even=self._even, sizes=sizes,
         )  # fmt: skip
 
     def _shown(self, types: tuple[str, ...], plain: bool = False) -> DataFrame:
@@ -329,6 +334,7 @@ def lay_out(
     late: bool = False,
     skip: bool = False,
     final: bool = False,
+    even: bool = False,
     sizes: bool = False,
 ) -> Layout:
     """The layout of a query over ``source``.  ``final``: do rows say whether they are final?  ``sizes``: is the state
@@ -362,6 +368,7 @@ def lay_out(
         skip,
         token,
         types if len(types) <= MOST_NUMBERED else (),
+        even,
         sizes,
     )
 

@@ -24,7 +24,8 @@ class Path(Shipped):
 @dataclass(frozen=True)
 class Layout(Shipped):
     """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
-    ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.
+    ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.  ``buckets``: parts
+    of the state, each with a range of the hashes of keys; ``even``: are they dealt evenly to any number of tasks?
     ``sizes``: report the rows of state of each definition."""
 
     paths: tuple[Path, ...]
@@ -38,6 +39,7 @@ class Layout(Shipped):
     skip: bool
     token: str
     types: tuple[str, ...] = ()
+    even: bool = False
     sizes: bool = False
 
     @cached_property
@@ -51,7 +53,7 @@ class Layout(Shipped):
     @cached_property
     def ids(self) -> tuple[int, ...]:
         """The number that each bucket has on Spark, so that as many partitions get one bucket each."""
-        return bucket_ids(self.buckets)
+        return even_ids(self.buckets) if self.even else bucket_ids(self.buckets)
 
     @cached_property
     def number(self) -> Mapping[int, int]:
@@ -69,20 +71,47 @@ def bucket_ids(n: int) -> tuple[int, ...]:
     return tuple(found[p] for p in sorted(found))
 
 
+def even_ids(n: int) -> tuple[int, ...]:
+    """n numbers of which Spark's hashes are 0, 1, .., n - 1: of any number of partitions, each gets its equal share."""
+    return tuple(map(unhashed, range(n)))
+
+
+_MASK = 0xFFFFFFFF
+#: the factors of Murmur3, and of its final mixing
+_ONE, _TWO, _THREE, _FOUR = 0xCC9E2D51, 0x1B873593, 0x85EBCA6B, 0xC2B2AE35
+
+
+def _rotated(x: int, by: int) -> int:
+    return ((x << by) | (x >> (32 - by))) & _MASK
+
+
 def spark_hash(value: int) -> int:
     """Spark's hash of a 32-bit integer: Murmur3 (x86, 32 bits) with seed 42, as a signed number."""
-    mask = 0xFFFFFFFF
-
-    def rotated(x: int, by: int) -> int:
-        return ((x << by) | (x >> (32 - by))) & mask
-
-    k = rotated(value * 0xCC9E2D51 & mask, 15) * 0x1B873593 & mask
-    h = (rotated(42 ^ k, 13) * 5 + 0xE6546B64) & mask
+    k = _rotated(value * _ONE & _MASK, 15) * _TWO & _MASK
+    h = (_rotated(42 ^ k, 13) * 5 + 0xE6546B64) & _MASK
     h ^= 4
-    h = (h ^ (h >> 16)) * 0x85EBCA6B & mask
-    h = (h ^ (h >> 13)) * 0xC2B2AE35 & mask
-    h ^= h >> 16
-    return h - (1 << 32) if h >= 1 << 31 else h
+    h = (h ^ (h >> 16)) * _THREE & _MASK
+    h = (h ^ (h >> 13)) * _FOUR & _MASK
+    return _signed(h ^ (h >> 16))
+
+
+def unhashed(value: int) -> int:
+    """The 32-bit integer of which :func:`spark_hash` is ``value``: every step of the hash can be undone."""
+
+    def divided(x: int, by: int) -> int:
+        return x * pow(by, -1, 1 << 32) & _MASK
+
+    h = value & _MASK
+    h = divided(h ^ (h >> 16), _FOUR)
+    h = divided(h ^ (h >> 13) ^ (h >> 26), _THREE)
+    h = (h ^ (h >> 16)) ^ 4
+    h = divided((h - 0xE6546B64) & _MASK, 5)
+    k = divided(_rotated(h, 32 - 13) ^ 42, _TWO)
+    return _signed(divided(_rotated(k, 32 - 15), _ONE))
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value >= 1 << 31 else value
 
 
 def depth_of(lanes: Sequence[Lane]) -> int:

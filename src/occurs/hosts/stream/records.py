@@ -13,9 +13,9 @@ import pyarrow as pa
 
 #: kinds of records: into a bucket ROWS of a lane, CLOCK, STRAYS (rows that no definition reads), and of history REPLAY
 #: (rows of a lane) and REPLAY_CLOCK; the others pass
-ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK, SIZES = range(10)
+ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK, FREQUENT, SIZES = range(11)
 #: kinds that a bucket passes on as they are
-PASSED = (FOUND, LATE, BAD, FIGURES, SIZES)
+PASSED = (FOUND, LATE, BAD, FIGURES, FREQUENT, SIZES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,9 @@ class Record:
     bucket: where it goes.  lane: of ROWS and FOUND.  lo, hi: least and greatest time (CLOCK), frontier and newest time
     (FIGURES).  last: the greatest time or end (to a later stage, of history; else the blob has the ends).  rows, bad,
     outside, empty (end = time): of the input (CLOCK, FIGURES); late, found, waiting, kept, size (bytes written):
-    FIGURES.  closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew,
-    of SIZES the rows of state by definition and by type of the past, as JSON.
+    FIGURES.  closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew, as JSON; of
+    FREQUENT the keys of a lane with many rows; of SIZES the rows of state by definition and by type of the past, as
+    JSON.
     """
 
     kind: int

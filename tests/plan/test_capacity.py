@@ -1,0 +1,137 @@
+"""What a program is estimated to need: rows and bytes against those of streams, and what limits a program."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from tests.hosts.instream import How, InStream
+
+import occurs
+from occurs.cli import main
+from occurs.errors import UsageProblem
+from occurs.hosts.stream.records import ROWS
+from occurs.model.history import InputOptions
+from occurs.model.time import TimeKind
+from occurs.plan.capacity import Capacity, Costs, Load, capacity
+
+MS = TimeKind(False, "ms")
+EVENTS = "event A(k: int, v: int)\nevent B(k: int, v: int, unread: string)\n"
+
+
+def rules(number: int, back: int) -> str:
+    return EVENTS + "\n".join(
+        f"define L{n}(k, v) from A(k = $k, v > {n}) and last B(k = $k) within {back} ms from A where k = A.k, v = B.v"
+        for n in range(number)
+    )
+
+
+def plan(text: str, load: Load, costs: Costs | None = None) -> Capacity:
+    return capacity(occurs.parse(text, "tesla").checked.plan(None, MS), load, costs)
+
+
+@pytest.mark.parametrize("number", [1, 30])
+@pytest.mark.parametrize("keys", [5, 500])
+@pytest.mark.parametrize(("back", "watermark"), [(100, 0), (1_000, 0), (1_000, 300)])
+def test_rows_and_bytes_are_those_of_a_stream(number: int, keys: int, back: int, watermark: int) -> None:
+    """1,000 events a second in micro-batches of half a second; within twice of what a stream has at its end."""
+    n = 4_000
+    tables = {
+        t: pa.table({"time": range(first, n, 2), "k": [m * 7 % keys for m in range(first, n, 2)], "v": [0] * (n // 2)})
+        for t, first in (("A", 0), ("B", 1))
+    }
+    tables["B"] = tables["B"].append_column("unread", pa.array(["some text"] * (n // 2)))
+    text = rules(number, back)
+    how = How(3, 500, watermark, because=False)
+    stream = InStream(occurs.parse(text), tables, InputOptions(time_unit="ms"), how)
+    parts = stream.cut()
+    shuffled = sum(len(r.blob or b"") for r in stream._packed(0, parts[-1], None, False) if r.kind == ROWS)
+    for part in parts:
+        figures = stream.query.read(stream.micro_batch(part)).figures
+    found = plan(text, Load(1_000, watermark=watermark / 1_000, trigger=0.5, ranges=3))
+    (need,) = found.groups
+    assert need.rows == 1_000
+    assert within_twice(need.kept, figures["kept"])
+    assert need.waiting == watermark
+    assert abs((figures["waiting"] or 0) - need.waiting) <= 2
+    heads = 9 * 1_000  # of the blobs of 3 tasks to 3 buckets, which are small here
+    assert need.shuffled * 0.5 / 2 <= shuffled <= need.shuffled * 0.5 * 2 + heads
+
+
+def within_twice(one: float, other: Any) -> bool:
+    return bool(other / 2 <= one <= other * 2)
+
+
+def test_parts_of_types_count() -> None:
+    text = rules(1, 10_000)
+    few, many = (plan(text, Load(1_000, {"B": part})).groups[0].kept for part in (0.01, 0.9))
+    assert (few, many) == (100, 9_000)
+    with pytest.raises(UsageProblem, match="--type C: the rules do not read this type"):
+        plan(text, Load(1_000, {"C": 0.1}))
+    with pytest.raises(UsageProblem, match="the shares add up to"):
+        plan(text, Load(1_000, {"A": 0.6, "B": 0.6}))
+
+
+def test_more_events_need_more_cores_until_a_limit() -> None:
+    text = rules(1, 1_000)
+    found = [plan(text, Load(rate, trigger=10)) for rate in (1e4, 1e6, 1e7)]
+    cores = [one.cores for one in found]
+    assert cores[0] == 1
+    assert all(c is not None for c in cores)
+    assert sorted(cores) == cores
+    assert all(one.limit == "the number of cores" for one in found)
+    assert found[2].seconds <= 10 <= found[2].largest
+    few = plan(text, Load(1e7, trigger=10, ranges=4))
+    assert few.cores is None
+    assert few.limit.startswith("4 key ranges: ")
+    assert few.largest < 1e7
+    assert plan(text, Load(few.largest * 0.99, trigger=10, ranges=4)).cores is not None
+    assert plan(text, Load(few.largest * 1.01, trigger=10, ranges=4)).cores is None
+
+
+def test_slower_rows_need_more_cores() -> None:
+    text = rules(1, 1_000)
+    one, other = (plan(text, Load(1e6, trigger=10), Costs(row=each)).cores for each in (1e-6, 1e-5))
+    assert one is not None
+    assert other is not None
+    assert other > 2 * one
+
+
+def test_frequent_key_limits() -> None:
+    found = plan(rules(1, 1_000), Load(1e7, trigger=10, hot=0.8))
+    assert found.cores is None
+    assert "one task evaluates the most frequent key; it could be divided by time" in found.limit
+    assert found.largest < 2e6
+
+
+def test_rule_without_a_key_has_one_task() -> None:
+    text = EVENTS + "define L(v) from A() and last B() within 9 ms from A where v = B.v consuming B"
+    found = plan(text, Load(1e7, trigger=10))
+    assert found.groups[0].tasks == 1
+    assert "one task does all the work, because there is no partition key" in found.limit
+
+
+def test_command(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.tesla").write_text(rules(1, 60_000))
+    lines = [f"{t},{n},{n % 9},{n % 5}," for n in range(900) for t in ("A", "B", "B")]
+    (tmp_path / "e.csv").write_text("type,time,k,v,unread\n" + "\n".join(lines))
+
+    def size(*arguments: str) -> Any:
+        return CliRunner().invoke(main, ["size", "r.tesla", "--time-unit", "ms", *arguments])
+
+    done = size("--rate", "20k", "--type", "B=50%", "--watermark", "5s")
+    assert done.exit_code == 0, done.stderr
+    assert "cores: 1, as 1 executors of 4 cores" in done.stdout
+    assert "L0: 20,000 rows/s in up to 8 tasks; keeps 600,000 rows, 100,000 wait" in done.stdout
+    data = json.loads(size("--rate", "3k", "--events", "e.csv", "--json").stdout)
+    assert data["groups"][0]["kept"] == pytest.approx(2_000 * 60)  # two of three events are B
+    done = size("--rate", "10M", "--within", "2,1")
+    assert (done.exit_code, "does not fit into 2 cores and 1 GB" in done.stderr) == (1, True)
+    assert size("--rate", "1k", "--within", "2,1").exit_code == 0
+    for wrong in (("--rate", "ten"), ("--rate", "0"), ("--rate", "1", "--hot", "2"), ("--rate", "1", "--within", "2")):
+        done = size(*wrong)
+        assert (done.exit_code, f"bad-option]: {wrong[-2]} {wrong[-1]}" in done.stderr) == (2, True), done.stderr
