@@ -19,7 +19,7 @@ from benchmarks.history import parquet
 from benchmarks.report import Report
 
 PARTS = (
-    "local", "growth", "sizes", "lasting", "epl", "nets", "logic", "rows", "pipes", "watch", "push", "spark",
+    "local", "growth", "sizes", "lasting", "epl", "nets", "logic", "rows", "pipes", "watch", "push", "why", "spark",
     "streaming",
 )  # fmt: skip
 FOLDER = Path("out") / "benchmarks"
@@ -91,9 +91,15 @@ def logic_part(quick: bool) -> Iterator[Report]:
 
 
 def rows_part(quick: bool) -> Iterator[Report]:
-    from benchmarks import rowpatterns
+    from benchmarks import rowpatterns, rowpatterns_spark, sparkjob
 
     yield from rowpatterns.reports(quick)
+    spark = sparkjob.session()
+    try:
+        path = rowpatterns_spark.parquet(FOLDER, 1_000_000 if quick else 5_000_000)
+        yield rowpatterns_spark.report(spark, path, 3 if quick else 5)
+    finally:
+        spark.stop()
 
 
 def pipes_part(quick: bool) -> Iterator[Report]:
@@ -120,6 +126,12 @@ def push_part(quick: bool) -> Iterator[Report]:
     yield from push.reports(quick)
 
 
+def why_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import why
+
+    yield from why.reports(quick)
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
@@ -132,6 +144,7 @@ RUN = {
     "pipes": pipes_part,
     "watch": watch_part,
     "push": push_part,
+    "why": why_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }

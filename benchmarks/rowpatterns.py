@@ -30,15 +30,15 @@ from occurs.plan.stage import Stage
 
 #: a whole call takes at most so many times the conditions and the kernel alone
 WHOLE = 2.5
-_V = "MEASURES FIRST(price) AS top, LAST(DOWN.price) AS low, LAST(UP.price) AS up PATTERN (S DOWN+ UP+) "
-_V += "DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"
+V_SHAPE = "MEASURES FIRST(price) AS top, LAST(DOWN.price) AS low, LAST(UP.price) AS up PATTERN (S DOWN+ UP+) "
+V_SHAPE += "DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"
 _ALL = "v >= 0"
 #: name -> (rows, clause)
 WORKLOADS = {
-    "scan": (2_000_000, f"ORDER BY time {_V}"),
-    "partitions, by key": (2_000_000, f"PARTITION BY sym ORDER BY time {_V}"),
-    "partitions, by time": (2_000_000, f"PARTITION BY sym ORDER BY time {_V}"),
-    "partitions, shuffled": (2_000_000, f"PARTITION BY sym ORDER BY time {_V}"),
+    "scan": (2_000_000, f"ORDER BY time {V_SHAPE}"),
+    "partitions, by key": (2_000_000, f"PARTITION BY sym ORDER BY time {V_SHAPE}"),
+    "partitions, by time": (2_000_000, f"PARTITION BY sym ORDER BY time {V_SHAPE}"),
+    "partitions, shuffled": (2_000_000, f"PARTITION BY sym ORDER BY time {V_SHAPE}"),
     "quantifier": (500_000, "ORDER BY time MEASURES COUNT(*) AS k, SUM(A.v) AS s, LAST(C.v) AS c "
         "PATTERN (A{2,5} B{1,3}? (C | A)+) DEFINE A AS v < 0.5, B AS v >= 0.3 AND v < 0.8, C AS v > 0.6"),
     "catastrophic, A* A* A* B": (500_000, "ORDER BY time MEASURES COUNT(*) AS k AFTER MATCH SKIP TO NEXT ROW "
@@ -175,7 +175,7 @@ def peer(quick: bool) -> Report | None:
         [("workload", ""), ("rows", ",d"), ("ours", ",.0f"), ("theirs", ",.0f"), ("ratio", ",.0f"), ("matches", ",d"),
          ("their matches", ",d")],
     )  # fmt: skip
-    for name, rows, clause in (("V shape", 50_000, f"ORDER BY time {_V}"), ("cross variable", 5_000, CROSS)):
+    for name, rows, clause in (("V shape", 50_000, f"ORDER BY time {V_SHAPE}"), ("cross variable", 5_000, CROSS)):
         rows = rows // 10 if quick else rows
         given = table("scan", rows).drop_columns(["v"])
         program = occurs.parse(f"SELECT * FROM Q MATCH_RECOGNIZE ({clause})", language="match_recognize")
@@ -188,10 +188,49 @@ def peer(quick: bool) -> Report | None:
     return out
 
 
+def duckdb_peer(quick: bool) -> Report | None:
+    """DuckDB on one thread, if it is installed: rows per CPU-second, the matches in an Arrow table, and whether there
+    are as many.  A version that has no MATCH_RECOGNIZE is named in a note."""
+    if importlib.util.find_spec("duckdb") is None:
+        return None
+    import duckdb
+
+    out = Report(
+        "Row patterns: beside DuckDB on one thread; rows per CPU-second",
+        [("workload", ""), ("rows", ",d"), ("ours", ",.0f"), ("theirs", ",.0f"), ("ratio", ",.2f"), ("matches", ",d"),
+         ("their matches", ",d")],
+    )  # fmt: skip
+    for name in PUBLISHED:
+        rows, clause = WORKLOADS[name]
+        rows = rows // 10 if quick else rows
+        prepared = Prepared.of(name, rows)
+        query = f"SELECT * FROM Q MATCH_RECOGNIZE ({clause})"
+        with duckdb.connect() as database:
+            database.execute("SET threads = 1")
+            database.register("given", prepared.table)
+            database.execute("CREATE TABLE Q AS SELECT * FROM given")
+
+            def theirs(run: Any = database, text: str = query) -> pa.Table:
+                return run.execute(text).to_arrow_table()
+
+            try:
+                count = theirs().num_rows
+            except duckdb.ParserException:
+                out.notes.append(f"DuckDB {duckdb.__version__} has no MATCH_RECOGNIZE: its parser rejects the clause.")
+                return out
+            ours, mine, other = prepared.detect(), [], []
+            for _ in range(3 if quick else 5):
+                mine.append(seconds(prepared.detect))
+                other.append(seconds(theirs))
+        used, needed = median(mine), median(other)
+        out.add(name, rows, rows / used, rows / needed, ratio(needed, used), ours, count)
+    return out
+
+
 def reports(quick: bool) -> Iterator[Report]:
     """All tables."""
     yield whole_calls(quick, 3 if quick else 5)
     yield growth([5_000, 50_000] if quick else [50_000, 500_000, 5_000_000])
-    found = peer(quick)
-    if found is not None:
-        yield found
+    for found in (peer(quick), duckdb_peer(quick)):
+        if found is not None:
+            yield found

@@ -43,9 +43,11 @@ MAY_IMPORT = {
     "occurs": "errors connect notebook hosts explain program queries",
     "testing": "errors model operators languages connect engine checked hosts verify explain program",
     "services": (
-        "errors model expr operators nets languages connect plan options checked verify program occurs pipes"
+        "errors model expr operators nets languages connect plan options checked verify explain program occurs pipes"
     ),
-    "studio": "errors progress model languages connect plan plot options checked hosts program occurs services",
+    "studio": (
+        "errors progress model languages connect plan plot options checked hosts explain program occurs services"
+    ),
     "monitoring": "errors",
     "watch": "errors monitoring model expr operators languages connect engine checked",
     "follow": "errors monitoring model languages connect plan checked hosts program watch",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from occurs.connect.debezium import changes
+    from occurs.connect.sparkerrors import spark_errors
     from occurs.errors import (
         CheckpointProblem,
         ConnectionProblem,
@@ -55,6 +56,7 @@ __all__ = [
     "changes",
     "load",
     "parse",
+    "spark_errors",
     "sql",
 ]
 
@@ -69,6 +71,7 @@ _WHERE = {
     "changes": "occurs.connect.debezium",
     "load": "occurs.loading",
     "parse": "occurs.loading",
+    "spark_errors": "occurs.connect.sparkerrors",
     "sql": "occurs.queries",
 }
 

@@ -102,3 +102,16 @@ def test_null_is_asked_for_with_nothing(here):
     code, out, _ = call("why-not", "--type", "Fire", "--where", "Value=", "--at", AT)
     assert code == 0
     assert "Value null" in out
+
+
+def test_why_not_of_a_row_pattern(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rules = """CREATE VIEW Falls AS SELECT * FROM Tick MATCH_RECOGNIZE (
+  ORDER BY time MEASURES LAST(B.price) AS low PATTERN (A B{2}) DEFINE B AS B.price < PREV(B.price) AND B.price >= 5);
+"""
+    (tmp_path / "falls.sql").write_text(rules)
+    (tmp_path / "ticks.csv").write_text("type,time,price\nTick,1,12\nTick,2,11\nTick,3,4\n")
+    question = ["--time-unit", "s", "--host", "local", "--type", "Falls", "--at", "3", "--edits", "1"]
+    done = CliRunner().invoke(main, ["why-not", "falls.sql", "-e", "ticks.csv", *question])
+    assert done.exit_code == 0, done.stderr
+    assert "  B.price >= 5\n   B.price = 4 at 3, needed >= 5" in done.stdout

@@ -149,7 +149,6 @@ def test_the_length_of_a_window_that_holds(language, rules, events, type, found)
     assert [f for f, n in zip(lengths, needed, strict=True) if "within" in n or "[<=" in n] == [found]
 
 
-@pytest.mark.long
 def test_a_recursive_rule_is_relaxed_in_all_its_steps():
     rules = """event S(V: int)
 define C(V) from S(V = 0) where V = 0

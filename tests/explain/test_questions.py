@@ -228,3 +228,42 @@ def test_pipes_without_text_are_explained_by_rows():
     answer = program.why_not("Out", events, where={"value": 9}, between=3, time_unit="s")
     assert [(c.kind, c.place, c.line) for r in answer.reasons for c in r.clauses] == [("missing", "Out", 0)]
     assert answer.reasons[0].texts == {}
+
+
+def test_a_row_of_a_type_that_has_no_table_gets_times_like_the_others():
+    declared = "event S(K: string)\nevent T(K: string)\n"
+    rules = f"{declared}define P(K) from S(K = $k) and each T(K = $k) within 5 min from S where K = $k"
+    stamps = pa.array([60_000_000], pa.timestamp("us", tz="UTC"))
+    answer = occurs.parse(rules).why_not("P", {"S": pa.table({"time": stamps, "K": ["a"]})}, edits=1)
+    reason = answer.reasons[0]
+    assert reason.clauses[0].kind == "missing"
+    assert len(reason.program.detect(reason.events)["P"]) == 1
+
+
+def test_a_missing_row_names_the_conditions_outside_its_parentheses():
+    rules = """define P(V) from S(V > 0) and each T(V > 3) within 5 ms from S and T.V < S.V where V = T.V"""
+    events = pa.table({"type": ["S", "T"], "time": [5, 1], "V": [9, 50]})
+    answer = occurs.parse(rules).why_not("P", events, between=5, where={"V": 6}, edits=1, time_unit="ms")
+    missing = next(c for r in answer.reasons for c in r.clauses if c.kind == "missing" and c.type == "T")
+    assert missing.needed == "V > 3, T.V < S.V"
+    assert "no T with V > 3, T.V < S.V from" in missing.message
+
+
+@pytest.mark.parametrize("of", [pa.timestamp("s", "UTC"), pa.timestamp("ms"), pa.timestamp("us"), pa.date32()])
+def test_a_missing_row_may_lie_between_two_values_of_a_column_of_times(of):
+    day = pa.array([1_704_412_800_000_000], pa.int64()).cast(pa.timestamp("us")).cast(of)
+    events = pa.table({"type": ["A"], "time": day, "v": [1]})
+    at = "2024-01-05T00:00:00.0005Z"
+    program = occurs.parse("define Both(v) from B(v = $v) and last A(v = $v) within 1 s from B where v = $v")
+    reason = program.why_not("Both", events, between=at, until="2024-01-05T01:00Z").reasons[0]
+    assert [clause.kind for clause in reason.clauses] == ["missing"]
+    found = reason.program.detect(reason.events, until="2024-01-05T01:00Z")["Both"]
+    assert [str(time) for time in found["time"].to_pylist()] == ["2024-01-05 00:00:00.000500+00:00"]
+
+
+@pytest.mark.parametrize(
+    ("at", "note"), [(99, "after the end of the clock, 60"), (0, "before the start of the clock, 10")]
+)
+def test_a_time_beyond_the_clock_is_noted(at, note):
+    answer = occurs.parse(HOT).why_not("Hot", TEMPS, between=at, time_unit="s")
+    assert note in " ".join(answer.notes)

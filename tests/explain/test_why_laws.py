@@ -11,6 +11,7 @@ import pytest
 from tests.generators.random_epl import random_epl
 from tests.generators.random_logic import random_logic
 from tests.generators.random_tesla import random_program
+from tests.laws import why
 
 import occurs
 from occurs.errors import OccursError
@@ -80,22 +81,11 @@ def test_reasons_are_sound_and_minimal(seed):
     assert clauses(asked(seed, limit=1)) == clauses(answer)[:1]
 
 
-def options_of(case: Case) -> dict[str, Any]:
-    """The keywords of a case."""
-    out: dict[str, Any] = {}
-    if not case.kind.timestamp:
-        out["time_unit"] = case.kind.unit
-
-    def at(ticks: int) -> Any:
-        return pa.scalar(ticks).cast(pa.timestamp("us", tz="UTC")).as_py() if case.kind.timestamp else ticks
-
-    if case.start is not None:
-        out["start"] = at(case.start)
-    if case.until is not None:
-        out["until"] = at(case.until)
-    if getattr(case, "zone", "UTC") != "UTC":
-        out["zone"] = case.zone  # type: ignore[attr-defined]
-    return out
+@pytest.mark.long
+@pytest.mark.parametrize("language", why.LANGUAGES)
+def test_the_laws_of_why_not_in_every_language(language):
+    asked, _ = why.many(language, 1, 20, seconds=60)
+    assert asked
 
 
 def random_case(language: str, seed: int) -> tuple[Case, str]:
@@ -112,7 +102,7 @@ def rows_of(case: Case, language: str) -> Iterator[tuple[occurs.Program, dict[st
     """Some detected rows of a case, with the program and the events."""
     try:
         program = occurs.parse(case.rules, language)
-        found = program.detect(case.tables(), because=True, **options_of(case))
+        found = program.detect(case.tables(), because=True, **why.options_of(case))
     except OccursError:
         return
     for type in found:
@@ -127,7 +117,7 @@ def test_the_leaves_give_the_row_again_and_the_root_has_its_label(language, part
     for seed in range(part * 6, part * 6 + 6):
         case, name = random_case(language, seed)
         for program, events, type, row in rows_of(case, name):
-            answer = program.why(row["label"], events, **options_of(case))
+            answer = program.why(row["label"], events, **why.options_of(case))
             assert answer.nodes[0].label == row["label"]
             children = [(n.role, n.type) for n in answer.nodes if n.parent == 1 and n.role is not None]
             own = ("activation", "state", "timer")
@@ -143,7 +133,7 @@ def test_the_leaves_give_the_row_again_and_the_root_has_its_label(language, part
                 for t, table in events.items()
             }
             times = [t for table in events.values() for t in table["time"].to_pylist()]
-            clock = {"start": min(times), "until": max(times)} | options_of(case)
+            clock = {"start": min(times), "until": max(times)} | why.options_of(case)
             again = program.detect(some, **clock)[type].to_pylist()
             wanted = {n: v for n, v in row.items() if n not in ("label", "because")}
             assert any(str(found) == str(wanted) for found in again)

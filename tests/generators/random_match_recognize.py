@@ -19,14 +19,22 @@ VARIABLES = ("A", "B", "C", "D")
 BASE = 1_714_521_600
 
 
-def random_rows(rng: random.Random) -> RowCase:
-    """A case without expectation: one to three views over rows of E."""
-    return _Program(rng).case()
+def random_rows(rng: random.Random, ahead: float = 0.08, bounded: float = 0.3) -> RowCase:
+    """A case without expectation: one to three views over rows of E.
+
+    ``ahead``: how many measures read rows behind a match; ``bounded``: how many patterns have a bound."""
+    return _Program(rng, ahead, bounded).case()
+
+
+def rows_by(seed: int) -> RowCase:
+    """The case of a seed; every fourth one has many bounds, and measures that wait."""
+    rng = random.Random(seed)
+    return random_rows(rng, 0.4, 0.8) if seed % 4 == 3 else random_rows(rng)
 
 
 class _Program:
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, ahead: float, bounded: float) -> None:
+        self.rng, self.ahead, self.bounded = rng, ahead, bounded
         self.unit = rng.choice(("none", "none", "s", "timestamp"))
         self.scale, self.base = (1_000_000, BASE) if self.unit == "timestamp" else (1, 0)
         #: whether repetitions nest, and how many repetitions and alternatives there are
@@ -133,7 +141,7 @@ class _Query:
         if self.chance(0.5):
             parts.append(f"AFTER MATCH SKIP {self.skip()}")
         within = ""
-        if self.chance(0.3) and not self.order.startswith("ORDER BY v") and "BY w" not in self.order:
+        if self.chance(self.program.bounded) and not self.order.startswith("ORDER BY v") and "BY w" not in self.order:
             within = f" WITHIN {self.program.duration(rng.randint(1, 6))}"
             within = within if self.order in ("", "ORDER BY time") or "time," in self.order else ""
         parts.append(f"PATTERN ({self.pattern}){within}")
@@ -274,7 +282,7 @@ class _Query:
             forms += [f"{self.key} || '.' || CLASSIFIER()", f"{mode}MAX({other}.{self.key})", f"FIRST({self.key})"]
             forms += [f"{mode}MIN_BY({self.key}, {n})", f"{mode}COUNT(DISTINCT {self.key})"]
         ahead = [f"NEXT({n})", f"NEXT(CLASSIFIER())", f"NEXT({mode}FIRST({other}.{n}), {few})"]  # noqa: F541
-        return rng.choice(ahead if self.chance(0.08) else forms)
+        return rng.choice(ahead if self.chance(self.program.ahead) else forms)
 
     # --- outside ---------------------------------------------------------------------------------------------------
 

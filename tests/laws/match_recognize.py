@@ -125,7 +125,7 @@ def all_laws(case: Case, rng: random.Random) -> None:
     contract.forgetting(subject, rng)
     bounded(subject, rng)
     contract.pushing(subject, rng)
-    late(case)
+    late(case, rng)
 
 
 def bounded(subject: RowSubject, rng: random.Random) -> None:
@@ -166,18 +166,21 @@ def _bounded(operator: RowMatcher, kept: Kept) -> None:
             assert len(own) <= most + ahead, f"{len(own)} rows are kept of a match of at most {most}"
 
 
-def late(case: Case) -> None:
-    """The attempts that WITHIN ends are those of the reference."""
+def late(case: Case, rng: random.Random) -> None:
+    """The attempts that WITHIN ends are those of the reference, however the history is cut."""
     for ended in (True, False):
         subject = RowSubject(case, ended=ended)
         if not ended and subject.part.closed_only:
             continue
         if subject.clock is not None and any(q.within is not None for q in subject.part.queries):
-            agree(subject.timeouts(), ended_attempts(subject), "timeouts")
+            once = ended_attempts(subject)
+            agree(subject.timeouts(), once, f"timeouts, ended {ended}")
+            frontiers = contract.random_frontiers(subject, rng)
+            agree(once, ended_attempts(subject, frontiers), f"timeouts cut at {frontiers}, ended {ended}")
 
 
-def ended_attempts(subject: RowSubject) -> Answer:
-    """The attempts that WITHIN ends, by the names that users know them by."""
+def ended_attempts(subject: RowSubject, frontiers: Sequence[int] | None = None) -> Answer:
+    """The attempts that WITHIN ends, by the names that users know them by; of calls up to each of ``frontiers``."""
     made = [d.timeouts(900 + k) for k, d in enumerate(subject.stage.definitions)]
     sides = [d for d in made if d is not None]
     if not sides or subject.clock is None:
@@ -185,12 +188,14 @@ def ended_attempts(subject: RowSubject) -> Answer:
     schemas = {**subject.stage.schemas, **{d.output: d.sides[0].schema for d in sides}}
     stage = make_stage([*subject.stage.definitions, *sides], schemas, subject.history.kind)
     engine = Engine(stage, labelled=True)
+    start, until = subject.clock
+    out = []
     try:
-        found = engine.advance(subject.rows(), subject.clock[1], subject.clock[0], closing=subject.ended)
+        for frontier, part in cut(subject.rows(), frontiers or [until]):
+            found = engine.advance(part, frontier, start, closing=subject.ended and frontier == until)
+            for d in sides:
+                rows = occurrences_of({d.output: found.table(d.output)})
+                out += [Occurrence(d.sides[0].name, e.time, e.attributes) for e in rows]
     except OccursError as error:
         return error.kind
-    out = []
-    for d in sides:
-        rows = occurrences_of({d.output: found.table(d.output)})
-        out += [Occurrence(d.sides[0].name, e.time, e.attributes) for e in rows]
     return out

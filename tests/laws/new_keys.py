@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from functools import cache
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any
 from unittest.mock import patch
 
@@ -31,11 +32,15 @@ from occurs.plan.stage import Stage
 
 #: a history is repeated this many times, each time with other keys
 PERIODS = 30
+#: codes are counted after the first period, and then after as many as this
+LOOKS = 3
 #: the most codes that there may be for each row of the state and of the call, and how many of them for each definition:
 #: every definition that equates attributes may have codes of its own for the values of a row
 CODES, EACH = 12, 6
 #: columns whose values are not keys
 _KEPT = frozenset({"op", "old", "sequence", "holds", "end"})
+#: objects that hold no others
+_ATOMS = (str, bytes, int, float, NoneType, np.generic, pa.Array)
 _OPAQUE = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type, Stage)
 
 
@@ -64,10 +69,13 @@ def new_keys(stage: Stage, rows: Mapping[str, Rows], clock: tuple[int, int], per
             except OccursError:
                 return
             # literals and facts have codes from the first call on
-            first = first or codes(engine)
-            found, kept = codes(engine), engine.state.rows()
+            if period % LOOKS:
+                continue  # to count them takes longer than the call
+            objects = list(reachable(engine))
+            found, kept = _codes(objects), engine.state.rows()
+            first = first or found
             text = f"{found} codes for {kept} rows, after {period + 1} calls with {new} rows each"
-            encoded = sum(one.codes.cells for one in reachable(engine) if isinstance(one, Engine))
+            encoded = sum(one.codes.cells for one in objects if isinstance(one, Engine))
             assert found <= first + max(max(CODES, EACH * len(stage.definitions)) * (kept + new), 3 * encoded), text
 
 
@@ -91,8 +99,12 @@ def _renamed(name: str, column: Column, period: int, by: int) -> Column:
 
 def codes(engine: Engine) -> int:
     """The number of codes in all dictionaries of an engine."""
+    return _codes(reachable(engine))
+
+
+def _codes(objects: Iterable[object]) -> int:
     found = 0
-    for one in reachable(engine):
+    for one in objects:
         if isinstance(one, KeyCodes):
             found += one.held
         elif isinstance(one, Values):
@@ -145,16 +157,17 @@ def _parts(one: object) -> Sequence[object]:
         return [chunk for column in one.columns for chunk in column.chunks]
     if isinstance(one, pa.ChunkedArray):
         return one.chunks
-    if isinstance(one, str | bytes | pa.Array):
+    if isinstance(one, _ATOMS):
         return ()
     if isinstance(one, dict):
         return [*one.keys(), *one.values()]
     if isinstance(one, list | tuple | set | frozenset | TypedList):
         return list(one)
-    names = [n for c in type(one).__mro__ for n in _slots(c) if hasattr(one, n)]
+    names = [n for n in _slots(type(one)) if hasattr(one, n)]
     return [*getattr(one, "__dict__", {}).values(), *(getattr(one, n) for n in names)]
 
 
+@cache
 def _slots(of: type) -> Sequence[str]:
-    found = of.__dict__.get("__slots__", ())
-    return (found,) if isinstance(found, str) else tuple(found)
+    found = [c.__dict__.get("__slots__", ()) for c in of.__mro__]
+    return [n for names in found for n in ((names,) if isinstance(names, str) else names)]

@@ -77,6 +77,30 @@ def test_times_of_spark(spark: Any) -> None:
     assert [(str(r.ended)[:10], r.n) for r in found.collect()] == [("2024-01-03", 3), ("2024-01-06", 3)]
 
 
+SKIPS = "MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n AFTER MATCH SKIP TO FIRST A PATTERN (A B) DEFINE A AS TRUE)"
+
+
+def test_problems_of_rows_that_spark_meets(spark: Any) -> None:
+    frame = spark.createDataFrame(ROWS, "t int, sym string, price bigint").coalesce(1)
+    frame.createOrReplaceTempView("quotes")
+    found = occurs.sql(spark, f"SELECT n FROM quotes {SKIPS}", partitions=1)
+    message = "in the match from time 1 on that is the first row"
+    with pytest.raises(occurs.InputProblem, match=message) as caught, occurs.spark_errors():
+        found.collect()
+    assert caught.value.kind == "bad-skip"
+    with pytest.raises(Exception, match=r"error\[bad-skip\]: `matches`: AFTER MATCH SKIP TO"):
+        found.collect()
+
+
+def test_a_stream_without_watermark(spark: Any) -> None:
+    spark.readStream.format("rate").load().createOrReplaceTempView("ticking")
+    text = f"SELECT n FROM ticking {SKIPS.replace('ORDER BY t', 'ORDER BY timestamp')}"
+    with pytest.raises(occurs.UsageProblem, match="`ticking` is a stream without a watermark on `timestamp`") as caught:
+        occurs.sql(spark, text)
+    assert caught.value.kind == "bad-option"
+    assert 'withWatermark("timestamp"' in str(caught.value.hint)
+
+
 @pytest.fixture
 def live(spark: Any) -> Iterator[Any]:
     """The Spark session, with as many partitions as there are buckets."""

@@ -6,7 +6,7 @@ import importlib
 import os
 import pkgutil
 import sys
-from importlib.abc import InspectLoader
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType
 from typing import Any
@@ -78,7 +78,8 @@ def _docstring(name: str) -> str:
     """The docstring of a command, from the compiled code of its module, which does not run."""
     where = f"{__package__}.{name.replace('-', '_')}"
     found = find_spec(where)
-    code = None if found is None or not isinstance(found.loader, InspectLoader) else found.loader.get_code(where)
+    # not by the loader of the module: with the plugin for pytest that is pytest's own, which has no code to show
+    code = None if found is None or not found.origin else SourceFileLoader(where, found.origin).get_code(where)
     made = [] if code is None else [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == "command"]
     return next((c.co_consts[0] for c in made if isinstance(c.co_consts[0], str)), "")
 

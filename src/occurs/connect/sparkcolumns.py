@@ -27,6 +27,8 @@ SPARK = {
 }
 #: columns that say where a row is from, if the DataFrame was made of files: the file, and the number of the row
 PLACE = ("__occurs_file", "__occurs_row")
+#: where Spark notes the delay of a watermark, in milliseconds, in the metadata of a column
+DELAY = "spark.watermarkDelayMs"
 #: of what was no row at all: its text, and why it is none (null for rows), if whoever made the DataFrame could tell
 POISON = ("__occurs_broken", "__occurs_reason")
 _ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$"

@@ -19,6 +19,35 @@ _CAUSE = re.compile(r"^(?:: |Caused by: )?[\w.$]+(?:Exception|Error): (\S.*)$", 
 
 
 @contextmanager
+def spark_errors() -> Iterator[None]:
+    """A block in which problems of the data that Spark meets are raised as errors of Occurs.
+
+    Spark computes a DataFrame when an action such as ``collect`` needs it, and raises what a task has raised as an
+    exception of its own.  Within this block a row that cannot be used, an overflow, or a limit that is exceeded is
+    raised as on the local host.  All other exceptions pass.
+
+    Raises:
+        InputProblem: If rows cannot be used, or a match cannot be followed by another.
+        LimitProblem: If a limit is exceeded.
+
+    Examples:
+        An action on the DataFrame of a query::
+
+            with occurs.spark_errors():
+                rows = occurs.sql(spark, query).collect()
+    """
+    try:
+        yield
+    except OccursError:
+        raise
+    except Exception as error:  # Py4J, gRPC and PySpark each raise their own
+        ours = translate(error)
+        if ours is None:
+            raise
+        raise ours from None
+
+
+@contextmanager
 def own_errors() -> Iterator[None]:
     """Errors of Spark and of its workers as errors of ours; those that are ours already, and faults, pass."""
     from pyspark.errors import PySparkException
@@ -59,7 +88,7 @@ def problems_in_text() -> Iterator[None]:
     except OccursError as error:
         problems = [{**asdict(p), "related": [], "value": repr(p.value)} for p in error.problems]
         text = json.dumps({"class": type(error).__name__, "problems": problems})
-        raise RuntimeError(_MARK + text) from error
+        raise RuntimeError(f"{error}\n{_MARK}{text}") from error
 
 
 def translate(error: BaseException) -> OccursError | None:

@@ -85,15 +85,10 @@ def sources_of(events: Any) -> Any:
 
 def _from_spark(frame: Any) -> pa.Table:
     """Collect; what is wrong with the data is told as on the local host, not as a failure of Spark."""
-    from occurs.connect.sparkerrors import translate
+    from occurs.connect.sparkerrors import spark_errors
 
-    try:
+    with spark_errors():
         return frame.toArrow()
-    except Exception as error:  # Py4J, gRPC and PySpark each raise their own
-        ours = translate(error)
-        if ours is None:
-            raise
-        raise ours from None
 
 
 def _from_pandas(frame: Any, name: str | None) -> pa.Table:

@@ -28,12 +28,15 @@ class Calls:
         """How many rows of a type were detected."""
         return sum(d.count(type) for d in self.done)
 
-    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
-        """All reported rows of a type in key order, with the columns of :meth:`TypeRows.table`."""
+    def table(
+        self, type: str, *, label: bool = False, because: bool = False,
+        wanted: Callable[[pa.Table], pa.ChunkedArray] | None = None,
+    ) -> pa.Table:  # fmt: skip
+        """All reported rows of a type in key order, with the columns and the rows of :meth:`TypeRows.table`."""
         schema = self.stage.schemas[type]
-        if not (label or because) and type in self._gathered:
+        if not (label or because or wanted) and type in self._gathered:
             return table_of_arrays(type, self._gathered[type](), schema, self.stage.kind)
-        parts = [d.table(type, label=label, because=because) for d in self.done]
+        parts = [d.table(type, label=label, because=because, wanted=wanted) for d in self.done]
         parts = [p for p in parts if len(p)] or parts[:1]
         if not parts:
             parts = [TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)]

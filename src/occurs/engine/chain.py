@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -41,10 +41,13 @@ class Several(TypeRows):
         found = (self.of or {}).get(type)
         return 0 if found is None else found.count(type)
 
-    def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
+    def table(
+        self, type: str, *, label: bool = False, because: bool = False, final: bool = False,
+        wanted: Callable[[pa.Table], pa.ChunkedArray] | None = None,
+    ) -> pa.Table:  # fmt: skip
         found = (self.of or {}).get(type)
         found = found or TypeRows(self.stage, self.parts, {})
-        return found.table(type, label=label, because=because, final=final)
+        return found.table(type, label=label, because=because, final=final, wanted=wanted)
 
     def found(self) -> set[str]:
         of = self.of or {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -93,13 +93,20 @@ class TypeRows:
         """How many rows of a type there are."""
         return (len(self.outside[type]) if type in self.outside else 0) + self.parts.count(type)
 
-    def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
+    def table(
+        self, type: str, *, label: bool = False, because: bool = False, final: bool = False,
+        wanted: Callable[[pa.Table], pa.ChunkedArray] | None = None,
+    ) -> pa.Table:  # fmt: skip
         """The reported events of a type, in key order: type, time, attributes, then final (false: the row is
-        provisional), label and because if asked for."""
+        provisional), label and because if asked for.
+
+        ``wanted``: which derived rows of a table without these are taken; labels and constituents of others are not
+        made.
+        """
         schema, kind = self.stage.schemas[type], self.stage.kind
         if not final and not self.count(type):
             return empty_table(schema, kind, label, because)
-        alone = None if because or final or type in self.outside else self.parts.alone(type)
+        alone = None if because or final or wanted or type in self.outside else self.parts.alone(type)
         sheet = None if alone is None else alone[0].sheet(schema, kind, label)
         if alone is not None and sheet is not None:
             at = alone[0].block.rows_of(alone[1])
@@ -113,6 +120,9 @@ class TypeRows:
             places.append(rows.at)
             told.append(np.ones(len(rows), np.bool_))
         for f in self.parts.get(type, ()):
+            if wanted is not None:
+                mask = wanted(table_of(type, f.time, f.columns, schema, kind, None, None))
+                f = f.take(np.flatnonzero(mask.to_numpy()))
             reasons = f.because(kind) if because else None
             tables.append(table_of(type, f.time, f.columns, schema, kind, f.labels if label else None, reasons))
             places.append(f.at)

@@ -302,10 +302,25 @@ class Description:
     def _count(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
         edit = self._edit(site)
+        if "of" in c.detail:
+            return self._repeated(site, node)
         number = re.search(r"\d+", edit.repair) if edit is not None else None
         wanted = re.search(r"\d+", c.text)
         found, needed = (number[0] if number else "0"), (wanted[0] if wanted else c.text)
         return row or node, found, needed, f"{found} of {needed} {c.subject}".strip()
+
+    def _repeated(self, site: Site, node: RowNode | None) -> Any:
+        """How many rows a quantifier met."""
+        of, low, high = (site.clause.detail[n] for n in ("of", "low", "high"))
+        rows = [] if node is None else [p for p in node.children if _role(p, of)]
+        few = len(rows) < low
+        bound = low if few else high
+        at = node if not rows else rows[-1]
+        if not site.clause.role:
+            return at, site.clause.text, site.clause.needed, f"`{of}` is not there {site.clause.text} times"
+        wanted = f"at least {low}" if few else f"at most {high}"
+        many = f"{len(rows)} row{'s are' if len(rows) != 1 else ' is'} {of}"
+        return at, str(len(rows)), str(bound), f"{many}, needed {wanted}"
 
     def _absence(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
@@ -362,11 +377,31 @@ class Description:
             return self._suppressed(site, node)
         chosen = self._evidence(site, shown)
         if chosen is None:
-            return row, "", c.needed, c.detail.get("message", f"{self.at(row)} is not chosen by `{c.text}`")
+            return self._instead(site, node, row)
         self.failed.append(chosen)
         policy = c.detail.get("policy", c.text)
         message = f"{self.at(row)} is not the {policy}: {self.at(chosen)} is"
         return row, self.at(chosen), self.at(row), message
+
+    def _instead(self, site: Site, node: RowNode | None, row: RowNode | None) -> Any:
+        """The detection that the rule made instead: one with a row in common, else the latest one before."""
+        c = site.clause
+        plain = c.detail.get("message", f"`{c.text}` does not choose {self.at(row or node)}")
+        if node is None or site.rule is None:
+            return row, "", c.needed, plain
+        own = {p.label: p for p in node.children if p.label is not None}
+        rows = [(ticks_of(r["time"]), r) for r in self._earlier(site)]
+        for time, found in rows:
+            shared = next((p["label"] for p in found["because"] if p["label"] in own), None)
+            if shared is not None:
+                other = f"{site.rule.defines} at {when(time, self.kind)}"
+                self.bad.add(shared)
+                return own[shared], other, self.at(node), f"{self.at(own[shared])} belongs to {other}: {plain}"
+        before = [time for time, _ in rows if time is not None and time <= node.time]
+        if before:
+            other = f"{site.rule.defines} at {when(max(before), self.kind)}"
+            return row or node, other, self.at(node), f"{other} was detected instead: {plain}"
+        return row or node, "", c.needed, plain
 
     def _earlier(self, site: Site) -> list[Mapping[str, Any]]:
         """What the rule detected before the repair."""

@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of, like, sources_of, to_arrow
 from occurs.errors import LimitProblem, UsageProblem, did_you_mean
-from occurs.explain.question import Question
-from occurs.explain.words import json_time, when
+from occurs.explain.cutting import Asked, Needs, Read, read_here, read_spark
+from occurs.explain.words import json_time
 from occurs.model.history import History, InputOptions, Source
-from occurs.model.ticks import duration
 from occurs.model.time import TimeKind
 from occurs.options import OPTIONS, among, named, sample_of
 
@@ -99,34 +99,15 @@ class Input:
         """Whether a start or an end of the clock was given."""
         return self.options.start is not None or self.options.until is not None
 
-    def _here(self, program: CheckedProgram) -> tuple[Any, InputOptions]:
-        """The events in this process, and the options to read them with.
-
-        On Spark only the rows of the types that are read are collected; the clock is that of all rows.
-        """
-        if self.sample is None or kind_of(self.sample) != "spark":
-            return self.events, self.options
-        column = self.options.type
-        if isinstance(self.events, Mapping):
-            return {t: to_arrow(frame) for t, frame in self.events.items()}, self.options
-        frame, times = self.events, _times_on_spark(self.events, self.options)
-        if column is None or column not in frame.columns or program.reads_all or times is None:
-            return to_arrow(frame), self.options
-        from pyspark.sql import functions as F
-
-        types = sorted({*program.reads, *(str(i) for i in program.assigned)})
-        table = to_arrow(frame.where(F.col(column).cast("string").isin(types)))
-        start = times[0] if self.options.start is None else self.options.start
-        until = times[1] if self.options.until is None else self.options.until
-        return table, replace(self.options, start=start, until=until)
-
     def history(
         self, program: CheckedProgram, type: str, between: Any, *, reach: Any = None, max_rows: int = 100_000,
         where: Any = None,
     ) -> Sliced:  # fmt: skip
         """The slice that a question about a type looks at.  Raises LimitProblem if it is too large."""
-        events, options = self._here(program)
-        history = program.history(events, options)
+        asked = Asked(type, between, where, reach, max_rows)
+        spark = self.sample is not None and kind_of(self.sample) == "spark"
+        read = (read_spark if spark else read_here)(program, self.events, self.options, asked)
+        history = program.history(read.events, read.options)
         clock, notes, complete = history.clock, [], True
         bad = history.counts.get("bad", 0)
         if bad:
@@ -134,11 +115,10 @@ class Input:
             notes.append(f"{bad} unreadable rows were skipped and not searched ({why})")
         outside = None
         if self.cut:
-            outside = program.history(events, replace(self.options, start=None, until=None))
+            outside = program.history(read.events, replace(read.options, start=None, until=None))
         total = sum(map(len, history.tables.values()))
-        if total > max_rows or reach is not None:
-            first, last = _ends(between, history, type)
-            history, more, complete = _cut(program, history, type, first, last, reach, max_rows, where)
+        if total > max_rows or reach is not None or read.key or read.low is not None:
+            history, more, complete = _cut(program, history, asked, read)
             notes += more
         return Sliced(history, clock, outside, complete, tuple(notes))
 
@@ -168,7 +148,10 @@ class Input:
             key = type if type in events or None not in events else None
             table = events.get(key)
             if table is None:
-                made = pa.table({n: [v] for n, v in self._named(row, None, type).items()})
+                first = next(iter(events.values()))
+                first = to_arrow(first.limit(1)) if kind_of(first) == "spark" else to_arrow(first)
+                of = _exact(first.schema.field(self.options.time).type, row)
+                made = pa.table({n: [v] for n, v in self._named(row, of, type).items()})
                 return {**events, type: like(self.sample, made)}
             return {**events, key: self._appended(table, key, type, row)}
         if isinstance(events, list | tuple):
@@ -176,7 +159,8 @@ class Input:
         return self._appended(events, None, type, row)
 
     def _in_sources(self, sources: list[Any], type: str, row: Mapping[str, Any]) -> list[Any]:
-        kind = _kind_of_time(sources, self.options)
+        given = _kind_of_time(sources, self.options)
+        kind = None if given is None else _exact(given, row)
         made = self._named(row, kind, type)
         typed = {k: v for k, v in made.items() if k != self.options.type}
         return [*sources, Source(pa.table({n: [v] for n, v in typed.items()}), type)]
@@ -195,7 +179,12 @@ class Input:
     def _appended(self, table: Any, key: str | None, type: str, row: Mapping[str, Any]) -> Any:
         spark = kind_of(table) == "spark"
         arrow = to_arrow(table.limit(1)) if spark else to_arrow(table)
-        of = arrow.schema.field(self.options.time).type
+        at = arrow.schema.get_field_index(self.options.time)
+        of = _exact(arrow.schema.field(at).type, row)
+        for name in (self.options.time, self.options.end):
+            i = -1 if name is None or spark else arrow.schema.get_field_index(name)
+            if i >= 0 and pa.types.is_temporal(arrow.schema.field(i).type):
+                arrow = arrow.set_column(i, name, arrow.column(i).cast(of))
         values = self._named(row, of, type)
         if key is not None:
             values.pop(self.options.type or "", None)
@@ -210,24 +199,16 @@ class Input:
         return like(table, whole)
 
 
-def _times_on_spark(frame: Any, options: InputOptions) -> tuple[Any, Any] | None:
-    """The first and the last time of the rows of a DataFrame, as options name them; None: they are not plain times."""
-    from pyspark.sql import functions as F
-
-    kinds = dict(frame.dtypes)
-    names = [n for n in (options.time, options.end) if n is not None and n in kinds]
-    if options.time not in names or options.time_format is not None:
-        return None
-    if any(kinds[n] not in ("timestamp", "timestamp_ntz", "bigint", "int", "smallint", "tinyint") for n in names):
-        return None
-    stamps = kinds[options.time].startswith("timestamp")
-    micros = [F.unix_micros(F.col(n).cast("timestamp")) if stamps else F.col(n).cast("long") for n in names]
-    found = frame.agg(F.min(micros[0]).alias("a"), *(F.max(m).alias(f"b{i}") for i, m in enumerate(micros))).first()
-    if found is None or found["a"] is None:
-        return None
-    ends = [found[f"b{i}"] for i in range(len(micros)) if found[f"b{i}"] is not None]
-    first, last = int(found["a"]), int(max(ends))
-    return (when(first, TimeKind()), when(last, TimeKind())) if stamps else (first, last)
+def _exact(of: pa.DataType, row: Mapping[str, Any]) -> pa.DataType:
+    """The type of a column of times that can hold those of a row, too: instead of seconds or days microseconds, if the
+    row needs them."""
+    ticks = pa.array([row.get("time"), row.get("end")], pa.int64())
+    if not pa.types.is_temporal(of):
+        return of
+    exact = ticks.cast(pa.timestamp("us"))
+    if exact.cast(of, safe=False).cast(pa.timestamp("us")).equals(exact):
+        return of
+    return pa.timestamp("us", of.tz if pa.types.is_timestamp(of) else None)
 
 
 def _timed(value: Any, of: pa.DataType | None) -> Any:
@@ -256,61 +237,43 @@ def without_because(table: pa.Table) -> pa.Table:
 
 
 # -- the slice ---------------------------------------------------------------------------------------------------------
-def _ends(between: Any, history: History, type: str) -> tuple[int, int]:
-    from occurs.model.types import Schema
-
-    found = Question.of(type, None, between, Schema(), history.kind, history.clock)
-    return found.first, found.last
-
-
-def _cut(
-    program: CheckedProgram, history: History, type: str, first: int, last: int, reach: Any, max_rows: int, where: Any
-) -> tuple[History, list[str], bool]:
-    """The rows up to ``last`` that are near enough; what is to be said of it; whether nothing else can matter."""
-    from occurs.explain.world import World
-
-    world = World(program, history, type)
-    notes: list[str] = []
-    complete = True
+def _cut(program: CheckedProgram, history: History, asked: Asked, read: Read) -> tuple[History, list[str], bool]:
+    """The rows up to the asked time that are near enough; what is to be said of it; whether nothing else can matter."""
+    needs = Needs(program, asked, history.schemas, history.kind)
     clock = history.clock
     assert clock is not None
-    tables = {t: table for t, table in history.tables.items() if t in world.inputs}
-    languages = {r.language for r in world.closure}
-    if languages <= {"tesla", "epl"}:  # nothing later decides
-        tables = {t: table.filter(pc.less_equal(table["time"], last)) for t, table in tables.items()}
-    if sum(map(len, tables.values())) > max_rows:
-        keyed = _keyed(program, history, world, where)
-        if keyed:
-            for t, (name, value) in keyed.items():
-                if t in tables:
-                    test = pc.is_null(tables[t][name]) if value is None else pc.equal(tables[t][name], value)
-                    tables[t] = tables[t].filter(test)
-            complete = False
-            names = ", ".join(sorted({n for n, _ in keyed.values()}))
-            notes.append(f"only rows with the asked {names} were read, so clauses that equate {names} were not relaxed")
-    path = _path(world)
-    low = clock[0]
-    if reach is not None:
-        low = max(low, first - int(duration(reach, history.kind, "reach")))
-    else:
-        times = pa.chunked_array([c for table in tables.values() for c in table["time"].chunks], pa.int64())
-        if len(times) > max_rows:
-            if path is None:
-                text = f"the question needs {len(times)} rows, and at most {max_rows} are read (max_rows)"
-                hint = "a definition can look back without a bound: raise max_rows, or set start"
-                raise LimitProblem.of("too-many-rows", text, hint=hint)
-            ordered = sorted(times.to_pylist())
-            low = min(ordered[-max_rows], first - 2 * path)
-    if low > clock[0]:
-        tables = {t: table.filter(_after(table, low)) for t, table in tables.items()}
-        kept = sum(map(len, tables.values()))
-        if kept > max_rows:
-            text = f"the question needs {kept} rows, and at most {max_rows} are read (max_rows)"
-            raise LimitProblem.of("too-many-rows", text, hint="raise max_rows, or set start")
-        complete = False
-        notes.append("rows long before the asked time were not read (reach, max_rows)")
-        return replace(history, tables=tables, clock=(low, clock[1])), notes, complete
-    return replace(history, tables=tables), notes, complete
+    notes: list[str] = []
+    tables = {t: table for t, table in history.tables.items() if t in needs.types}
+    high = needs.high(clock)
+    if high is not None:
+        tables = {t: table.filter(pc.less_equal(table["time"], high)) for t, table in tables.items()}
+    key = read.key
+    if not key and sum(map(len, tables.values())) > asked.max_rows:
+        key = needs.key()
+        for t, (name, value) in key.items():
+            if t in tables:
+                test = pc.is_null(tables[t][name]) if value is None else pc.equal(tables[t][name], value)
+                tables[t] = tables[t].filter(test)
+    if key:
+        names = ", ".join(sorted({n for n, _ in key.values()}))
+        notes.append(f"only rows with the asked {names} were read, so clauses that equate {names} were not relaxed")
+
+    def latest(most: int) -> int:
+        times = np.concatenate([table["time"].to_numpy() for table in tables.values()])
+        return int(np.partition(times, len(times) - most)[len(times) - most])
+
+    low = read.low
+    if low is None:
+        low = needs.low(clock, sum(map(len, tables.values())), latest)
+    if low is None:
+        return replace(history, tables=tables), notes, not key
+    tables = {t: table.filter(_after(table, low)) for t, table in tables.items()}
+    kept = sum(map(len, tables.values()))
+    if kept > asked.max_rows:
+        text = f"the question needs {kept} rows, and at most {asked.max_rows} are read (max_rows)"
+        raise LimitProblem.of("too-many-rows", text, hint="raise max_rows, or set start")
+    notes.append("rows long before the asked time were not read (reach, max_rows)")
+    return replace(history, tables=tables, clock=(low, clock[1])), notes, False
 
 
 def _after(table: pa.Table, low: int) -> pa.ChunkedArray:
@@ -318,54 +281,6 @@ def _after(table: pa.Table, low: int) -> pa.ChunkedArray:
     if "end" not in table.column_names:
         return pc.greater_equal(table["time"], low)
     return pc.fill_null(pc.greater_equal(table["end"], low), True)
-
-
-def _path(world: Any) -> int | None:
-    """The longest path of retentions that lead to the type, in ticks; None: there is no bound."""
-    depth: dict[str, int] = {}
-
-    def back(of: str, path: tuple[str, ...]) -> int | None:
-        if of in path:
-            return None
-        if of not in depth:
-            most = 0
-            for rule in world.makers(of):
-                if rule.clauses.reach is None or rule.clauses.consumes:
-                    return None
-                for t in rule.clauses.reads:
-                    below = back(t, (*path, of))
-                    if below is None:
-                        return None
-                    most = max(most, rule.clauses.reach + below)
-            depth[of] = most
-        return depth[of]
-
-    return back(world.type, ())
-
-
-def _keyed(program: CheckedProgram, history: History, world: Any, where: Any) -> dict[str, tuple[str, Any]]:
-    """Per type the attribute that has a value that the question fixes, if that is a partition key."""
-    if not isinstance(where, Mapping):
-        return {}
-    from occurs.plan.keys import common_key
-
-    types = {r.defines for r in world.closure}
-    definitions = [d for d in program.plan(history.schemas, history.kind).definitions if d.output in types]
-    for definition in definitions:
-        if definition.output != world.type:
-            continue
-        key = common_key(definitions)
-        for choice in definition.choices:
-            fixed = [n for n in choice.passes if n in where]
-            own = dict(choice.attributes)
-            if fixed and key and all(t in key for t in own):
-                value = where[fixed[0]]
-                at = next(
-                    (i for i in range(len(next(iter(key.values())))) if all(key[t][i] in own[t] for t in own)), None
-                )
-                if at is not None:
-                    return {t: (names[at], value) for t, names in key.items()}
-    return {}
 
 
 def _cell(value: Any, of: pa.DataType) -> pa.Array:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -58,20 +59,37 @@ class Question:
             first, last = _between(between, kind)
         return cls(type, values, first, last, kind, dict(given), between is not None)
 
-    def fitting(self, table: pa.Table, opaque: frozenset[str] = frozenset(), extra: bool = False) -> pa.Table:
+    def fitting(self, table: pa.Table, opaque: frozenset[str] = frozenset()) -> pa.Table:
         """The rows that answer the question; ``opaque``: attributes whose values are not looked at."""
+        return table.filter(self.fits(table, opaque))
+
+    def fits(self, table: pa.Table, opaque: frozenset[str] = frozenset()) -> pa.ChunkedArray:
+        """Whether each row answers the question; ``opaque``: attributes whose values are not looked at."""
         time = table["time"].cast(pa.int64())
         end = time
         if "end" in table.column_names:
             end = pc.fill_null(table["end"].cast(pa.int64()), 2**63 - 1)
         mask = pc.and_(pc.less_equal(time, self.last), pc.greater_equal(end, self.first))
-        table = table.filter(mask)
-        for name, value in self.where.items():
-            if name in opaque or not len(table):
-                continue
-            found = [same(v, value) for v in plain(table[name])]
-            table = table.filter(pa.array(found, pa.bool_()))
-        return table
+        names = [n for n in self.where if n not in opaque]
+        if not names or not len(table):
+            return mask
+        at = pc.indices_nonzero(mask)
+        near = table.select(names).take(at)
+        kept = np.ones(len(near), np.bool_)
+        for name in names:
+            kept &= _are(near[name], self.where[name])
+        out = np.zeros(len(table), np.bool_)
+        out[at.to_numpy()[kept]] = True
+        return pa.chunked_array([pa.array(out)])
+
+
+def _are(column: pa.ChunkedArray, value: Any) -> np.ndarray:
+    """Where a column has a value."""
+    of = column.type
+    whole = isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    if (isinstance(value, str) and pa.types.is_string(of)) or (whole and pa.types.is_int64(of)):
+        return pc.fill_null(pc.equal(column, value), False).to_numpy()
+    return np.array([same(v, value) for v in plain(column)], np.bool_)
 
 
 def plain(column: pa.ChunkedArray | pa.Array) -> list[Any]:

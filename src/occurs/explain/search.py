@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, islice, product
+from itertools import combinations, groupby, islice, product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
-from occurs.explain.world import Outcome, Probe, Site, Variant, World
-from occurs.languages.kit.clauses import VALUE, WEIGHTS, Edit, Reading
+from occurs.explain.world import Outcome, Probe, Rule, Site, Variant, World
+from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Edit, Reading, RuleClauses
 
+#: what a relaxation does to the rows of a type: rows come that are made of what it lets in, rows go, other rows come
+MORE, LESS, OTHER = "more", "less", "other"
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
+#: histories of fewer rows are not cut further
+SMALL = 500
 #: so many combinations of values are evaluated at most for a comparison
 COMBINED = 100_000
 
@@ -71,28 +77,44 @@ class Search:
         world_of: Any,
     ) -> None:  # fmt: skip
         self.world, self.question, self.sites = world, question, sites
-        self.edits, self.limit, self.max_variants, self.world_of = edits, limit, max_variants, world_of
+        self.edits, self.limit, self.max_variants, self._world_of = edits, limit, max_variants, world_of
         self.domains: dict[str, Domain] = {}
         self.found = Found()
         self.cone = {r.number for r in world.cone}
         self.top = {r.number for r in world.makers(question.type)}
-        self.bounded = all(r.clauses.loosened is not None for r in world.cone)
+        # rules that feed themselves make far too many rows when all their clauses are dropped
+        self.bounded = all(r.clauses.loosened is not None for r in world.cone) and not world.recursive
         self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
-        self.keyed: dict[str, tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]] = {}
+        self.keyed: dict[str, Candidates] = {}
+
+    def world_of(self, sites: Sequence[Site]) -> World:
+        """The world in which a set is relaxed; if no window is lengthened, without the rows that lie before all."""
+        if any(s.kind in ("window", "outside", "pending") for s in sites):
+            return self._world_of(sites)
+        return self.near or self._world_of(sites)
 
     @cached_property
-    def recursive(self) -> bool:
-        """Whether the asked type is made of rows of its own: a clause of its rules meets several values then."""
-        waiting, seen = [self.question.type], set[str]()
-        while waiting:
-            for rule in self.world.makers(waiting.pop()):
-                waiting += rule.clauses.reads - seen
-                seen |= rule.clauses.reads
-        return self.question.type in seen
+    def near(self) -> World | None:
+        """The rows that can matter while windows stay as they are; None if these are most rows."""
+        within = self._near(self.question.type) if self.bounded else None
+        tables = self.world.history.tables
+        if within is None or sum(map(len, tables.values())) < SMALL:
+            return None
+        first = pa.scalar(max(within[0] - 1, -(2**63)), pa.int64())
+        near = {}
+        for t, table in tables.items():
+            if "end" in table.column_names:
+                near[t] = table
+            else:
+                near[t] = table.filter(pc.greater_equal(table["time"], first))
+        if 2 * sum(map(len, near.values())) > sum(map(len, tables.values())):
+            return None
+        w = self.world
+        return World(w.program, replace(w.history, tables=near), w.type, zone=w.zone, ended=w.ended)
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -194,7 +216,7 @@ class Search:
         for world, numbers in worlds.values():
             found = world.run([self.variant(*tries[i]) for i in numbers])
             for i, outcome in zip(numbers, found, strict=True):
-                out[i] = outcome is not None and len(self.question.fitting(outcome.table(self.question.type))) > 0
+                out[i] = outcome is not None and len(outcome.fitting(self.question, plain=True)) > 0
         return out
 
     def _domain_of(self, sites: Sequence[Site]) -> Domain | None:
@@ -239,13 +261,28 @@ class Search:
         world = self.world
         if not self.bounded or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
             return False
-        changed = {s.rule.defines if s.rule is not None and s.kind != "missing" else str(s.clause.type) for s in sites}
-        while True:
-            more = {r.defines for r in world.closure if r.clauses.reads & changed} - changed
-            if not more:
-                break
-            changed |= more
-        return not changed & world.shadowed
+        return OTHER not in self._effects(sites).get(self.question.type, ())
+
+    def _effects(self, sites: Sequence[Site]) -> dict[str, set[str]]:
+        """What relaxing a set does to the rows of each type."""
+        effects: dict[str, set[str]] = {}
+        for s in sites:
+            if s.rule is None or s.kind == "missing":
+                if s.clause.type is not None:
+                    effects.setdefault(s.clause.type, set()).add(MORE)
+            else:
+                chosen = {MORE, LESS} if s.rule.clauses.chooses else {MORE}
+                effects.setdefault(s.rule.defines, set()).update(chosen)
+        waiting = list(effects)
+        while waiting:
+            type = waiting.pop()
+            for rule in self.world.closure:
+                own = effects.setdefault(rule.defines, set())
+                new = _effects(rule.clauses, type, effects[type]) - own
+                if new:
+                    own |= new
+                    waiting.append(rule.defines)
+        return {type: found for type, found in effects.items() if found}
 
     def _proposals(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
         """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
@@ -265,9 +302,8 @@ class Search:
                     out.append((s, self._every(s, None)))
                     continue
                 opaque = frozenset(self.question.where) if self.dim else self.opaque
-                fitting = self.question.fitting(outcome.table(self.question.type), opaque)
-                if len(fitting):
-                    out.append((s, self._every(s, outcome, fitting)))
+                if len(outcome.fitting(self.question, opaque, plain=True)):
+                    out.append((s, self._every(s, outcome)))
         return out
 
     def _unbounded(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
@@ -293,7 +329,10 @@ class Search:
                 first = self.met.get(id(s))
                 second = more[id(chosen)][i] if id(chosen) in more else first
                 if first is not None or second is not None:
-                    known[i] = sorted({*(first or ()), *(second or ())})
+                    more_values = self._guessed(s) if self.world.recursive else ()
+                    known[i] = sorted({*(first or ()), *(second or ()), *more_values})
+                    if self.world.recursive and s.kind == "threshold" and not self._of_input(s):
+                        self._unknown(s)
                 if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
                     self._unknown(s)
             out.append((chosen, self._every(chosen, None, known=known)))
@@ -310,6 +349,11 @@ class Search:
         """Whether a comparison reads rows that rules make."""
         reading = site.clause.reading
         return reading is not None and any(s.type in self.world.defined for s in reading.sources.values())
+
+    def _of_input(self, site: Site) -> bool:
+        """Whether a comparison reads one attribute of the input, whose values are all known."""
+        of = site.clause.detail.get("attribute_of")
+        return of is not None and of not in self.world.defined
 
     def _depends(self, site: Site) -> bool:
         """Whether it takes a run to know the values of a comparison."""
@@ -390,7 +434,7 @@ class Search:
                 own = (*(e for e in own if e is not s.clause.drop), s.clause.shown)
                 probes.append(Probe(s.rule.number, own, {}))
             else:
-                own = (*(s.rule.clauses.loosened or ()), *own)
+                own = (*(e.edit for e in s.rule.clauses.loosened or ()), *own)
                 probes.append(Probe(s.rule.number, own, {VALUE: str(s.clause.value)}))
         added = dict(self.variant(sites, Proposal((None,) * len(sites))).added)
         where = self._domain_of(sites)
@@ -398,9 +442,20 @@ class Search:
             added[where.type] = where.table
         return Variant(edits, added, probes=tuple(probes))
 
+    def _loosened(self, rule: Rule, sites: Sequence[Site], touched: Set[str]) -> tuple[Edit, ...]:
+        """The edits of a rule that let through what it has when a set is relaxed, which touches rows of some types.
+
+        The choice of a role whose own clauses and rows stay as they are is the same for the same rows of other roles.
+        """
+        roles = {s.clause.role for s in sites if s.rule is rule}
+        loosened = rule.clauses.loosened or ()
+        needed = (e for e in loosened if e.always or (e.role is not None and e.role in roles) or e.types & touched)
+        return tuple(e.edit for e in needed)
+
     def _loosest(self, sites: Sequence[Site]) -> Variant:
         """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""
-        edits = {r.number: r.clauses.loosened or () for r in self.world.cone}
+        touched = self._effects(sites)
+        edits = {r.number: self._loosened(r, sites, touched.keys()) for r in self.world.cone}
         if self.dim:
             for r in self.world.cone:
                 drops = [c.drop for c in r.clauses.clauses if c.drop is not None]
@@ -422,23 +477,25 @@ class Search:
         return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
 
     def _every(
-        self, sites: tuple[Site, ...], outcome: Outcome | None, fitting: pa.Table | None = None,
-        known: Mapping[int, list[Any]] | None = None,
-    ) -> Iterator[Proposal]:  # fmt: skip
+        self, sites: tuple[Site, ...], outcome: Outcome | None, known: Mapping[int, list[Any]] | None = None
+    ) -> Iterator[Proposal]:
         """All repairs of a set that may work, in their order.  ``known``: the values that its clauses meet."""
         where = self._domain_of(sites)
         is_plain = outcome is not None and self._plain(sites)
+        moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
+        numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
+        if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
+            chosen = where is None and self._chooses(sites, moving)
+            table = outcome.fitting(self.question, probe=0, plain=where is None and not chosen)
+            partakers = None if where is None else self._partakers(where, outcome, table)
+            return self._by_binding(sites, moving, table, partakers)
         rows: Sequence[int | None] = (None,)
         if where is not None:
             rows = range(len(where.table))
-            if is_plain and outcome is not None and fitting is not None:
-                rows = self._partakers(where, outcome, fitting)
+            if is_plain and outcome is not None:
+                fitting = outcome.fitting(self.question)
+                rows = sorted({i for found in self._partakers(where, outcome, fitting) for i in found})
         tables = self._probed(sites, outcome)
-        moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
-        numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and where is None and len(numbers) == 1 and numbers <= self.top and not self.recursive:
-            table = self.question.fitting(next(iter(tables.values())))
-            return self._by_binding(sites, moving, table)
         options = [self._options(i, s, tables, known) for i, s in enumerate(sites)]
         return (Proposal(edits, row) for edits in product(*options) for row in rows)
 
@@ -451,25 +508,77 @@ class Search:
         )
         return {} if outcome is None else {n: outcome.probe(i) for i, n in enumerate(rules)}
 
-    def _by_binding(self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table) -> Iterator[Proposal]:
-        """The shifts that one binding after the other needs."""
+    def _by_binding(
+        self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table, partakers: Sequence[Sequence[int]] | None
+    ) -> Iterator[Proposal]:
+        """The shifts that one binding after the other needs, each with the rows that may be added for it."""
         columns = [plain(table[f"occurs_{i}"]) for i in moving]
         fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
-        found: dict[tuple[Any, ...], tuple[Edit, ...]] = {}
-        for values in dict.fromkeys(zip(*columns)):
+        needed: dict[tuple[Any, ...], set[int]] = {}
+        kept = self._chosen(sites, moving, columns, table) if "because" in table.column_names else None
+        kept = None if partakers is not None else kept
+        for at, values in enumerate(zip(*columns)):
+            if kept is not None and not kept[at]:
+                continue
+            needed.setdefault(values, set()).update(() if partakers is None else partakers[at])
+        found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], set[int]]] = {}
+        for values, rows in needed.items():
             edits = []
             for i, value in zip(moving, values, strict=True):
                 edit = _moved(sites[i], value)
                 edits.append(edit if edit is not None or value is not None else sites[i].clause.drop)
             if None not in edits:
                 known = tuple(e for e in edits if e is not None)
-                found.setdefault(tuple(e.shift for e in known), known)
-        for _, known in sorted(found.items(), key=lambda item: item[0]):
+                found.setdefault(tuple(e.shift for e in known), (known, set()))[1].update(rows)
+        for _, (known, rows) in sorted(found.items(), key=lambda item: item[0]):
             options = [list(f) for f in fixed]
             for i, edit in zip(moving, known, strict=True):
                 options[i] = [edit]
             for chosen in product(*options):
-                yield Proposal(chosen)
+                for row in (None,) if partakers is None else sorted(rows):
+                    yield Proposal(chosen, row)
+
+    def _chooses(self, sites: Sequence[Site], moving: Sequence[int]) -> dict[str, str]:
+        """The roles of moving clauses of which the rule takes the first or the last row."""
+        out: dict[str, str] = {}
+        given_up = {s.clause.role for s in sites if s.kind == "choice"}
+        for site in (sites[i] for i in moving):
+            for c in site.rule.clauses.clauses if site.rule is not None else ():
+                policy = c.detail.get("policy") if c.kind == "choice" else None
+                wanted = c.role == site.clause.role and c.role not in given_up and policy in ("first", "last")
+                if wanted and c.role is not None:
+                    out[c.role] = str(policy)
+        return out
+
+    def _chosen(
+        self, sites: Sequence[Site], moving: Sequence[int], columns: Sequence[Sequence[Any]], table: pa.Table
+    ) -> list[bool] | None:
+        """Which bindings may be chosen: not those with a row in whose place a ``first`` or ``last`` takes another one,
+        which needs no larger shifts."""
+        rule = next(sites[i].rule for i in moving)
+        assert rule is not None
+        kept: list[bool] | None = None
+        for role, policy in self._chooses(sites, moving).items():
+            order = list(rule.clauses.roles)
+            before = order[: order.index(role)] if role in order else order
+            own = [k for k, i in enumerate(moving) if sites[i].clause.role == role]
+            shifts: list[dict[Any, Any]] = [{v: _shift(sites[moving[k]], v) for v in set(columns[k])} for k in own]
+            times, labels = _parts_of(table, role), [_parts_of(table, r, "label") for r in before]
+            groups: dict[Any, list[int]] = {}
+            for at, key in enumerate(zip(*labels) if labels else [()] * len(table)):
+                groups.setdefault(key, []).append(at)
+            sign = -1 if policy == "last" else 1
+            kept = kept or [True] * len(table)
+            for rows in groups.values():
+                rows.sort(key=lambda at: sign * times[at])
+                least: list[tuple[Any, ...]] = []
+                for _, alike in groupby(rows, key=lambda at: times[at]):
+                    here = {at: tuple(of[columns[k][at]] for of, k in zip(shifts, own, strict=True)) for at in alike}
+                    for at, needs in here.items():
+                        if any(all(a <= b for a, b in zip(one, needs, strict=True)) for one in least):
+                            kept[at] = False
+                    least += {needs for at, needs in here.items() if kept[at]}
+        return kept
 
     def _options(
         self, number: int, site: Site, tables: Mapping[int, pa.Table], known: Mapping[int, list[Any]] | None = None
@@ -516,51 +625,174 @@ class Search:
                     out |= {v for v in distinct(table[n]) if isinstance(v, int | float)}
         return sorted(out)
 
-    def _candidates(self, where: Domain) -> tuple[list[str], bool, dict[tuple[Any, ...], list[int]]]:
-        """The attributes that are read of a domain, whether its rows have ends, and its rows by their values."""
+    def _candidates(self, world: World, where: Domain) -> Candidates:
+        """What is known of the rows of a domain."""
         if where.type not in self.keyed:
-            table = where.table
-            read = self.world.columns.get(where.type, frozenset())
-            names = [n for n in sorted(read) if n in table.column_names]
-            times, columns = table["time"].to_pylist(), {n: table[n].to_pylist() for n in names}
-            ends = table["end"].to_pylist() if "end" in table.column_names else [None] * len(times)
-            known: dict[tuple[Any, ...], list[int]] = {}
-            for i, t in enumerate(times):
-                known.setdefault((t, ends[i], _text({n: columns[n][i] for n in names})), []).append(i)
-            self.keyed[where.type] = names, "end" in table.column_names, known
+            self.keyed[where.type] = Candidates.of(world, where)
         return self.keyed[where.type]
 
-    def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[int]:
-        """The candidates that take part in a fitting row of the loosest program."""
+    def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[Sequence[int]]:
+        """Per row of the loosest program the candidates with which alone it may be there.
+
+        A row that is made of several candidates is none that one added row makes.
+        """
         name = outcome.names.get(where.type, where.type)
-        columns, ends, known = self._candidates(where)
-        derived: dict[str, dict[str, list[Any]]] = {}
-        seen: set[str] = set()
-        out: set[int] = set()
-        waiting = list(fitting["because"].to_pylist())
-        defined = {outcome.names.get(t, t): t for t in self.world.defined}
-        while waiting:
-            for part in waiting.pop():
-                if part["type"] == name and part["label"] is not None:
-                    values = json.loads(part["attributes"])
-                    values = {n: values.get(n) for n in columns}
-                    end = None if not ends or part["end"] is None else _tick(part["end"])
-                    out.update(known.get((_tick(part["time"]), end, _text(values)), ()))
-                elif part["type"] in defined and part["label"] is not None and part["label"] not in seen:
-                    seen.add(part["label"])
-                    if part["type"] not in derived:
-                        table = outcome.found.arrow(part["type"])
-                        derived[part["type"]] = dict(
-                            zip(table["label"].to_pylist(), table["because"].to_pylist(), strict=True)
-                        )
-                    waiting.append(derived[part["type"]].get(part["label"], []))
-        return sorted(out)
+        known = self._candidates(self.world, where)
+        defined = {outcome.names.get(t, t) for t in self.world.defined}
+        leaves: dict[str, Any] = {}
+        below: dict[str, frozenset[str] | None] = {}
+        read: set[str] = set()
+
+        def of(table: pa.Table) -> list[frozenset[str] | None]:
+            """Per row the labels of the rows of the type that it is made of; None: several of them are not there."""
+            nothing: frozenset[str] = frozenset()
+            out: list[frozenset[str] | None] = [nothing] * len(table)
+            because = _whole(table["because"])
+            parts = because.flatten()
+            types = parts.field("type")
+            labelled = pc.is_valid(parts.field("label"))
+            for mask, derived in (
+                (pc.equal(types, name), False), (pc.is_in(types, pa.array(sorted(defined), types.type)), True)
+            ):  # fmt: skip
+                mask = pc.and_(mask, labelled)
+                chosen = parts.filter(mask)
+                if not len(chosen):
+                    continue
+                coded = chosen.field("label").dictionary_encode()
+                labels, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+                rows = pc.list_parent_indices(because).filter(mask).to_numpy().astype(np.int64)
+                pairs = np.unique(rows * len(labels) + codes)
+                row_of, code_of = pairs // len(labels), pairs % len(labels)
+                if derived:
+                    for t in pc.unique(chosen.field("type")).to_pylist():
+                        read_of(t)
+                    found = [below.get(label, nothing) for label in labels]
+                else:
+                    for label, i in zip(labels, np.unique(codes, return_index=True)[1].tolist(), strict=True):
+                        if label not in leaves:
+                            leaves[label] = known.key(chosen[i].as_py())
+                    found = [frozenset((label,)) for label in labels]
+                    added = np.array([not known.there.get(leaves[label]) for label in labels])
+                    many = np.bincount(row_of, weights=added[code_of], minlength=len(table)) > 1
+                    for row in np.flatnonzero(many).tolist():
+                        out[row] = None
+                    kept = ~many[row_of]
+                    row_of, code_of = row_of[kept], code_of[kept]
+                for row, code in zip(row_of.tolist(), code_of.tolist(), strict=True):
+                    before, more = out[row], found[code]
+                    out[row] = None if before is None or more is None else before | more if before else more
+            return out
+
+        def read_of(type: str) -> None:
+            """Note what the rows of a derived type are made of."""
+            if type not in read:
+                read.add(type)
+                table = outcome.found.arrow(type)
+                below.update(zip(table["label"].to_pylist(), of(table), strict=True))
+
+        known_of: dict[frozenset[str] | None, list[int]] = {None: []}
+        out: list[Sequence[int]] = []
+        for labels in of(fitting):
+            if labels is not None and labels not in known_of:
+                count: dict[Any, int] = {}
+                for label in labels:
+                    count[leaves[label]] = count.get(leaves[label], 0) + 1
+                more = [k for k, n in count.items() for _ in range(n - known.there.get(k, 0))]
+                chosen = more or count if len(more) < 2 else ()
+                known_of[labels] = [i for k in chosen for i in known.numbers.get(k, ())]
+            out.append(known_of[labels])
+        return out
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The rows of a domain by what is read of them: their times and the attributes ``names``.
+
+    ``numbers``: of the candidates; ``there``: how many rows of the input are alike.
+    """
+
+    names: Sequence[str]
+    lasting: bool
+    numbers: Mapping[Any, Sequence[int]]
+    there: Mapping[Any, int]
+
+    @classmethod
+    def of(cls, world: World, where: Domain) -> Candidates:
+        """Those of a domain in a world."""
+        read = world.columns.get(where.type, frozenset())
+        names = [n for n in sorted(read) if n in where.table.column_names]
+        lasting = "end" in where.table.column_names
+        numbers: dict[Any, list[int]] = {}
+        for i, key in enumerate(_keys(where.table, names, lasting)):
+            numbers.setdefault(key, []).append(i)
+        there: dict[Any, int] = {}
+        table = world.history.tables.get(where.type)
+        for key in () if table is None else _keys(table, names, lasting):
+            there[key] = there.get(key, 0) + 1
+        return cls(names, lasting, numbers, there)
+
+    def key(self, part: Mapping[str, Any]) -> Any:
+        """What is read of a constituent."""
+        values = json.loads(part["attributes"])
+        end = None if not self.lasting or part["end"] is None else _tick(part["end"])
+        return _tick(part["time"]), end, _text({n: values.get(n) for n in self.names})
+
+
+def _keys(table: pa.Table, names: Sequence[str], lasting: bool) -> list[Any]:
+    """What is read of the rows of a table."""
+    nothing: list[Any] = [None] * len(table)
+    times = table["time"].cast(pa.int64()).to_pylist()
+    ends = table["end"].cast(pa.int64()).to_pylist() if lasting and "end" in table.column_names else nothing
+    columns = [table[n].to_pylist() if n in table.column_names else nothing for n in names]
+    rows = zip(*columns) if columns else [()] * len(table)
+    texts = [_text(dict(zip(names, row, strict=True))) for row in rows]
+    return list(zip(times, ends, texts, strict=True))
+
+
+def _effects(rule: RuleClauses, type: str, effects: Set[str]) -> set[str]:
+    """What happens to the rows of a rule if this happens to a type that it reads."""
+    out: set[str] = set()
+    if type in rule.positive:
+        out |= effects
+        if rule.chooses:  # a row is chosen in place of another
+            out.add(LESS)
+        if (rule.chooses and LESS in effects) or rule.counts:
+            out.add(OTHER)
+    if type in rule.negative:
+        out |= {OTHER} if effects == {LESS} else {LESS} if LESS not in effects else {LESS, OTHER}
+    if type in rule.folded:
+        out |= {LESS, OTHER}
+    return out
 
 
 def _column(table: pa.Table) -> list[Any] | None:
     """The values that a copy of a rule shows."""
     name = next((n for n in (VALUE, "value") if n in table.column_names), None)
     return None if name is None else distinct(table[name])
+
+
+def _shift(site: Site, value: Any) -> Any:
+    """How far the constant of a clause has to move for a value."""
+    edit = _moved(site, value)
+    return edit.shift if edit is not None else 0 if value is not None else DROPPED
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array."""
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
+
+
+def _parts_of(table: pa.Table, role: str, name: str = "time") -> list[Any]:
+    """The time or the label of the row in a role, per row of a table with constituents."""
+    because = _whole(table["because"])
+    parts = because.flatten()
+    mask = pc.equal(parts.field("role"), role)
+    rows = pc.list_parent_indices(because).filter(mask).to_pylist()
+    column = parts.field(name).filter(mask)
+    out: list[Any] = [None] * len(table)
+    for row, value in zip(rows, plain(column), strict=True):
+        out[row] = value
+    return out
 
 
 def _moved(site: Site, value: Any) -> Edit | None:

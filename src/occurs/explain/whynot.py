@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from occurs.explain.input import Input, Sliced, without_because
 from occurs.explain.question import Question
 from occurs.explain.search import Search, Solution
 from occurs.explain.tree import Trees
-from occurs.explain.words import json_time, value_text
+from occurs.explain.words import json_time, value_text, when
 from occurs.explain.world import Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
@@ -57,7 +57,8 @@ class Reason:
         clauses: The clauses, in the order of the rules.
         program: The repaired program; it detects the asked row in ``events``.
         texts: The repaired texts by file name (``rules`` for a text without one).
-        events: The events with the added row; those that were asked about if none is added.
+        events: The events with the added row; those that were asked about if none is added.  They are put together
+            when they are first read.
         added: The row that is added, or None.
         row: The row that the repaired program detects.
         verified: Whether the repaired program was run.
@@ -69,13 +70,18 @@ class Reason:
     clauses: tuple[Clause, ...]
     program: Repaired = field(repr=False)
     texts: Mapping[str, str] = field(repr=False)
-    events: Any = field(repr=False)
+    given: Callable[[], Any] = field(repr=False)
     added: Mapping[str, Any] | None
     row: Mapping[str, Any]
     verified: bool
     witness: tuple[Witness, ...] = field(repr=False, default=())
     repair: str = ""
     windows: tuple[tuple[str, int, int], ...] = field(repr=False, default=())
+
+    @cached_property
+    def events(self) -> Any:
+        """The events in which the repaired program detects the row."""
+        return self.given()
 
 
 @dataclass(frozen=True)
@@ -221,11 +227,24 @@ def why_not(
             "unknown-name", f"`{type}` is not reported", hint=did_you_mean(type, found.types, "types")
         )
     fitting = question.fitting(found.arrow(type))
-    notes = [*sliced.notes]
+    notes = [*sliced.notes, *_beyond(question, sliced)]
     if len(fitting):
         rows = like(given.sample, without_because(fitting))
         return WhyNot(question, True, rows, (), True, tuple(notes), given.sample)
     return Asked(program, given, sliced, question, found, notes, build).answer(edits, limit, late, max_variants)
+
+
+def _beyond(question: Question, sliced: Sliced) -> list[str]:
+    """A note if the asked time is not within the clock, where no event can be missing."""
+    if sliced.clock is None or not question.bounded:
+        return []
+    first, last = sliced.clock
+    if question.first > last:
+        return [f"the asked time is after the end of the clock, {when(last, question.kind)}; until= sets a later end"]
+    if question.last < first:
+        start = when(first, question.kind)
+        return [f"the asked time is before the start of the clock, {start}; start= sets an earlier one"]
+    return []
 
 
 def check_type(program: CheckedProgram, type: str) -> None:
@@ -336,7 +355,6 @@ class Asked:
         checked = self.program if world.fixed else CheckedProgram(texts, folders=self.program.folders)
         repaired = self.build(checked)
         kinds = {s.kind for s in solution.sites}
-        events = self.given.with_rows(added)
         keywords = dict(self.given.keywords)
         if "outside" in kinds:
             keywords.pop("start", None), keywords.pop("until", None)
@@ -362,7 +380,8 @@ class Asked:
         for text, file, _ in texts:
             names[file or ("rules" if "rules" not in names else f"rules {len(names) + 1}")] = text
         return Reason(
-            number, solution.cost, tuple(clauses), repaired, names, events, row, {"type": self.question.type, **shown},
+            number, solution.cost, tuple(clauses), repaired, names,
+            partial(self.given.with_rows, added), row, {"type": self.question.type, **shown},
             verified, tuple(made.witness()), made.repair_line(clauses), tuple(made.windows()),
         )  # fmt: skip
 

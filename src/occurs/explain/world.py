@@ -18,6 +18,7 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.checked_texts import Read
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, Problem, SyntaxProblem
+from occurs.explain.question import Question
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import detect
 from occurs.languages.kit.clauses import Clause, Declaration, Edit, RuleClauses, Splice, spliced
@@ -98,6 +99,17 @@ class Outcome:
     def probe(self, number: int) -> pa.Table:
         """The rows of a probe."""
         return self.found.arrow(self.probes[number])
+
+    def fitting(
+        self, question: Question, opaque: frozenset[str] = frozenset(), *, probe: int | None = None, plain: bool = False
+    ) -> pa.Table:
+        """The rows that answer a question, of its type or of a probe; ``opaque``: see :meth:`Question.fits`.
+
+        ``plain``: without labels and constituents.
+        """
+        name = self.names.get(question.type, question.type) if probe is None else self.probes[probe]
+        found = self.found.only(name, lambda table: question.fits(table, opaque), plain=plain)
+        return question.fitting(found, opaque)
 
     @property
     def original(self) -> Mapping[str, str]:
@@ -191,6 +203,17 @@ class World:
                 waiting += [t for t in rule.clauses.reads if t not in out]
                 out |= rule.clauses.reads
         return frozenset(out)
+
+    @cached_property
+    def recursive(self) -> bool:
+        """Whether rules of the closure feed themselves or one another."""
+        above = {r.defines: set(r.clauses.reads) for r in self.closure}
+        for r in self.closure:
+            above[r.defines] |= r.clauses.reads
+        for _ in above:
+            for reads in above.values():
+                reads |= {t for read in tuple(reads) for t in above.get(read, ())}
+        return any(t in reads for t, reads in above.items())
 
     @cached_property
     def columns(self) -> Mapping[str, frozenset[str]]:

@@ -120,8 +120,8 @@ class Loop:
         with own_errors(), explained(self.checkpoint):
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
             running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
-            log.debug("the query started", extra={"query": str(running.id)})
             self._running = running
+            log.debug("the query started", extra={"query": str(running.id)})
             try:
                 self._watch(running, fed, last)
             finally:

@@ -234,6 +234,11 @@ class LocalDetections(Detections[Any]):
     def arrow(self, type: str) -> pa.Table:
         return self._calls.table(type, label=self._label, because=self._because)
 
+    def only(self, type: str, wanted: Callable[[pa.Table], pa.ChunkedArray], *, plain: bool = False) -> pa.Table:
+        """The rows of a type that are ``wanted`` of a table without labels and constituents; ``plain``: such a one."""
+        label, because = self._label and not plain, self._because and not plain
+        return self._calls.table(type, label=label, because=because, wanted=wanted)
+
     @property
     def made(self) -> tuple[str, ...]:
         """All types that rules define, reported or only read by other rules, and input that is asked for."""

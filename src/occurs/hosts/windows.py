@@ -9,7 +9,7 @@ holds, however long the window is; that rows are repeated costs only where they 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -121,7 +121,10 @@ class WindowRows(TypeRows):
         rows, first, final = self._all(type)
         return 0 if rows is None else int(self._times(type, rows, first, final).sum())
 
-    def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
+    def table(
+        self, type: str, *, label: bool = False, because: bool = False, final: bool = False,
+        wanted: Callable[[pa.Table], pa.ChunkedArray] | None = None,
+    ) -> pa.Table:  # fmt: skip
         """The answers in the order of the queries, each in key order, with the column ``query``."""
         schema = self.stage.schemas[type]
         rows, first, settled = self._all(type)
@@ -135,7 +138,8 @@ class WindowRows(TypeRows):
         number = np.repeat(first[by], times) + np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
         order = np.argsort(number, kind="stable")
         table = table.take(pa.array(by[at[order]]))
-        return self._with_queries(table, self._queries[number[order]], schema)
+        table = self._with_queries(table, self._queries[number[order]], schema)
+        return table if wanted is None else table.filter(wanted(table))
 
     def pieces(self, type: str, most: int, *, label: bool = False, because: bool = False) -> Iterator[pa.Table]:
         table = self.table(type, label=label, because=because)

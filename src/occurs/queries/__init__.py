@@ -31,7 +31,9 @@ def sql(where: Any, text: str, *, args: Mapping[str, Any] | None = None, **optio
     Raises:
         SyntaxProblem: If a clause is not in the grammar.
         DefinitionProblem: If its names or types are wrong, or it has no ORDER BY.
-        InputProblem: If rows of a table cannot be used, or a match cannot be followed by another.
+        InputProblem: If rows of a table cannot be used, or a match cannot be followed by another.  Spark finds that
+            when an action computes the DataFrame: run the action within :func:`occurs.spark_errors`.
+        UsageProblem: If a streaming table has no watermark on the time.
 
     Examples:
         >>> import occurs, pyarrow as pa

@@ -31,7 +31,7 @@ from occurs.model.values import short
 from occurs.program import Program
 
 #: the table, and what the query derives
-TABLE, OUTPUT = "rows", "found"
+TABLE, OUTPUT = "rows", "matches"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: decimals of more digits are not exact as floats
 _DIGITS = 15

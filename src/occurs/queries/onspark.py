@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from occurs.errors import raise_problems
+from occurs.connect.sparkcolumns import DELAY
+from occurs.errors import UsageProblem, raise_problems
 from occurs.expr.text import Text
 from occurs.languages.match_recognize.parser import parse_clause
 from occurs.languages.match_recognize.syntax import Word
@@ -65,6 +66,8 @@ class _Run:
         relation = self.spark(f"{f'WITH {tables} ' if tables else ''}SELECT * FROM {self.between(start, end)}")
         made = prepared(query, source, _fields(relation), self.args, self.options.get("time_unit"))
         name = _NAME.format(len(self.frames))
+        if relation.isStreaming and self.options.get("watermark") is None:
+            _watermarked(relation, made, str(query.table))
         self.frames[name] = _detected(made, relation, self.options)
         inside = [p for p in self.pieces if start <= p.start and p.end <= found.clause[1]]
         self.pieces = [p for p in self.pieces if p not in inside] + [_Piece(start, found.clause[1], name)]
@@ -84,6 +87,16 @@ class _Run:
         if not used:
             text = text.replace("{{", "{").replace("}}", "}")
         return self.session.sql(text, dict(self.args) or None, **used)
+
+
+def _watermarked(relation: DataFrame, made: Prepared, shown: str) -> None:
+    """Raise UsageProblem if a stream does not say how late its rows may come."""
+    (time,) = (name for name, inside in made.inputs.items() if inside == "time")
+    field = next(f for f in relation.schema.fields if f.name == time)
+    if DELAY not in field.metadata:
+        message = f"`{shown}` is a stream without a watermark on `{time}`, the time of its rows"
+        hint = f'call withWatermark("{time}", "10 seconds") on its DataFrame, or pass watermark="10 s"'
+        raise UsageProblem.of("bad-option", message, hint=hint)
 
 
 def _short(relation: str) -> str:

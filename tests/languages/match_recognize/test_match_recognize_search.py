@@ -140,3 +140,32 @@ def test_overlapping_matches_share_rows(monkeypatch: pytest.MonkeyPatch) -> None
         assert row["s"] == sum(range(start, n - 1)) / 8
     few, many = (steps(monkeypatch, given, m) / m for m in (500, 4_000))
     assert many < few * 1.2 + 1
+
+
+LINEAR = [
+    "COUNT(DISTINCT A.p) < 999999", "COUNT(DISTINCT q) < 999999", "SUM(DISTINCT A.p) < 99999999",
+    "AVG(DISTINCT p) < 1e9", "MIN_BY(q, p) <> 'z'", "MAX_BY(A.p, A.p) >= 0.0",
+    "COUNT(DISTINCT A.p) + COUNT(DISTINCT B.p) < 999999",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", LINEAR)
+def test_a_running_value_takes_as_long_per_row_in_a_long_match(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
+    n = 20_000
+    values = np.arange(n) % 7_000 / 4
+    table = pa.table({"time": np.arange(n), "p": values, "q": [f"t{k % 30}" for k in range(n)]})
+    given = program("(A | B)+", f"A AS {condition} AND p < 1500.0, B AS {condition}")
+
+    def asked(*_: Any) -> None:
+        raise AssertionError("the condition is evaluated anew for a row")
+
+    monkeypatch.setattr(run.Run, "_answer", asked)
+    assert [row["k"] for row in given.detect({"Q": table})["matches"].to_pylist()] == [n]
+
+
+def test_distinct_values_of_a_variable() -> None:
+    p = [1.0, 2.0, 1.0, -0.0, 0.0, 2.0, 3.0, None, 3.0, 4.0]
+    table = pa.table({"time": np.arange(10), "p": p, "q": ["a"] * 10})
+    # of rows of B: 1.0, 0.0, 2.0 are the values so far; a fourth one ends it
+    given = program("(A | B)+", "A AS p = 2.0 AND PREV(p) = 1.0 OR p IS NULL, B AS COUNT(DISTINCT B.p) <= 3")
+    assert [row["k"] for row in given.detect({"Q": table})["matches"].to_pylist()] == [6, 4]

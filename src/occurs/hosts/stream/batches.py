@@ -87,8 +87,8 @@ class StreamQuery:
         late: list[str] = []
         bad: list[pa.Table] = []
         anew: set[str] = set()
-        sizes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         common: list[Frequent] = []
+        sizes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         for r in records(rows):
             if r.kind == FOUND and r.blob is not None:
                 found.setdefault(r.lane, []).append(from_blob(r.blob))
@@ -96,12 +96,12 @@ class StreamQuery:
                 late += from_blob(r.blob).column("__data").to_pylist()
             elif r.kind == BAD and r.blob is not None:
                 bad.append(bad_rows(r.blob.decode().split("\n")))
+            elif r.kind == FREQUENT and r.blob is not None:
+                common += frequent_keys(r.blob, self.layout, r.lane)
             elif r.kind == SIZES and r.blob is not None:
                 for seat in json.loads(r.blob):
                     for total, own in zip(sizes, seat, strict=True):
                         total.update(own)
-            elif r.kind == FREQUENT and r.blob is not None:
-                common += frequent_keys(r.blob, self.layout, r.lane)
             elif r.kind == FIGURES:
                 for name in _SUMS:
                     figures[name] = (figures[name] or 0) + getattr(r, name)
@@ -117,9 +117,9 @@ class StreamQuery:
             figures["found"] = (figures["found"] or 0) - len(table)
         bads = pa.concat_tables(bad) if bad else _BAD.empty_table()
         warnings = [begun_anew(anew)] if anew else []
+        common.sort(key=lambda k: -k.rows)
         states, pasts = map(dict, sizes)
         found_tables = {t: tables[t] for t in self.types}
-        common.sort(key=lambda k: -k.rows)
         return MicroBatch(found_tables, late, bads, figures, sides, never, warnings, common, states, pasts)
 
     @cached_property

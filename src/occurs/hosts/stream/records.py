@@ -25,9 +25,8 @@ class Record:
     bucket: where it goes.  lane: of ROWS and FOUND.  lo, hi: least and greatest time (CLOCK), frontier and newest time
     (FIGURES).  last: the greatest time or end (to a later stage, of history; else the blob has the ends).  rows, bad,
     outside, empty (end = time): of the input (CLOCK, FIGURES); late, found, waiting, kept, size (bytes written):
-    FIGURES.  closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew, as JSON; of
-    FREQUENT the keys of a lane with many rows; of SIZES the rows of state by definition and by type of the past, as
-    JSON.
+    FIGURES.  closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew and of SIZES
+    the rows of state by definition and by type of the past, as JSON; of FREQUENT the keys of a lane with many rows.
     """
 
     kind: int

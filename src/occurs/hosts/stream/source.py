@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from occurs.connect.sparkcolumns import DELAY
 from occurs.errors import UsageProblem
 from occurs.hosts.spark.parts import Part, Piece
 from occurs.hosts.spark.read import Attribute, Reading, Seen, WideSource, prepare
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from occurs.checked_program import CheckedProgram
-
-_DELAY = "spark.watermarkDelayMs"
 
 
 @dataclass(kw_only=True)
@@ -148,8 +147,8 @@ def delay_of(watermark: Any, frames: Mapping[Any, DataFrame], options: InputOpti
     found = 0
     for frame in frames.values():
         for f in frame.schema.fields:
-            if f.name == options.time and _DELAY in f.metadata:
-                found = max(found, int(f.metadata[_DELAY]))
+            if f.name == options.time and DELAY in f.metadata:
+                found = max(found, int(f.metadata[DELAY]))
     return ceil_ticks(Fraction(found * 1000, kind.tick)) if found and kind.tick else found
 
 

@@ -121,12 +121,25 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class Loosening:
+    """An edit without which a rule may lose bindings that a repair keeps.
+
+    It is needed if a clause of ``role`` is relaxed, or rows of one of ``types`` come or go; ``always``: in any case.
+    """
+
+    edit: Edit
+    role: str | None = None
+    types: frozenset[str] = frozenset()
+    always: bool = False
+
+
+@dataclass(frozen=True)
 class RuleClauses:
     """A definition with its clauses.
 
     ``start``, ``stop``: its statement in the text of number ``text``.  ``positive``: types that it reads positively;
-    ``negative``: those under a negation; ``folded``: those that it aggregates.  ``loosened``: edits that, together with
-    dropped clauses, let every binding through that any repair lets through; None: there are none such.  ``renamed``:
+    ``negative``: those under a negation; ``folded``: those that it aggregates.  ``loosened``: what, together with
+    dropped clauses, lets every binding through that any repair lets through; None: there is nothing such.  ``renamed``:
     the splices that give types other names; ``probed``: those that add attributes ``name -> expression``.
     ``opaque``: attributes of its output whose values depend on more than the bound rows.
     ``consumes``: roles whose rows are used up.
@@ -141,12 +154,18 @@ class RuleClauses:
     positive: frozenset[str]
     negative: frozenset[str] = frozenset()
     folded: frozenset[str] = frozenset()
-    loosened: tuple[Edit, ...] | None = None
+    loosened: tuple[Loosening, ...] | None = None
     renamed: Callable[[Mapping[str, str]], Sequence[Splice]] = field(default=lambda names: (), compare=False)
     named: Callable[[str], Sequence[Splice]] = field(default=lambda name: (), compare=False)
     probed: Callable[[Mapping[str, str]], Sequence[Splice]] | None = field(default=None, compare=False)
     opaque: frozenset[str] = frozenset()
     consumes: tuple[str, ...] = ()
+    #: whether it chooses one row among several for a role
+    chooses: bool = False
+    #: its roles in the order in which their rows are chosen, if it binds them one after the other
+    roles: tuple[str, ...] = ()
+    #: whether it counts rows that it does not bind to do so
+    counts: bool = False
     #: the longest way back from its output to a row that it reads, in ticks; None: there is no bound
     reach: int | None = None
     #: durations that it writes, in ticks

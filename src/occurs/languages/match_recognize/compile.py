@@ -100,9 +100,7 @@ def choices(matching: tree.Matching) -> tuple[Choice, ...]:
 def kept(query: ResolvedQuery, matching: tree.Matching, kind: TimeKind) -> tuple[tuple[str, ...], str]:
     """What it keeps, in words, and how much that is."""
     by = f"per ({', '.join(matching.partition)}): " if matching.partition else ""
-    moves = [-n.move for e in matching.values for n in e.walk() if isinstance(n, tree.At)]
-    before = max([0, *moves])
-    numbered = any(isinstance(n, tree.Number) for e in matching.values for n in e.walk())
+    before, numbered = matching.back, matching.numbered
     begins = any(isinstance(n, tree.Anchor) and not n.end for n in matching.pattern.walk())
     more = f" + {before} before" if before else ""
     more += ", the number of its matches" if numbered else ""

@@ -16,6 +16,7 @@ from occurs.languages.kit.clauses import (
     Declaration,
     Edit,
     Evidence,
+    Loosening,
     RuleClauses,
     Splice,
     comparison_edit,
@@ -83,7 +84,8 @@ class _Rule:
             loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed,
             opaque=self._opaque(), consumes=tuple(n.text for n in rule.consuming), reach=self._reach(),
             durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
-            gathered=tuple(self._gathered()),
+            gathered=tuple(self._gathered()), roles=tuple(self.roles),
+            chooses=any(s.policy != "each" for s in rule.selections), counts=any(s.k > 1 for s in rule.selections),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -195,6 +197,7 @@ class _Rule:
         start, stop = self.source.offsets(of_text(event.type.span))
         if event.type.text != TIMER:
             tests = [self._test(p, event) for c in event.constraints for p in conjuncts(c) if not self._binds(p)]
+            tests += [(self.source.piece(of_text(span_of(p))), None) for p in self._conditions(event.role)]
             yield Clause(
                 "missing", start, stop, event.type.text, role=event.role, type=event.type.text,
                 detail={"tests": tests}, reference=self._reference(event.role),
@@ -204,6 +207,14 @@ class _Rule:
             zone = event.type.text == TIMER and any(isinstance(n, Ref) and n.name == "TZ" for n in part.walk())
             if not self._binds(part) and not zone:
                 yield self._condition(part, event.role, event)
+
+    def _conditions(self, role: str) -> Iterator[Expr]:
+        """The conditions outside parentheses that speak of a role last."""
+        for item in self.rule.items:
+            if isinstance(item, syntax.Condition):
+                for part in conjuncts(item.expr):
+                    if not self._binds(part) and self._latest(part) == role:
+                        yield part
 
     def _test(self, part: Expr, event: syntax.Event) -> tuple[str, str | None]:
         """A constraint as text; if it is an equation, its left side, and the other side as an expression."""
@@ -270,8 +281,17 @@ class _Rule:
         return Clause(
             "threshold", start, stop, self.text[start:stop], drop, None, moved, self._value(other, event), role=role,
             subject=self._subject(other, event), needed=needed,
-            detail={"duration": isinstance(literal, DurationLiteral)},
+            detail={"duration": isinstance(literal, DurationLiteral), "attribute_of": self._type_of(other, event)},
         )  # fmt: skip
+
+    def _type_of(self, expr: Expr, event: syntax.Event | None) -> str | None:
+        """The type of which an expression is an attribute; None if it is not one."""
+        role = event.role if event is not None and isinstance(expr, Ref) and expr.scope is None else None
+        if isinstance(expr, Ref) and expr.scope in self.roles:
+            role = expr.scope
+        elif isinstance(expr, Param) and expr.name in self.params:
+            role = self.roles[self.params[expr.name][0]]
+        return next((e.type.text for e in self.rule.roles if e.role == role), None)
 
     def _within(self, within: syntax.Within, role: str) -> Clause:
         start, _ = self.source.offsets(of_text(within.span))
@@ -423,20 +443,23 @@ class _Rule:
         return render(self._qualified(expr, event))
 
     # -- other texts of the rule -------------------------------------------------------------------------------------
-    def _loosened(self, found: Sequence[Clause]) -> Iterator[Edit]:
+    def _loosened(self, found: Sequence[Clause]) -> Iterator[Loosening]:
         """Every binding that some repair keeps is a binding of the rule with these edits."""
+        types = {e.role: e.type.text for e in self.rule.roles}
         for c in found:
-            if c.drop is not None and c.kind in ("choice", "absence"):
-                yield c.drop
-        for item in self.rule.items:
-            tests = item.expr if isinstance(item, syntax.Condition) else getattr(item, "having", None)
-            if tests is not None and _aggregates(tests):
-                for part in conjuncts(tests):
-                    yield Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),))
-        for event in self.rule.roles:
-            for part in (p for c in event.constraints for p in conjuncts(c)):
-                if _aggregates(part):
-                    yield Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),))
+            if c.drop is not None and c.kind == "choice" and c.role is not None:
+                yield Loosening(c.drop, c.role, frozenset((types[c.role],)))
+            elif c.drop is not None and c.kind == "choice":
+                yield Loosening(c.drop, always=True)
+            elif c.drop is not None and c.kind == "absence":
+                yield Loosening(c.drop, types=frozenset((str(c.type),)))
+        tests = [i.expr if isinstance(i, syntax.Condition) else getattr(i, "having", None) for i in self.rule.items]
+        tests += [c for event in self.rule.roles for c in event.constraints]
+        for part in (p for test in tests if test is not None for p in conjuncts(test)):
+            nodes = [n for n in part.walk() if isinstance(n, syntax.Aggregate)]
+            if nodes:
+                read = frozenset(n.event.type.text for n in nodes)
+                yield Loosening(Edit((Splice(*self.source.offsets(of_text(span_of(part))), TRUE),)), types=read)
 
     def _named(self, name: str) -> list[Splice]:
         """The output under a name; a rule's own name is given once in a program."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from occurs.kernel import kernel
+from occurs.kernel import kernel, over_ranges
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.kernels.stackcode import DONE, Arrays, compute
 
@@ -55,12 +55,11 @@ def search(
     within, frontier, most_steps, skip, keep_ended = limits[0], limits[1], limits[2], limits[3], limits[4] != 0
     n_slots = len(slots)
     n_running = len(running)
-    remembers = n_slots + n_running > 0
     peeks = not keep_ended
     shares = len(ends) > 0
     p, s, row, pc = reg[T.R_PART], reg[T.R_FIRST], reg[T.R_ROW], reg[T.R_AT]
     top, trailing, used, steps = reg[T.R_TOP], reg[T.R_TRAIL], reg[T.R_USED], reg[T.R_STEPS]
-    cut, answer, now = reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN]
+    cut, answer, now, attempts = reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN], reg[T.R_EPOCH]
     going = reg[T.R_BEGUN] != 0
     status = T.FINISHED
     while p < len(parts):
@@ -75,30 +74,26 @@ def search(
                     status = T.FULL
                     parts[p, T.START] = s
                     break
-                reg[T.R_EPOCH] += 1
+                attempts += 1
                 row, pc, top, trailing, steps, cut, now = s, 0, 0, 0, 0, -1, 0
-                if remembers:
-                    for k in range(ints.shape[1]):
-                        ints[0, k] = 0
-                    for k in range(n_slots):
-                        ints[0, T.SLOT_FIELDS * k + T.SLOT_LAST] = -1
-                        ints[0, T.SLOT_FIELDS * k + T.SLOT_FIRST] = -1
-                    for k in range(reals.shape[1]):
-                        reals[0, k] = 0.0
             going = False
             over = within >= 0 and time[s] + within <= frontier
             link = -1
             doing = _SEARCHING
             while doing == _SEARCHING:
                 steps += 1
-                op = code[pc, T.OP]
+                op, one, two, kind, place = (
+                    code[pc, T.OP], code[pc, T.ONE], code[pc, T.TWO], code[pc, T.THREE], code[pc, T.FOUR]
+                )  # fmt: skip
                 fails = False
                 if op == T.SPLIT:
-                    way, other = code[pc, T.ONE], code[pc, T.TWO]
-                    if shares and code[pc, T.THREE] == T.ALWAYS and ends[row + p, code[pc, T.FOUR]] != 0:
-                        link = max(ends[row + p, code[pc, T.FOUR]] - 1, -1)
-                        doing = _FOUND
-                        break
+                    way, other = one, two
+                    if shares and kind == T.ALWAYS:
+                        end = ends[row + p, place]
+                        if end != 0:
+                            link = max(end - 1, -1)
+                            doing = _FOUND
+                            break
                     choice = True
                     if peeks and row < hi:
                         here = np.int64(bits[row])
@@ -112,31 +107,29 @@ def search(
                         if choice and top == len(stack):
                             status, doing = T.FULL, _STOPS
                             break
-                        memory = code[pc, T.THREE]
-                        if memory != T.NEVER:
+                        if kind != T.NEVER:
                             at = row + p
-                            word = code[pc, T.FOUR] >> 6
-                            bit = _ONE << np.uint64(code[pc, T.FOUR] & 63)
-                            if memory == T.ALWAYS:
+                            word = place >> 6
+                            bit = _ONE << np.uint64(place & 63)
+                            if kind == T.ALWAYS:
                                 if trailing == len(trail):
                                     status, doing = T.FULL, _STOPS
                                     break
-                                if always[at, word] & bit:
-                                    fails = True
-                                else:
-                                    always[at, word] |= bit
+                                noted = always[at, word]
+                                fails = noted & bit != 0
+                                if not fails:
+                                    always[at, word] = noted | bit
                                     trail[trailing, 0] = at
-                                    trail[trailing, 1] = code[pc, T.FOUR]
+                                    trail[trailing, 1] = place
                                     trailing += 1
                             else:
-                                if epoch[at] != reg[T.R_EPOCH]:
-                                    epoch[at] = reg[T.R_EPOCH]
+                                if epoch[at] != attempts:
+                                    epoch[at] = attempts
                                     for w in range(attempt.shape[1]):
                                         attempt[at, w] = 0
-                                if attempt[at, word] & bit:
-                                    fails = True
-                                else:
-                                    attempt[at, word] |= bit
+                                noted = attempt[at, word]
+                                fails = noted & bit != 0
+                                attempt[at, word] = noted | bit
                     if not fails:
                         if choice:
                             stack[top, 0] = other
@@ -146,50 +139,49 @@ def search(
                             top += 1
                         pc = way
                 elif op == T.ROW:
-                    v = code[pc, T.ONE]
+                    v = one
                     if steps > most_steps:
                         status, doing = T.TOO_LONG, _STOPS
                         reg[T.R_ASKED] = v
                         break
                     if row < hi and (within < 0 or time[row] - time[s] <= within):
-                        if variables[v, T.CHANGES] != 0 and now + 1 == len(ints):
+                        changes = variables[v, T.CHANGES] != 0
+                        if changes and now + 1 == len(ints):
                             status, doing = T.FULL, _STOPS
                             break
-                        labels[used + row - s] = 2 * v + code[pc, T.THREE]
-                        if variables[v, T.PLAIN] != 0:
-                            fails = (np.int64(bits[row]) >> v) & 1 == 0
-                            if not fails and variables[v, T.CHANGES] != 0:
-                                _note(ints, reals, now, row, v, slots, running, values, real, known)
-                                now += 1
-                        else:
-                            after = now
-                            if variables[v, T.CHANGES] != 0:
-                                _note(ints, reals, now, row, v, slots, running, values, real, known)
-                                after += 1
+                        labels[used + row - s] = 2 * v + kind
+                        plain = variables[v, T.PLAIN] != 0
+                        fails = plain and (np.int64(bits[row]) >> v) & 1 == 0
+                        after = now
+                        if changes and not fails:
+                            _note(ints, reals, now, row, v, slots, running, values, real, known)
+                            after += 1
+                        if not plain:
                             true: Any = T.TRUE
                             if answer >= 0:
                                 true = answer
                                 answer = -1
                             else:
                                 true = np.int64(T.TRUE)
-                                if variables[v, T.MASK] >= 0:
-                                    true = np.int64(mask[variables[v, T.MASK], row])
-                                begin, stop = variables[v, T.ROLE_BEGIN], variables[v, T.ROLE_STOP]
-                                for u in range(begin, stop):
-                                    reached = _reached(ints, after, uses, u)
+                                of = variables[v, T.MASK]
+                                if of >= 0:
+                                    true = np.int64(mask[of, row])
+                                for u in range(variables[v, T.ROLE_BEGIN], variables[v, T.ROLE_STOP]):
+                                    reached, ahead = _reached(ints, after, uses, u), uses[u, T.AHEAD]
                                     roles[uses[u, T.ROLE]] = reached
-                                    if not closed and uses[u, T.AHEAD] > 0 and reached + uses[u, T.AHEAD] >= hi:
-                                        true = np.int64(T.OPEN) if reached >= 0 else true
+                                    if not closed and ahead > 0 and reached >= 0 and reached + ahead >= hi:
+                                        true = np.int64(T.OPEN)
+                                begin, stop = variables[v, T.CODE_BEGIN], variables[v, T.CODE_STOP]
                                 if true == T.TRUE and variables[v, T.ASKS] != 0:
                                     true = np.int64(T.LOST)
-                                elif true == T.TRUE and variables[v, T.CODE_STOP] > variables[v, T.CODE_BEGIN]:
+                                elif true == T.TRUE and stop > begin:
                                     exact = n_running == 0 or _values(
                                         ints, reals, after, n_slots, running, values, real, known,
                                         parts[p, T.NUMBER] + 1,
                                     )  # fmt: skip
                                     if not exact or compute(
-                                        steps_of, whole, fractions, variables[v, T.CODE_BEGIN],
-                                        variables[v, T.CODE_STOP], values, real, known, time, roles, row, x, y, ok,
+                                        steps_of, whole, fractions, begin, stop, values, real, known, time, roles, row,
+                                        x, y, ok,
                                     ) != DONE:  # fmt: skip
                                         true = np.int64(T.LOST)
                                     elif not (ok[0] and x[0] != 0):
@@ -202,11 +194,10 @@ def search(
                                 doing = _WAITS
                                 break
                             fails = true == T.FALSE
-                            if not fails:
-                                now = after
                         if not fails:
+                            now = after
                             row += 1
-                            pc = code[pc, T.TWO]
+                            pc = two
                     elif row >= hi and not closed and not over:
                         doing = _WAITS
                     else:
@@ -226,11 +217,11 @@ def search(
                     if row < hi:
                         fails = True
                     elif closed:
-                        pc = code[pc, T.ONE]
+                        pc = one
                     else:
                         doing = _WAITS
                 else:
-                    pc = code[pc, T.ONE]
+                    pc = one
                     fails = row != lo or parts[p, T.WHOLE] == 0
                 if fails:
                     if top == 0:
@@ -262,37 +253,36 @@ def search(
             elif doing == _FOUND:
                 size = row - s
                 n = reg[T.R_MATCHES]
-                parts[p, T.NUMBER] += 1
+                number = parts[p, T.NUMBER] + 1
+                parts[p, T.NUMBER] = number
                 matches[n, T.PART] = p
                 matches[n, T.FROM] = s
                 matches[n, T.SIZE] = size
                 matches[n, T.LABELS] = used
-                matches[n, T.NR] = parts[p, T.NUMBER]
-                reg[T.R_MATCHES] += 1
+                matches[n, T.NR] = number
+                reg[T.R_MATCHES] = n + 1
                 if shares:
-                    size = row - s
                     begin = reg[T.R_NODES]
                     for k in range(size):
                         at = begin + k
                         nodes[at, T.N_ROW] = row - 1 - k
                         nodes[at, T.N_LABEL] = labels[used + size - 1 - k]
-                        nodes[at, T.N_NEXT] = link if k == 0 else at - 1
-                        follow = nodes[at, T.N_NEXT]
+                        follow = link if k == 0 else at - 1
+                        nodes[at, T.N_NEXT] = follow
                         nodes[at, T.N_SIZE] = 1 if follow < 0 else 1 + nodes[follow, T.N_SIZE]
-                    reg[T.R_NODES] += size
-                    for k in range(trailing):
-                        behind = row - (trail[k, 0] - p)
-                        node = begin + behind - 1 if behind > 0 else link
-                        ends[trail[k, 0], trail[k, 1]] = node + 1 if node >= 0 else -1
+                    reg[T.R_NODES] = begin + size
                     head = begin + size - 1 if size > 0 else link
                     matches[n, T.LABELS] = head
                     matches[n, T.SIZE] = 0 if head < 0 else nodes[head, T.N_SIZE]
                 for k in range(trailing):
-                    bit = _ONE << np.uint64(trail[k, 1] & 63)
-                    always[trail[k, 0], trail[k, 1] >> 6] &= ~bit
+                    at, place = trail[k, 0], trail[k, 1]
+                    always[at, place >> 6] &= ~(_ONE << np.uint64(place & 63))
+                    if shares:
+                        behind = row - (at - p)
+                        node = reg[T.R_NODES] - size + behind - 1 if behind > 0 else link
+                        ends[at, place] = node + 1 if node >= 0 else -1
                 if len(fate):
-                    fate[s] = T.COVERED
-                    for k in range(s + 1, row):
+                    for k in range(s, max(row, s + 1)):
                         fate[k] = T.COVERED
                 to = s + 1
                 if size > 0 and skip == T.PAST:
@@ -318,7 +308,7 @@ def search(
         p += 1
     reg[T.R_PART], reg[T.R_FIRST], reg[T.R_ROW], reg[T.R_AT] = p, s, row, pc
     reg[T.R_TOP], reg[T.R_TRAIL], reg[T.R_USED], reg[T.R_STEPS] = top, trailing, used, steps
-    reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN] = cut, answer, now
+    reg[T.R_CUT], reg[T.R_ANSWER], reg[T.R_KNOWN], reg[T.R_EPOCH] = cut, answer, now, attempts
     reg[T.R_BEGUN] = np.int64(going)
     return status
 
@@ -392,6 +382,26 @@ def places_of(label: np.ndarray, belongs: np.ndarray) -> tuple[np.ndarray, np.nd
     return places[:n], before
 
 
+@kernel(work=over_ranges)
+def places_in(
+    low: np.ndarray, high: np.ndarray, label: np.ndarray, belongs: np.ndarray, first: bool, offset: int
+) -> np.ndarray:
+    """Per range ``low`` to before ``high`` of ``label`` the place whose variable ``belongs`` and that has ``offset``
+    such places before it (``first``) or behind it; -1: none."""
+    out = np.full(len(low), -1, np.int64)
+    for i in range(len(low)):
+        left = offset
+        at, end, step = (low[i], high[i], 1) if first else (high[i] - 1, low[i] - 1, -1)
+        while at != end:
+            if belongs[label[at] >> 1]:
+                if left == 0:
+                    out[i] = at
+                    break
+                left -= 1
+            at += step
+    return out
+
+
 @kernel
 def _reached(ints: np.ndarray, now: int, uses: np.ndarray, u: int) -> int:
     """The row that a use of a role reads; -1: none."""
@@ -435,35 +445,43 @@ def _note(
             ints[now + 1, at + T.SLOT_BEFORE] = now
     for k in range(len(running)):
         kind, column = running[k, T.AGGREGATE], running[k, T.FROM_COLUMN]
+        at = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * k
+        if running[k, T.EARLIER] >= 0:
+            # what was known at a row stands as many places before as the row does
+            back = row - values[row, running[k, T.EARLIER]]
+            same = ints[now + 1 - back, at + T.RUN_ROW] if known[row, column] and back <= now else 0
+            ints[now + 1, at + T.RUN_ROW] = row + 1 if slots[running[k, T.OF_SLOT], v] else same
+            if same > 0:
+                continue
         if kind == T.MATCHES or not slots[running[k, T.OF_SLOT], v] or (column >= 0 and not known[row, column]):
             continue
-        at = T.SLOT_FIELDS * len(slots) + T.RUN_FIELDS * k
         count = ints[now, at + T.RUN_COUNT]
         ints[now + 1, at + T.RUN_COUNT] = count + 1
         if kind == T.COUNT:
             continue
+        new = count == 0
         if running[k, T.REAL]:
             x, old = real[row, column], reals[now, 2 * k]
-            if kind == T.LEAST:
-                reals[now + 1, 2 * k] = x if count == 0 or x < old else old
-            elif kind == T.GREATEST:
-                reals[now + 1, 2 * k] = x if count == 0 or x > old else old
+            if kind >= T.LEAST:
+                new = new or (x < old if kind <= T.LEAST_BY else x > old)
+                reals[now + 1, 2 * k] = x if new else old
             else:
                 # the sum, and what rounding has taken from it
-                new = old + x
-                part = new - old
-                reals[now + 1, 2 * k] = new
-                reals[now + 1, 2 * k + 1] += (old - (new - part)) + (x - part)
+                total = old + x
+                part = total - old
+                reals[now + 1, 2 * k] = total
+                reals[now + 1, 2 * k + 1] += (old - (total - part)) + (x - part)
         else:
             y, before = values[row, column], ints[now, at + T.RUN_VALUE]
-            if kind == T.LEAST:
-                ints[now + 1, at + T.RUN_VALUE] = y if count == 0 or y < before else before
-            elif kind == T.GREATEST:
-                ints[now + 1, at + T.RUN_VALUE] = y if count == 0 or y > before else before
+            if kind >= T.LEAST:
+                new = new or (y < before if kind <= T.LEAST_BY else y > before)
+                ints[now + 1, at + T.RUN_VALUE] = y if new else before
             else:
                 if y > _MOST or y < -_MOST or before > _MOST or before < -_MOST:
                     ints[now + 1, at + T.RUN_LOST] = 1
                 ints[now + 1, at + T.RUN_VALUE] = before + y
+        if new and (kind == T.LEAST_BY or kind == T.GREATEST_BY):
+            ints[now + 1, at + T.RUN_ROW] = row
 
 
 @kernel
@@ -478,11 +496,15 @@ def _values(
         kind, to = running[k, T.AGGREGATE], running[k, T.TO_COLUMN]
         at = T.SLOT_FIELDS * n_slots + T.RUN_FIELDS * k
         count = ints[now, at + T.RUN_COUNT]
-        known[last, to] = count > 0 or kind == T.COUNT or kind == T.MATCHES
+        known[last, to] = count > 0 or kind <= T.MATCHES
         if kind == T.MATCHES:
             values[last, to] = number
         elif kind == T.COUNT:
             values[last, to] = count
+        elif kind == T.LEAST_BY or kind == T.GREATEST_BY:
+            row, taken = ints[now, at + T.RUN_ROW], running[k, T.TAKEN]
+            values[last, to] = values[row, taken]
+            known[last, to] = count > 0 and known[row, taken]
         elif running[k, T.REAL]:
             x = reals[now, 2 * k]
             if kind == T.SUM or kind == T.AVERAGE:

@@ -35,10 +35,11 @@ ROLE_FIELDS = 5
 LAST, FIRST = range(2)
 
 #: fields of a running value: what it is, its slot, the column of the values it is made of (-1: rows are counted), its
-#: column among the values that are read, are the values floats
-AGGREGATE, OF_SLOT, FROM_COLUMN, TO_COLUMN, REAL = range(5)
-AGGREGATE_FIELDS = 5
-COUNT, SUM, AVERAGE, LEAST, GREATEST, MATCHES = range(6)
+#: column among the values that are read, are the values floats; of LEAST_BY and GREATEST_BY the column of which the
+#: value is taken; of DISTINCT the column that has the row before with an equal value (-1: all values count)
+AGGREGATE, OF_SLOT, FROM_COLUMN, TO_COLUMN, REAL, TAKEN, EARLIER = range(7)
+AGGREGATE_FIELDS = 7
+COUNT, MATCHES, SUM, AVERAGE, LEAST, LEAST_BY, GREATEST, GREATEST_BY = range(8)
 
 #: skip to: past the last row, to the next row, to the first, to the last row of a set of variables
 PAST, NEXT, TO_FIRST, TO_LAST = range(4)
@@ -64,6 +65,7 @@ FINISHED, FULL, ASKING, NO_ROW, SAME_ROW, TOO_LONG = range(6)
 #: what is known of the rows of a slot: the last one, the first one, how many, and what was known before the last one
 SLOT_LAST, SLOT_FIRST, SLOT_COUNT, SLOT_BEFORE = range(4)
 SLOT_FIELDS = 4
-#: of a running value: how many values, their sum, least or greatest as an int, whether that is not exact
-RUN_COUNT, RUN_VALUE, RUN_LOST = range(3)
-RUN_FIELDS = 3
+#: of a running value: how many values, their sum, least or greatest as an int, whether that is not exact; of LEAST_BY
+#: and GREATEST_BY the row, of DISTINCT the last row of the slot with the value of the row at hand, plus one (0: none)
+RUN_COUNT, RUN_VALUE, RUN_LOST, RUN_ROW = range(4)
+RUN_FIELDS = 4

@@ -8,7 +8,7 @@ does not know, the search asks for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,7 +42,10 @@ from occurs.operators.rule_bytecode import Coder, Unsupported
 _COMPARE = {"=": np.equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 #: what the values that a condition reads depend on
 OF_ROW, SETTLED, OF_MAPPING = 1, 2, 3
-_RUNNING = {"count": T.COUNT, "sum": T.SUM, "avg": T.AVERAGE, "min": T.LEAST, "max": T.GREATEST}
+_RUNNING = {
+    "count": T.COUNT, "sum": T.SUM, "avg": T.AVERAGE, "min": T.LEAST, "max": T.GREATEST, "min_by": T.LEAST_BY,
+    "max_by": T.GREATEST_BY,
+}  # fmt: skip
 #: the role that stands for what is not a value of a row
 _NO_ROW = 0
 
@@ -80,7 +83,9 @@ class Conditions:
         self.roles: dict[tuple[int, bool, int], int] = {}
         self.columns: dict[tuple[Expr, int], int] = {}
         self.held: list[Type] = []
-        self.running: list[tuple[int, int, int, int, int]] = []
+        self.running: list[tuple[int, int, int, int, int, int, int]] = []
+        #: of a column the column that has for each row the row before with an equal value
+        self.earlier: dict[int, int] = {}
         self._of_running: dict[Expr, int] = {}
         self.texts: list[str] = []
         self._reads_labels = self._reads_number = False
@@ -89,7 +94,7 @@ class Conditions:
         self.by_variable = [self._condition(v, given[v]) if v in given else None for v in matching.variables]
         self.code = self._with_memories()
 
-    @property
+    @cached_property
     def highest(self) -> int:
         """The class of the definition: OF_ROW, SETTLED or OF_MAPPING."""
         splits = self.code[self.code[:, T.OP] == T.SPLIT]
@@ -160,7 +165,8 @@ class Conditions:
             expr = self._coded(variable, found.rest)
             found.begin, found.stop = self.coder.condition(expr)
         except Unsupported:
-            del self.coder.ints[before[0] :], self.coder.floats[before[1] :]
+            del self.coder.ints[before[0] :], self.coder.floats[before[1] :], self.running[before[2] :]
+            self._of_running = {node: at for node, at in self._of_running.items() if at in {r[3] for r in self.running}}
             found.asks = True
             roles = {role for role in roles if uses[role] > 0}
         found.uses = tuple(
@@ -192,13 +198,26 @@ class Conditions:
 
         # from the top, as what is inside a navigation is a column of its own
         def go(node: Expr) -> Expr:
-            found = column(node)
+            found = column(self._moved_in(node))
             if found is not None:
                 return found
             children = node.children
             return node.with_children(tuple(map(go, children))) if children else node
 
         return go(rest)
+
+    def _moved_in(self, node: Expr) -> Expr:
+        """A constant times, plus or less a float of one row as a column of that row, so that it is computed once.  All
+        other expressions as they are: floats cannot overflow, and null stays null."""
+        if not isinstance(node, Binary) or node.op not in ("*", "+", "-"):
+            return node
+        for constant, at in ((node.left, node.right), (node.right, node.left)):
+            if not isinstance(at, tree.At) or not isinstance(at.arg, Ref) or self.type_of(at.arg) is not Type.FLOAT:
+                continue
+            if isinstance(constant, Literal) and constant.type is Type.FLOAT:
+                sides = (constant, at.arg) if constant is node.left else (at.arg, constant)
+                return replace(at, arg=node.with_children(sides))
+        return node
 
     def _text(self, text: str) -> int:
         if text not in self.texts:
@@ -234,25 +253,44 @@ class Conditions:
     def _running_column(self, node: tree.Aggregate | tree.Number, plain: bool) -> int:
         if node in self._of_running:
             return self._of_running[node]
-        of, kind, type, real, slot = -1, T.MATCHES, Type.INT, 0, 0
+        of, kind, type, real, slot, taken, earlier = -1, T.MATCHES, Type.INT, 0, 0, -1, -1
         if isinstance(node, tree.Aggregate):
-            if node.function not in _RUNNING or (node.distinct and node.function not in ("min", "max")):
+            if node.function not in _RUNNING:
                 raise Unsupported(node.function)
             kind, slot = _RUNNING[node.function], self._slot(node.variables)
+            if any(isinstance(n, tree.Label | tree.Number) for a in node.args for n in a.walk()):
+                raise Unsupported("label")
             if node.args:
-                (arg,) = node.args
-                if any(isinstance(n, tree.Label | tree.Number) for n in arg.walk()):
-                    raise Unsupported("label")
-                of = self._column(arg, 0, plain)
+                of = self._column(node.args[-1], 0, plain)
                 held = self.held[of]
                 if kind != T.COUNT and not (held.numeric or (plain and held is Type.INT)):
                     raise Unsupported(str(held))
                 real = int(held is Type.FLOAT)
                 type = Type.INT if kind == T.COUNT else Type.FLOAT if kind == T.AVERAGE else held
+                if node.distinct and kind in (T.COUNT, T.SUM, T.AVERAGE):
+                    earlier = self._earlier(of)
+            if kind in (T.LEAST_BY, T.GREATEST_BY):
+                taken = self._column(node.args[0], 0, plain)
+                type = self._pooled(taken)
         at = self._of_running[node] = len(self.held)
         self.held.append(type)
-        self.running.append((kind, slot, of, at, real))
+        self.running.append((kind, slot, of, at, real, taken, earlier))
         return at
+
+    def _pooled(self, column: int) -> Type:
+        """The type of a column, whose values the pool has as numbers.  Raises Unsupported."""
+        held = self.held[column]
+        if not (held.numeric or held in (Type.INT, Type.STRING)):
+            raise Unsupported(str(held))
+        return held
+
+    def _earlier(self, column: int) -> int:
+        """The column that has for each row the row before with an equal value in ``column``."""
+        if column not in self.earlier:
+            self._pooled(column)
+            self.earlier[column] = len(self.held)
+            self.held.append(Type.INT)
+        return self.earlier[column]
 
     # -- tables --------------------------------------------------------------------------------------------------------
     @cached_property
@@ -331,7 +369,8 @@ class Conditions:
             variables[k, [T.CODE_BEGIN, T.CODE_STOP, T.ASKS]] = c.begin, c.stop, int(c.asks)
             variables[k, [T.ROLE_BEGIN, T.ROLE_STOP]] = len(uses), len(uses) + len(c.uses)
             uses += c.uses
-        variables[:, T.CHANGES] = self.members.any(axis=0)
+        # with DISTINCT, what is known at each row stands in a place of its own
+        variables[:, T.CHANGES] = True if self.earlier else self.members.any(axis=0)
         return (
             variables,
             np.array(uses, np.int64).reshape(-1, T.ROLE_FIELDS),
@@ -403,6 +442,8 @@ class Conditions:
             for at, number in zip(texts, numbers, strict=True):
                 values[:n, at] = number
                 known[:n, at] = number >= 0
+        for of, at in self.earlier.items():
+            values[:n, at] = _before(values[:n, of], known[:n, of], self.held[of] is Type.FLOAT)
         return values, known
 
 
@@ -512,6 +553,19 @@ class Shifted:
             if column.valid is not None:
                 valid[back : n - on] &= column.valid[on : n - back]
         return Column(column.type, values, valid)
+
+
+def _before(values: np.ndarray, known: np.ndarray, real: bool) -> np.ndarray:
+    """Per row the row before with an equal value, -1: there is none, or the value is null.  Rows of other partitions
+    are among them: they stand before all rows of an attempt."""
+    if real:
+        values = values.view(np.float64)  # 0.0 and -0.0 are equal
+    rows = np.flatnonzero(known)
+    order = rows[np.argsort(values[rows], kind="stable")]
+    out = np.full(len(values), -1, np.int64)
+    same = values[order[1:]] == values[order[:-1]]
+    out[order[1:][same]] = order[:-1][same]
+    return out
 
 
 class Lost(Exception):

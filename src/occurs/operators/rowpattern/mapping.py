@@ -20,7 +20,7 @@ from occurs.model.types import Type
 from occurs.operators.aggregates import Ordered, Ranges, Reduced
 from occurs.operators.columns import Column
 from occurs.operators.kernels import row_tables as T
-from occurs.operators.kernels.row_search import chained_rows, chained_values, places_of
+from occurs.operators.kernels.row_search import chained_rows, chained_values, places_in, places_of
 from occurs.operators.rowpattern import tree
 
 #: raises the error of an overflow in the measure whose name it is given, at one of the rows that are computed
@@ -78,6 +78,14 @@ class Matches:
         """Matches among which some stand, with their rows one behind the other; and the numbers of these (-1 stays)."""
         return self, chosen
 
+    def kept(self, chosen: np.ndarray) -> Matches:
+        """Some of the matches (booleans)."""
+        size = self.size[chosen]
+        return Matches(
+            self.table, self.names, self.first[chosen], size, self.low[chosen], self.high[chosen], self.number[chosen],
+            np.cumsum(size) - size, self.label[np.repeat(chosen, self.size)],
+        )  # fmt: skip
+
     @cached_property
     def variable(self) -> np.ndarray:
         """The number of the variable of each mapped row."""
@@ -92,9 +100,12 @@ class Matches:
         """The places in ``label`` of rows mapped to ``variables``, and how many there are before each place."""
         found = self.members.get(variables)
         if found is None:
-            belongs = np.array([n in variables for n in self.names], np.bool_)
-            found = self.members[variables] = places_of(self.label, belongs)
+            found = self.members[variables] = places_of(self.label, self.belongs(variables))
         return found
+
+    def belongs(self, variables: tuple[str, ...]) -> np.ndarray:
+        """Booleans, by the number of a variable."""
+        return np.array([n in variables for n in self.names], np.bool_)
 
     @cached_property
     def match(self) -> np.ndarray:
@@ -134,10 +145,6 @@ class Shared(Matches):
         out[chosen >= 0] = number.reshape(-1)
         return found, out
 
-    def belongs(self, variables: tuple[str, ...]) -> np.ndarray:
-        """Booleans, by the number of a variable."""
-        return np.array([n in variables for n in self.names], np.bool_)
-
 
 def can_share(measures: Sequence[tree.Value]) -> bool:
     """Can :class:`SharedValues` compute these measures?"""
@@ -163,8 +170,14 @@ class Values:
 
     def __init__(self, matches: Matches, match: np.ndarray, at: np.ndarray) -> None:
         self.matches, self.match, self.at = matches, match, at
-        self.begin, self.size = matches.begin[match], matches.size[match]
-        self.first, self.low, self.high = matches.first[match], matches.low[match], matches.high[match]
+        #: one of every match: so every row of a match is looked at once
+        self.once = len(match) == len(matches) and bool((match == np.arange(len(match))).all())
+
+        def of(values: np.ndarray) -> np.ndarray:
+            return values if self.once else values[match]
+
+        self.begin, self.size = of(matches.begin), of(matches.size)
+        self.first, self.low, self.high = of(matches.first), of(matches.low), of(matches.high)
         self.kind = matches.table.kind
         self._rows: dict[Any, np.ndarray] = {}
         self._ordered: dict[Any, Ordered] = {}
@@ -173,11 +186,24 @@ class Values:
         return len(self.match)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def end(self) -> np.ndarray:
+        """Behind the last place of the match."""
+        return self.begin + self.size
+
+    @cached_property
+    def seen(self) -> np.ndarray:
+        """Behind the last place that is seen without FINAL."""
+        return np.where(self.at < 0, self.begin, self.at + 1)
+
+    @cached_property
+    def shift(self) -> np.ndarray:
+        """What makes a row of the table of a place."""
+        return self.first - self.begin
+
     def range(self, variables: tuple[str, ...] | None, final: bool) -> tuple[np.ndarray, np.ndarray]:
         """From where to before where the rows stand that are seen: among all places, or those of ``variables``."""
-        low, high = self.begin, self.begin + self.size
-        if not final:
-            high = np.where(self.at < 0, low, self.at + 1)
+        low, high = self.begin, self.end if final else self.seen
         if variables is None:
             return low, high
         _, before = self.matches.of(variables)
@@ -185,9 +211,13 @@ class Values:
 
     def place(self, node: tree.At) -> np.ndarray:
         """The place in ``label`` of the mapped row that is reached, before it moves; -1: none."""
+        if node.variables is not None and self.once:
+            high = self.end if node.final else self.seen
+            belongs = self.matches.belongs(node.variables)
+            return places_in(self.begin, high, self.matches.label, belongs, node.first, node.offset)
         low, high = self.range(node.variables, node.final)
         found = low + node.offset if node.first else high - 1 - node.offset
-        there = (found >= low) & (found < high)
+        there = found < high if node.first else found >= low
         if node.variables is not None:
             places, _ = self.matches.of(node.variables)
             if not len(places):
@@ -201,17 +231,19 @@ class Values:
         found = self._rows.get(key)
         if found is None:
             place = self.place(node)
-            row = self.first + place - self.begin + node.move
-            there = place >= 0
+            found = place + self.shift
             if node.move:
-                there &= (row >= self.low) & (row < self.high)
-            found = self._rows[key] = np.where(there, row, -1)
+                found += node.move
+                found[(place < 0) | (found < self.low) | (found >= self.high)] = -1
+            elif len(place) and place.min() < 0:
+                found[place < 0] = -1
+            self._rows[key] = found
         return found
 
     def beyond(self, node: tree.At) -> np.ndarray:
         """Booleans (k): is a row reached that is behind the last one of the partition?"""
         place = self.place(node)
-        out: np.ndarray = (place >= 0) & (self.first + place - self.begin + node.move >= self.high)
+        out: np.ndarray = (place >= 0) & (place + self.shift + node.move >= self.high)
         return out
 
     # -- values --------------------------------------------------------------------------------------------------------
@@ -281,7 +313,7 @@ class Values:
 
     def _labels(self, node: tree.At, row: np.ndarray) -> pa.Array:
         """The variables of the rows that are reached, null where these are not mapped."""
-        place = self.begin + row - self.first
+        place = row - self.shift
         there = (row >= 0) & (place >= self.begin) & (place < self.begin + self.size)
         return _named(self.matches, np.where(there, place, -1))
 
@@ -309,9 +341,7 @@ class Values:
             return found if known.all() else Column(found.type, found.values, known)
         return found
 
-    def _ordered_of(
-        self, variables: tuple[str, ...] | None, arg: Expr, overflow: Callable[[int], None]
-    ) -> Ordered:
+    def _ordered_of(self, variables: tuple[str, ...] | None, arg: Expr, overflow: Callable[[int], None]) -> Ordered:
         """The values of an argument at all places of ``variables``."""
         key = (variables, arg)
         found = self._ordered.get(key)

@@ -15,7 +15,7 @@ from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.rowpattern import tree
 
-_NO_KEEP = np.zeros(0, np.bool_)
+NO_KEEP = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,17 @@ class Partitions:
 
 def codes_of(columns: Sequence[Column], names: Sequence[str], codes: KeyCodes, n: int) -> tuple[np.ndarray, int]:
     """One code per row, equal for equal values (null is equal to null), and how many codes there may be."""
-    out, size = np.zeros(n, np.int64), 1
+    out, size = None, 1
     for name, column in zip(names, columns, strict=True):
-        code = codes.encode(name, column) + 1
-        more = codes.size([name]) + 1
-        if size * more >= 1 << 62:
+        code, more = codes.encode(name, column), codes.size([name])
+        if len(code) and code.min() < 0:  # null
+            code, more = code + 1, more + 1
+        if out is not None and size * more >= 1 << 62:
             out, size = _dense(out)
-        out = code if size == 1 else out * more + code
+        out = code if out is None else out * more + code
         size *= more
+    if out is None:
+        return np.zeros(n, np.int64), 1
     return (out, size) if size <= max(1024, 4 * n) else _dense(out)
 
 
@@ -55,7 +58,7 @@ def partitions(code: np.ndarray, size: int, rows: int, order: np.ndarray | None)
         some = np.arange(int(rows > 0))
         of = np.where(more == 0, 0 if rows else -1, -1)
         return Partitions(order, np.zeros(len(some), np.int64), np.full(len(some), rows), of)
-    by, start = group_rows(own if order is None else own[order], size, _NO_KEEP)
+    by, start = group_rows(own if order is None else own[order], size, NO_KEEP)
     there = np.flatnonzero(start[1:] > start[:-1])
     number = np.full(size, -1, np.int64)
     number[there] = np.arange(len(there))

@@ -18,6 +18,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.kernels import row_tables as T
+from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.merging import INSTANT
@@ -25,7 +26,7 @@ from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.conditions import OF_ROW, Conditions, Lost, Masks
 from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, Table, Values, can_share, typed_column
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
-from occurs.operators.rowpattern.partitions import codes_of, ordered, partitions
+from occurs.operators.rowpattern.partitions import NO_KEEP, codes_of, ordered, partitions
 from occurs.operators.rowpattern.state import Kept
 from occurs.operators.rows import Rows
 
@@ -101,7 +102,7 @@ class Run:
         #: is it too early to search, as rows that stand before those that are known may follow?
         self._early = not call.closing and (m.order[0].column != "time" or m.order[0].descending)
         #: do measures wait for rows that are not known yet?
-        self._open = not call.closing and any(n.move > 0 for n in self._measured())
+        self._open = not call.closing and any(n.move > 0 for n in m.measured)
         self._shares = False
         self._refused: list[tuple[int, OccursError]] = []
 
@@ -152,22 +153,27 @@ class Run:
         return parts
 
     # -- the search ----------------------------------------------------------------------------------------------------
-    def search(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
-        """Evaluate the conditions of rows and run the search: the partitions that were searched, the times of the rows,
-        what became of each row, and what the search has filled."""
+    @cached_property
+    def time(self) -> np.ndarray:
+        """The times of the rows of the table."""
+        order = self.partitions.order
+        return self.rows.time if order is None else self.rows.time[order]
+
+    def search(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Evaluate the conditions of rows and run the search: the partitions that were searched, what became of each
+        row, and what the search has filled."""
         rows = len(self.rows) if self.matching.rows == tree.UNMATCHED else 0
         fate = np.zeros(rows, np.uint8)
         if rows and self.old:
             fate[self._of_table(self.before.covered)] = T.COVERED
         active = np.flatnonzero(self._active())
-        time = self.rows.time if self.partitions.order is None else self.rows.time[self.partitions.order]
-        return active, time, fate, self._search(active, time, fate)
+        return active, fate, self._search(active, fate)
 
     def found(self) -> Found:
         """Run the search; the rows that it derives."""
         if self._early:
             return self._later()
-        active, time, fate, work = self.search()
+        active, fate, work = self.search()
         reg, labels, _, _, table, ended, ended_labels, _, _, nodes = work
         ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
         table = table[: reg[T.R_MATCHES]]
@@ -177,9 +183,9 @@ class Run:
             matches = self._matches(table, labels, active, numbered=True)
         if self._open:
             matches = self._known(matches, fate)
-        self._keep(fate, time)
+        self._keep(fate)
         if self.operator.ended:
-            return self._derived(ends, np.zeros(0, np.int64))
+            return self._derived(self._before(ends), np.zeros(0, np.int64))
         unmatched = np.flatnonzero(fate == T.UNMATCHED) if len(fate) else np.zeros(0, np.int64)
         return self._derived(matches, unmatched)
 
@@ -209,7 +215,7 @@ class Run:
             active |= True
         return active
 
-    def _search(self, active: np.ndarray, time: np.ndarray, fate: np.ndarray) -> list[np.ndarray]:
+    def _search(self, active: np.ndarray, fate: np.ndarray) -> list[np.ndarray]:
         """Run the search over some partitions; what it has filled."""
         m, conditions, call = self.matching, self.conditions, self.call
         parts = self.parts[active]
@@ -218,11 +224,15 @@ class Run:
         masks = self._mask(low, high, closed)
         variables, uses, running = masks.variables, conditions.tables[1], conditions.tables[2]
         values, known = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_)
-        if (variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]).any():
-            try:
+        coded = variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        try:
+            if not coded.any():
+                running = running[:0]  # nobody reads these
+            else:
                 values, known = conditions.pool(self.table, low, high)
-            except Lost:
-                variables[:, T.ASKS] |= variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        except Lost:
+            variables[:, T.ASKS] |= coded
+            running = running[:0]
         size = n + len(parts)
         code = conditions.within_memory(MOST_WORDS // max(1, size))
         splits = code[code[:, T.OP] == T.SPLIT]
@@ -252,9 +262,12 @@ class Run:
             np.zeros((64, width), np.int64), np.zeros((64, 2 * len(running)), np.float64),
             np.zeros((64 + n if self._shares else 0, T.NODE_FIELDS), np.int64),
         ]  # fmt: skip
+        # what is known before the first row
+        known_first = work[7][0, : T.SLOT_FIELDS * len(slots)].reshape(len(slots), T.SLOT_FIELDS)
+        known_first[:, [T.SLOT_LAST, T.SLOT_FIRST]] = -1
         calc = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
         # a copy, as kernels are compiled for arrays that can be written to
-        times = np.zeros(1, np.int64) if m.within is None else time.copy()
+        times = np.zeros(1, np.int64) if m.within is None else self.time.copy()
         pool = (values, values.view(np.float64), known, times)
         program = conditions.coder.program()
         while True:
@@ -271,10 +284,10 @@ class Run:
                 self._answer(parts, work)
             elif status != T.TOO_LONG and self._open:
                 # the measures of this match, or of one before, may have to wait: so nobody skips yet
-                self._refused.append((int(work[0][T.R_MATCHES]) - 1, self._problem(status, parts, work, time)))
+                self._refused.append((int(work[0][T.R_MATCHES]) - 1, self._problem(status, parts, work)))
                 _leave(parts, work)
             else:
-                raise self._problem(status, parts, work, time)
+                raise self._problem(status, parts, work)
 
     def _mask(self, low: np.ndarray, high: np.ndarray, closed: np.ndarray) -> Masks:
         try:
@@ -302,8 +315,7 @@ class Run:
         name = self.matching.variables[reg[T.R_ASKED]]
 
         def overflow(at: int) -> None:
-            order = self.partitions.order
-            time = int(self.rows.time[row if order is None else order[row]])
+            time = int(self.time[row])
             text = f"overflow of int64 in the condition of `{name}` at time {time}"
             raise failure("overflow", text, self.matching, time)
 
@@ -312,18 +324,19 @@ class Run:
             overflow(0)
         reg[T.R_ANSWER] = int(passed[0])
 
-    def _problem(self, status: int, parts: np.ndarray, work: list[np.ndarray], time: np.ndarray) -> OccursError:
+    def _problem(self, status: int, parts: np.ndarray, work: list[np.ndarray]) -> OccursError:
         m, reg = self.matching, work[0]
         first = int(reg[T.R_FIRST])
         place = [f"{n} {self.table.column(n).output()[first].as_py()}" for n in m.partition]
-        where = f"from time {int(time[first])} on" + (f" ({', '.join(place)})" if place else "")
+        at = int(self.time[first])
+        where = f"from time {at} on" + (f" ({', '.join(place)})" if place else "")
         if status == T.TOO_LONG:
             name = m.variables[reg[T.R_ASKED]]
             condition = dict(m.conditions).get(name)
             return too_long(m, self.operator.limit, where, name, condition)
         what = "no row is mapped to it" if status == T.NO_ROW else "that is the first row of the match"
         text = f"`{m.name}`: AFTER MATCH SKIP TO `{m.skip.name}`, but in the match {where} {what}"
-        return failure("bad-skip", text, m, int(time[first]))
+        return failure("bad-skip", text, m, at)
 
     def _matches(self, table: np.ndarray, labels: np.ndarray, active: np.ndarray, *, numbered: bool) -> Matches:
         part, size = active[table[:, T.PART]], table[:, T.SIZE].copy()
@@ -354,9 +367,6 @@ class Run:
         )  # fmt: skip
 
     # -- what is known -------------------------------------------------------------------------------------------------
-    def _measured(self) -> list[tree.At]:
-        return [n for v in self.matching.measures for n in v.expr.walk() if isinstance(n, tree.At)]
-
     def _known(self, matches: Matches, fate: np.ndarray) -> Matches:
         """The matches before the first one of each partition whose measures read rows that are not known yet."""
         if self.matching.all_rows:
@@ -365,7 +375,7 @@ class Run:
             match, at = self._shown(matches)
         values = Values(matches, match, at)
         open = np.zeros(len(matches), np.bool_)
-        for node in self._measured():
+        for node in self.matching.measured:
             if node.move > 0:
                 open[match[values.beyond(node)]] = True
         part = np.searchsorted(self.parts[:, T.LOW], matches.low)
@@ -379,15 +389,16 @@ class Run:
         for number, problem in self._refused:
             if kept[number]:
                 raise problem
-        size = matches.size[kept]
-        label = matches.label[np.repeat(kept, matches.size)]
-        out = Matches(
-            matches.table, matches.names, matches.first[kept], size, matches.low[kept], matches.high[kept],
-            matches.number[kept], np.cumsum(size) - size, label,
-        )  # fmt: skip
+        out = matches.kept(kept)
         if len(fate):
             self._again(fate, waits, out)
         return out
+
+    def _before(self, ends: Matches) -> Matches:
+        """The attempts before the one that waits in each partition: a match whose measures wait lets nothing behind it
+        be decided."""
+        kept = ends.first < self.parts[np.searchsorted(self.parts[:, T.LOW], ends.low), T.WAITS]
+        return ends if kept.all() else ends.kept(kept)
 
     def _again(self, fate: np.ndarray, waits: np.ndarray, matches: Matches) -> None:
         """What became of the rows of some partitions, by the matches that are left."""
@@ -400,7 +411,7 @@ class Run:
         fate[matches.first] = T.COVERED
 
     # -- the state -----------------------------------------------------------------------------------------------------
-    def _keep(self, fate: np.ndarray, time: np.ndarray) -> None:
+    def _keep(self, fate: np.ndarray) -> None:
         call, parts = self.call, self.parts
         if call.closing:
             self.kept = Kept()
@@ -408,8 +419,8 @@ class Run:
         low, high, waits = parts[:, T.LOW], parts[:, T.HIGH], parts[:, T.WAITS]
         waiting = waits < high
         if waiting.any():
-            self.complete = min(call.frontier, int(time[waits[waiting]].min()) - 1)
-        begin = np.maximum(low, waits - self.back)
+            self.complete = min(call.frontier, int(self.time[waits[waiting]].min()) - 1)
+        begin = np.maximum(low, waits - self.matching.back)
         size = high - begin
         chosen = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size) + np.repeat(begin, size)
         before = chosen < np.repeat(waits, size)
@@ -423,17 +434,10 @@ class Run:
         begun, number = self._begun(begin)
         self.kept = Kept(rows, before, covered, begun, number)
 
-    @cached_property
-    def back(self) -> int:
-        """How many rows before the first row of a match are read."""
-        moves = [-n.move for e in self.matching.values for n in e.walk() if isinstance(n, tree.At)]
-        return max([0, *moves])
-
     def _begun(self, begin: np.ndarray) -> tuple[dict[str, Column], np.ndarray]:
         """Partitions of which rows are gone, if that is to be known, and the numbers of their matches."""
         m, parts, before = self.matching, self.parts, self.before
-        numbered = any(isinstance(n, tree.Number) for e in m.values for n in e.walk())
-        if not numbered and not self.conditions.program.reads_begin:
+        if not m.numbered and not self.conditions.program.reads_begin:
             return {}, np.zeros(0, np.int64)
         gone = (begin > parts[:, T.LOW]) | (parts[:, T.WHOLE] == 0) | (parts[:, T.NUMBER] > 0)
         chosen = np.flatnonzero(gone)
@@ -468,40 +472,43 @@ class Run:
         else:
             match, at = self._shown(matches)
         values = SharedValues(matches, match, at) if isinstance(matches, Shared) else Values(matches, match, at)
-        row = np.where(at >= 0, values.first + at - values.begin, values.first)
-        row = np.concatenate([row, unmatched])
-        position = np.concatenate([np.where(at >= 0, at - values.begin, 0), np.zeros(len(unmatched), np.int64)])
+        row = np.where(at >= 0, at + values.shift, values.first)
+        position = np.where(at >= 0, at - values.begin, 0) if m.all_rows else None
+        if len(unmatched):
+            row = np.concatenate([row, unmatched])
+            match = np.concatenate([match, np.full(len(unmatched), -1)])
+            position = np.concatenate([position, np.zeros(len(unmatched), np.int64)])
         order = self.partitions.order
         own = row if order is None else order[row]
-        time = self.rows.time[own]
-        if ended:
-            time = self.rows.time[values.first if order is None else order[values.first]] + (m.within or 0)
+        due = self.time[values.first] + (m.within or 0) if ended else None
         by: np.ndarray | None = None
-        key = time if ended else own
+        key = own if due is None else due
         if len(key) > 1 and (key[1:] < key[:-1]).any():
-            by = np.argsort(key, kind="stable")
-        clause = _Clause(self, values, time, row, len(unmatched))
+            by = group_rows(own, len(self.rows), NO_KEEP)[0] if due is None else np.argsort(due, kind="stable")
+        clause = _Clause(self, values, own, due, len(unmatched))
         chosen = by
-        if m.where is not None and len(time):
-            passed, undecided = select(m.where, clause.leaf, len(time), kind=self.kind, dialect=MATCH_RECOGNIZE)
+        if m.where is not None and len(own):
+            passed, undecided = select(m.where, clause.leaf, len(own), kind=self.kind, dialect=MATCH_RECOGNIZE)
             if undecided is not None:
-                self.overflow("WHERE", int(time[undecided[0]]))
+                self.overflow("WHERE", int(clause.time[undecided[0]]))
             chosen = np.flatnonzero(passed) if by is None else by[passed[by]]
         columns = {}
         for value in m.outputs:
             column = clause.value(value)
             columns[value.name] = column if chosen is None else column.take(chosen)
-        match = np.concatenate([match, np.full(len(unmatched), -1)])
         if chosen is not None:
-            time, match, own, position = time[chosen], match[chosen], own[chosen], position[chosen]
+            match = chosen if values.once and not len(unmatched) else match[chosen]
+            own = own[chosen]
+            due = None if due is None else due[chosen]
+            position = None if position is None else position[chosen]
+        time = self.rows.time[own] if due is None else due
         places = self.rows.at
         where = None if places is None or ended else places[own]
-        return Found(self.rows, matches, time, where, columns, match, own, position if m.all_rows else None)
+        return Found(self.rows, matches, time, where, columns, match, own, position)
 
     def _due(self, matches: Matches) -> np.ndarray:
         """Behind the last row of the partition that is not later than the time at which WITHIN ends an attempt."""
-        order, time = self.partitions.order, self.rows.time
-        time = time if order is None else time[order]
+        time = self.time
         bound = time[matches.first] + (self.matching.within or 0)
         low, high = matches.first.copy(), matches.high.copy()
         while (low < high).any():
@@ -519,13 +526,11 @@ class Run:
 class _Clause:
     """What the clause puts out, column by column, when it is asked for.
 
-    ``values``: of the derived rows that have a match; behind these stand ``alone`` ones without.  ``row``: the row of
-    the table that each stands behind."""
+    ``values``: of the derived rows that have a match; behind these stand ``alone`` ones without.  ``own``: the row of
+    the call that each stands behind; ``due``: their times, None: those of the rows."""
 
-    def __init__(
-        self, run: Run, values: Values, time: np.ndarray, row: np.ndarray, alone: int
-    ) -> None:
-        self.run, self.values, self.time, self.row, self.alone = run, values, time, row, alone
+    def __init__(self, run: Run, values: Values, own: np.ndarray, due: np.ndarray | None, alone: int) -> None:
+        self.run, self.values, self.own, self.due, self.alone = run, values, own, due, alone
         self.measures = {v.name: v for v in run.matching.measures}
         self._made: dict[str, Column] = {}
 
@@ -543,7 +548,12 @@ class _Clause:
             return found if not self.alone else Column.widened([found, _nulls_like(found, self.alone)])
         if name == "time":
             return Column(Type.TIMESTAMP if run.kind.timestamp else Type.INT, self.time, None)
-        return run.table.column(name).take(self.row)
+        return run.rows.column(name).take(self.own)
+
+    @cached_property
+    def time(self) -> np.ndarray:
+        """The times of the derived rows."""
+        return self.run.rows.time[self.own] if self.due is None else self.due
 
     def _overflow(self, name: str, at: int) -> None:
         self.run.overflow(name, int(self.time[min(at, len(self.time) - 1)]))
@@ -559,7 +569,7 @@ class _Clause:
             found = self.column(value.expr.name)
             return found if value.type in (Type.NULL, Type.RECORD, found.type) else found.cast(value.type)
         kind = self.run.kind
-        done = evaluate(value.expr, self.leaf, len(self.time), kind=kind, dialect=MATCH_RECOGNIZE)
+        done = evaluate(value.expr, self.leaf, len(self.own), kind=kind, dialect=MATCH_RECOGNIZE)
         if done.overflow is not None:
             self._overflow(value.name, int(np.flatnonzero(done.overflow)[0]))
         return typed_column(done, value.type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from occurs.expr.tree import Expr, _Leaf
 from occurs.model.types import Type
@@ -202,7 +203,7 @@ class Matching:
     #: columns of the source that anything reads, without ``time``
     needs: frozenset[str] = field(default=frozenset())
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The variables of the pattern, in the order in which they first stand there."""
         return tuple(dict.fromkeys(n.name for n in self.pattern.walk() if isinstance(n, Variable)))
@@ -217,3 +218,18 @@ class Matching:
         """The expressions of conditions and measures."""
         yield from (condition for _, condition in self.conditions)
         yield from (measure.expr for measure in self.measures)
+
+    @cached_property
+    def measured(self) -> tuple[At, ...]:
+        """The rows that measures read."""
+        return tuple(n for v in self.measures for n in v.expr.walk() if isinstance(n, At))
+
+    @cached_property
+    def back(self) -> int:
+        """How many rows before the first row of a match are read."""
+        return max([0, *(-n.move for e in self.values for n in e.walk() if isinstance(n, At))])
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Is the number of a match read?"""
+        return any(isinstance(n, Number) for e in self.values for n in e.walk())

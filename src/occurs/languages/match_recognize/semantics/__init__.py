@@ -11,6 +11,7 @@ says; the measures of a timeout see no row later than the timeout itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.languages.kit.reference_rows import as_declared, place
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks.analysis import Key, ResolvedQuery, Value
+from occurs.languages.match_recognize.checks.analysis import At, Key, ResolvedQuery, Value
 from occurs.languages.match_recognize.semantics.search import Mapped, Waiting, search
 from occurs.languages.match_recognize.semantics.values import Cells, Partition, Seen, settled
 from occurs.model.occurrence import Occurrence
@@ -125,12 +126,46 @@ def found_by(query: ResolvedQuery, rows: Sequence[Row], kind: TimeKind, until: i
         scan.run()
         out += scan.out
         late += scan.late
-        # an attempt that waits may still derive a row at the time of its first row
-        complete = min(complete, until if scan.waits is None else scan.waits - 1)
+        if scan.waits is not None and not at_once(query):
+            # an attempt that waits may still derive a row at the time of its first row
+            complete = min(complete, scan.waits - 1)
     places = {id(row): number for number, row in enumerate(rows)}
     out.sort(key=lambda o: (places[id(o.behind)], o.number or 0, o.position or 0))
     late.sort(key=lambda o: (o.time, places[id(o.behind)]))
     return Found([o.row for o in out], [o.row for o in late], complete)
+
+
+def at_once(query: ResolvedQuery) -> bool:
+    """Whether every row is known at its time: it stands behind the last row of a match, all matches have as many rows,
+    and nothing looks behind them."""
+    looks = any(isinstance(n, syntax.Anchor) and n.end for n in query.pattern.walk()) or any(
+        isinstance(n, At) and n.move > 0
+        for e in (*query.conditions.values(), *(m.expr for m in query.measures))
+        for n in e.walk()
+    )
+    low, high = sizes(query.pattern)
+    return query.rows == syntax.ONE and not looks and low == high
+
+
+def sizes(pattern: syntax.Pattern) -> tuple[int, float]:
+    """How many rows a pattern maps at least, and at most."""
+    match pattern:
+        case syntax.Variable():
+            return 1, 1
+        case syntax.Empty() | syntax.Anchor():
+            return 0, 0
+        case syntax.Exclusion(part=part):
+            return sizes(part)
+        case syntax.Repeat(part=part, low=least, high=most):
+            low, high = sizes(part)
+            return low * least, 0 if high == 0 else high * (math.inf if most is None else most)
+        case syntax.Alternation(parts=parts):
+            found = [sizes(p) for p in parts]
+            return min(low for low, _ in found), max(high for _, high in found)
+        case syntax.Sequence(parts=parts) | syntax.Permute(parts=parts):
+            found = [sizes(p) for p in parts]
+            return sum(low for low, _ in found), sum(high for _, high in found)
+    raise AssertionError(f"not a pattern: {pattern}")
 
 
 def ordered(numbers: Sequence[int], rows: Sequence[Row], order: Sequence[Key]) -> list[int]:
