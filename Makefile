@@ -38,7 +38,7 @@ test: $(READY)  ## run all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 # what calls no kernel is left out: parsers, checks, printers, reference semantics, nets, pictures
-NO_KERNELS := parser checks render semantics explain residual rule_text nets_golden nets_extended nets_translate \
+NO_KERNELS := parser checks render semantics explain residual rule_text epl_graph nets_golden nets_extended nets_translate \
   epl_random esql_random logic_random pipes_plots pipes_values pipes_kinds pipes_documents pipes_surfaces pipes_stubs
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
 	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \

@@ -46,11 +46,8 @@ def sizes_part(quick: bool) -> Iterator[Report]:
 def spark_part(quick: bool) -> Iterator[Report]:
     from benchmarks import sparkjob
 
-    spark = sparkjob.session()
-    try:
+    with sparkjob.session() as spark:
         yield sparkjob.report(spark, parquet(FOLDER, 5_000_000), 3 if quick else 5)
-    finally:
-        spark.stop()
     # at once more rows per partition than a call of the engine takes
     yield sparkjob.memory(FOLDER, [5_000_000, 20_000_000])
 
@@ -58,13 +55,10 @@ def spark_part(quick: bool) -> Iterator[Report]:
 def streaming_part(quick: bool) -> Iterator[Report]:
     from benchmarks import streaming
 
-    spark = streaming.session()
-    try:
+    with streaming.session() as spark:
         counts = [100, 10_000, 100_000]
         yield streaming.throughput(spark, FOLDER, counts, 8 if quick else 15, 1 if quick else 3)
         yield streaming.latency(spark, FOLDER, 30 if quick else 120)
-    finally:
-        spark.stop()
 
 
 def lasting_part(quick: bool, ships: Path | None = None) -> Iterator[Report]:
@@ -83,35 +77,26 @@ def logic_part(quick: bool) -> Iterator[Report]:
     from benchmarks import logic_spark, sparkjob
 
     yield from logic.reports(quick)
-    spark = sparkjob.session()
-    try:
+    with sparkjob.session() as spark:
         yield logic_spark.report(spark, logic_spark.parquet(FOLDER, 5_000_000), 3 if quick else 5)
-    finally:
-        spark.stop()
 
 
 def rows_part(quick: bool) -> Iterator[Report]:
     from benchmarks import rowpatterns, rowpatterns_spark, sparkjob
 
     yield from rowpatterns.reports(quick)
-    spark = sparkjob.session()
-    try:
-        path = rowpatterns_spark.parquet(FOLDER, 1_000_000 if quick else 5_000_000)
+    path = rowpatterns_spark.parquet(FOLDER, 1_000_000 if quick else 5_000_000)
+    with sparkjob.session() as spark:
         yield rowpatterns_spark.report(spark, path, 3 if quick else 5)
-    finally:
-        spark.stop()
 
 
 def pipes_part(quick: bool) -> Iterator[Report]:
     from benchmarks import pipes, pipes_spark, sparkjob
 
     yield from pipes.reports(quick)
-    spark = sparkjob.session()
-    try:
-        path = pipes_spark.parquet(FOLDER, 2_000_000 if quick else 5_000_000)
+    path = pipes_spark.parquet(FOLDER, 2_000_000 if quick else 5_000_000)
+    with sparkjob.session() as spark:
         yield pipes_spark.report(spark, path, 3 if quick else 5)
-    finally:
-        spark.stop()
 
 
 def watch_part(quick: bool) -> Iterator[Report]:

@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from occurs.cli import main
-from occurs.cli._logs import as_json, logging_to_stderr, say
+from occurs.cli._messages import as_json, logging_to_stderr, say
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.monitoring.instruments import FOLLOW, METRICS, SHARED, WATCH, Health, Instruments, Monitor
 from occurs.monitoring.prometheus import address, served

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 import occurs
-from docs.pages import blocks
+from pages import blocks
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "cookbook"
 START = pd.Timestamp("2024-03-01T00:00:00Z")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cookbook.recipes import PAGES
-from docs.pages import RULES, blocks
+from pages import RULES, blocks
 
 RECIPES = sorted(page for page in PAGES.glob("*.md") if page.stem != "index")
 SUFFIX = re.compile(r"\.(tesla|epl|phen|ftl|ptl|esql|sql)$")

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from pages import blocks
 
 ROOT = Path(__file__).parent.parent.parent

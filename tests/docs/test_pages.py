@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 import pytest
-from pages import FENCE, Differs, Story, blocks
 
 from occurs.languages.kit.language import names
+from pages import FENCE, Differs, Story, blocks
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

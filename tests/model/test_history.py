@@ -25,11 +25,11 @@ def one(**columns):
     return {"A": pa.table(columns)}
 
 
-def test_rows_are_grouped_by_type_and_only_read_types_and_columns_are_kept():
+def test_rows_are_grouped_by_type_and_only_read_types_are_kept():
     tables = shared(type=["B", "A", "C", "A"], time=[1, 2, 3, 4], v=[10, 20, 30, 40], w=["p", "q", "r", "s"])
-    history = normalise(tables, inputs=["A", "B"], read_columns={"A": ["v"]})
+    history = normalise(tables, inputs=["A", "B"])
     assert sorted(history.tables) == ["A", "B"]
-    assert history.tables["A"].to_pylist() == [{"time": 2, "v": 20}, {"time": 4, "v": 40}]
+    assert history.tables["A"].to_pylist() == [{"time": 2, "v": 20, "w": "q"}, {"time": 4, "v": 40, "w": "s"}]
     assert history.tables["B"].to_pylist() == [{"time": 1, "v": 10, "w": "p"}]
     assert history.kind == TimeKind(timestamp=False, unit=None)
     assert history.schemas["A"].names == ("v", "w")

@@ -95,6 +95,16 @@ def test_why_not_gives_reasons_in_order_with_a_repair_that_detects(project: Path
     assert [row[3] for row in run.rows()["rows"]] == [180, 660]
 
 
+def test_a_missing_row_may_lie_between_two_seconds_of_a_file(project: Path) -> None:
+    rows = "type,time,Area,Value\nTemp,2024-01-05T09:01:00Z,hall,50\nSmoke,2024-01-05T09:03:00Z,attic,\n"
+    (project / "rows.csv").write_text(rows)
+    kind = {"time": {"timestamp": True, "unit": "us"}, "clock": [1_704_445_260_000_000, 1_704_445_380_000_000]}
+    at = "2024-01-05T09:02:00.5Z"
+    found = asked(project, "why-not", {**WANT, **kind, "from": at, "to": at}, options={})
+    assert [[c["kind"] for c in r["clauses"]] for r in found["reasons"]] == [["missing"]]
+    assert found["reasons"][0]["added"]["type"] == "Smoke"
+
+
 def test_a_search_that_is_cut_short_says_so(project: Path) -> None:
     found = asked(project, "why-not", {**WANT, "from": 170, "to": 190, "variants": 1})
     assert not found["complete"]

@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from occurs import __version__
-from occurs.cli._logs import say, say_problem
-from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem, did_you_mean
+from occurs.cli._messages import show, status
+from occurs.errors import OccursError, did_you_mean
 
 
 class Commands(click.Group):
@@ -87,25 +87,6 @@ def _docstring(name: str) -> str:
 def hush_stdout() -> None:
     """What is still buffered for stdout goes nowhere: it could not be written, and need not fail again at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def status(error: OccursError) -> int:
-    """The exit status: 1 for limits and resources, 2 for rules, input and options (common.md, section 5)."""
-    return 1 if isinstance(error, LimitProblem | ResourceProblem) else 2
-
-
-def show(problems: list[Problem]) -> None:
-    """Every problem on stderr, and how many there are if there are several."""
-    for problem in problems:
-        say_problem(problem)
-    if len(problems) > 1:
-        say(tally(problems))
-
-
-def tally(problems: list[Problem]) -> str:
-    """``2 errors, 1 warning``."""
-    counts = {s: sum(p.severity == s for p in problems) for s in ("error", "warning", "notice")}
-    return ", ".join(f"{n} {s}{'s' if n > 1 else ''}" for s, n in counts.items() if n) or "no problems"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -12,7 +12,7 @@ import pyarrow as pa
 from rich.console import Console
 
 import occurs
-from occurs.cli._group import show
+from occurs.cli._messages import show
 from occurs.cli._options import Input
 from occurs.connect.files import read_places, read_sources, spark_can_read
 from occurs.connect.places import split_type

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from occurs import __version__
-from occurs.cli._logs import say
+from occurs.cli._messages import say
 from occurs.monitoring.instruments import Monitor
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from occurs.cli._group import hush_stdout
-from occurs.cli._logs import say
+from occurs.cli._messages import say
 from occurs.connect.atomic_files import refuse_existing
 from occurs.connect.because_text import has_reasons, reasons, shown
 from occurs.connect.places import split_type, user_path

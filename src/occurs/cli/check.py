@@ -6,7 +6,7 @@ import click
 
 import occurs
 from occurs.cli import _input, _options
-from occurs.cli._group import tally
+from occurs.cli._messages import tally
 from occurs.cli._output import left_out
 from occurs.errors import Problem
 from occurs.plan.notes import placed

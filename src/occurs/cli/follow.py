@@ -12,7 +12,7 @@ import click
 import pyarrow as pa
 
 from occurs.cli import _input, _monitor, _options
-from occurs.cli._logs import logged, say
+from occurs.cli._messages import logged, say
 from occurs.cli._output import check_targets, counted, detections, ended, left_out, not_done, rich_table
 from occurs.cli._output import never as tell_never
 from occurs.connect.places import split_type

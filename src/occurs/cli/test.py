@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from occurs.cli._group import show
+from occurs.cli._messages import show
 from occurs.cli._output import counted
 from occurs.connect.places import user_path
 from occurs.errors import InputProblem, OccursError, Problem, UsageProblem

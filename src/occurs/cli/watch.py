@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from occurs.cli import _input, _monitor, _options
-from occurs.cli._logs import logged, say
+from occurs.cli._messages import logged, say
 from occurs.cli._output import counted, detections
 from occurs.connect.atomic_files import Appended
 from occurs.connect.changes.feed import Feed, open_feed

@@ -6,7 +6,7 @@ import click
 import pyarrow as pa
 
 from occurs.cli import _explaining, _input, _options
-from occurs.cli._group import show
+from occurs.cli._messages import show
 from occurs.errors import Problem, UsageProblem
 
 

@@ -46,7 +46,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Extent:
     """What decides which rows are read: arguments of ``why_not``."""
 
     type: str
@@ -67,7 +67,7 @@ class Needs:
     ``schemas``: of the types of the input.
     """
 
-    def __init__(self, program: CheckedProgram, asked: Asked, schemas: Mapping[str, Schema], kind: TimeKind):
+    def __init__(self, program: CheckedProgram, asked: Extent, schemas: Mapping[str, Schema], kind: TimeKind):
         from occurs.explain.world import World
 
         self.asked, self.kind, self.schemas = asked, kind, schemas
@@ -154,7 +154,7 @@ def fitting_types(schemas: Mapping[str, Schema], key: Mapping[str, tuple[str, An
 
 
 # -- in this process ---------------------------------------------------------------------------------------------------
-def read_here(program: CheckedProgram, events: Any, options: InputOptions, asked: Asked) -> Read:
+def read_here(program: CheckedProgram, events: Any, options: InputOptions, asked: Extent) -> Read:
     """Tables of this process: of a large one only the rows with the asked key."""
     whole = Read(events, options, {})
     tables = _listed(events)
@@ -294,7 +294,7 @@ def _on_clock(options: InputOptions, clock: tuple[int, int], kind: TimeKind) -> 
 
 
 # -- on Spark ----------------------------------------------------------------------------------------------------------
-def read_spark(program: CheckedProgram, events: Any, options: InputOptions, asked: Asked) -> Read:
+def read_spark(program: CheckedProgram, events: Any, options: InputOptions, asked: Extent) -> Read:
     """DataFrames: a survey counts the rows and finds the clock, then one job collects the slice."""
     from occurs.hosts.spark.read import prepare
 
@@ -310,7 +310,7 @@ class _OnSpark:
     """The DataFrames of one question."""
 
     def __init__(
-        self, program: CheckedProgram, frames: Mapping[str | None, Any], options: InputOptions, asked: Asked,
+        self, program: CheckedProgram, frames: Mapping[str | None, Any], options: InputOptions, asked: Extent,
         reading: Any, needs: Needs,
     ):  # fmt: skip
         self.program, self.frames, self.options, self.asked = program, frames, options, asked

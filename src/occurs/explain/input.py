@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of, like, sources_of, to_arrow
 from occurs.errors import LimitProblem, UsageProblem, did_you_mean
-from occurs.explain.cutting import Asked, Needs, Read, read_here, read_spark
+from occurs.explain.cutting import Extent, Needs, Read, read_here, read_spark
 from occurs.explain.words import json_time
 from occurs.model.history import History, InputOptions, Source
 from occurs.model.time import TimeKind
@@ -104,7 +104,7 @@ class Input:
         where: Any = None,
     ) -> Sliced:  # fmt: skip
         """The slice that a question about a type looks at.  Raises LimitProblem if it is too large."""
-        asked = Asked(type, between, where, reach, max_rows)
+        asked = Extent(type, between, where, reach, max_rows)
         spark = self.sample is not None and kind_of(self.sample) == "spark"
         read = (read_spark if spark else read_here)(program, self.events, self.options, asked)
         history = program.history(read.events, read.options)
@@ -237,7 +237,7 @@ def without_because(table: pa.Table) -> pa.Table:
 
 
 # -- the slice ---------------------------------------------------------------------------------------------------------
-def _cut(program: CheckedProgram, history: History, asked: Asked, read: Read) -> tuple[History, list[str], bool]:
+def _cut(program: CheckedProgram, history: History, asked: Extent, read: Read) -> tuple[History, list[str], bool]:
     """The rows up to the asked time that are near enough; what is to be said of it; whether nothing else can matter."""
     needs = Needs(program, asked, history.schemas, history.kind)
     clock = history.clock

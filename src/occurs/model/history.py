@@ -77,16 +77,15 @@ def normalise(
     *,
     schemas: Mapping[str, Schema] | None = None,
     inputs: Collection[str] | None = None,
-    read_columns: Mapping[str, Collection[str]] | None = None,
     external: Collection[str] | None = None,
     options: InputOptions | None = None,
     after: int | None = None,
 ) -> History:
     """Read ``tables`` (type -> table; None: a table with a type column) as ``options`` say.
 
-    ``schemas``: declared types.  ``inputs``: the types to keep (None: all).  ``read_columns``: type -> attributes to
-    keep (others: all).  ``external``: those of ``inputs`` that no rule defines; a table without type
-    column belongs to the only one.  ``after``: rows up to this tick are left out and counted as ``outside``.
+    ``schemas``: declared types.  ``inputs``: the types to keep (None: all).  ``external``: those of ``inputs`` that
+    no rule defines; a table without type column belongs to the only one.  ``after``: rows up to this tick are left out
+    and counted as ``outside``.
 
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
@@ -112,7 +111,7 @@ def normalise(
         bound(one, first, until, counts)
     parts: dict[str, list[TypeTable]] = {}
     for one in intakes:
-        for name, table in by_type(one, declared, inputs, read_columns, options, bad, until).items():
+        for name, table in by_type(one, declared, inputs, None, options, bad, until).items():
             parts.setdefault(name, []).append(table)
     seen, notices = schemas_of(intakes, declared, inputs, external, problems, options.end)
     if problems:
@@ -125,7 +124,7 @@ def normalise(
         raise InputProblem(problems)
     for name in inputs or ():
         if name not in out and name in seen:
-            out[name] = _empty(seen[name], read_columns and read_columns.get(name))
+            out[name] = _empty(seen[name])
     times = times_of(intakes)
     clock, own = clock_of(intakes, times, start, until), clock_of(intakes, times, None, None)
     notices += [] if own is None else unlikely_times(kind, *own)
@@ -167,8 +166,8 @@ def decoded(table: pa.Table) -> pa.Table:
     return table
 
 
-def _empty(schema: Schema, read: Collection[str] | None) -> TypeTable:
-    fields = [(n, schema.arrow_of(n, t)) for n, t in schema if read is None or n in read]
+def _empty(schema: Schema) -> TypeTable:
+    fields = [(n, schema.arrow_of(n, t)) for n, t in schema]
     head = [("time", pa.int64()), *([("end", pa.int64())] if schema.lasting else [])]
     return TypeTable.of(pa.schema([*head, *fields]).empty_table())
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +41,9 @@ class Asked:
     """A program with the events of a run, of which something is asked.  ``texts``: its texts by path."""
 
     program: Program
-    given: list[Source]
+    sources: list[Source]
     options: RunOptions
     texts: Mapping[str, str]
-
-    @cached_property
-    def sources(self) -> list[Source]:
-        """The events; times are microseconds, so that a row can be added between two seconds."""
-        names = (self.options.input.time, self.options.input.end)
-        return [replace(source, table=_fine(source.table, names)) for source in self.given]
 
     def why(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Everything that was checked for the detection with a ``label``: ``shapes.Derivation``.
@@ -181,15 +174,6 @@ class Asked:
             "witness": witness, "more": len(reason.witness) - len(witness), "repair": reason.repair,
             "files": list(files), "added": None if reason.added is None else plain(dict(reason.added)),
         }  # fmt: skip
-
-
-def _fine(table: pa.Table, names: Sequence[str | None]) -> pa.Table:
-    for i, field in enumerate(table.schema):
-        t = field.type
-        if field.name in names and (pa.types.is_date(t) or (pa.types.is_timestamp(t) and t.unit in ("s", "ms"))):
-            zone = None if pa.types.is_date(t) else t.tz
-            table = table.set_column(i, field.name, table[i].cast(pa.timestamp("us", tz=zone)))
-    return table
 
 
 def _time(ticks: int, kind: TimeKind) -> Any:

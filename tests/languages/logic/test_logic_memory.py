@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from benchmarks import logic_memory
+from tests.amount import some
 
 import occurs
 from occurs.model.types import Type
@@ -42,7 +43,7 @@ def flat(name: str, program: occurs.Program, history: logic_memory.History, stat
     assert half.states < end.states
 
 
-@pytest.mark.parametrize("name", [*SOME[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in SOME[3:])])
+@pytest.mark.parametrize("name", some(SOME, 3))
 def test_nothing_grows(name: str) -> None:
     ((_, program, history),) = logic_memory.histories(200, [name])
     flat(name, program, history, 2000)

@@ -1,4 +1,4 @@
-"""What the loggers ``occurs.*`` report, on stderr: as text for people, or as JSON lines for machines."""
+"""Messages on stderr, as text for people or as JSON lines for machines; and the exit status of an error."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def logging_to_stderr(name: str, form: str, level: str) -> Iterator[None]:
             raise
         for problem in error.problems:
             say_problem(problem)
-        raise click.exceptions.Exit(1 if isinstance(error, LimitProblem | ResourceProblem) else 2) from error
+        raise click.exceptions.Exit(status(error)) from error
     finally:
         root.removeHandler(handler)
         root.setLevel(before[0])
@@ -117,3 +117,22 @@ def say_problem(problem: Problem) -> None:
     """Write a problem, at the level of its severity."""
     level = {"error": logging.ERROR, "warning": logging.WARNING}.get(problem.severity, logging.INFO)
     say(problem.render(), level, kind=problem.kind)
+
+
+def status(error: OccursError) -> int:
+    """The exit status: 1 for limits and resources, 2 for rules, input and options (common.md, section 5)."""
+    return 1 if isinstance(error, LimitProblem | ResourceProblem) else 2
+
+
+def show(problems: list[Problem]) -> None:
+    """Every problem on stderr, and how many there are if there are several."""
+    for problem in problems:
+        say_problem(problem)
+    if len(problems) > 1:
+        say(tally(problems))
+
+
+def tally(problems: list[Problem]) -> str:
+    """``2 errors, 1 warning``."""
+    counts = {s: sum(p.severity == s for p in problems) for s in ("error", "warning", "notice")}
+    return ", ".join(f"{n} {s}{'s' if n > 1 else ''}" for s, n in counts.items() if n) or "no problems"

@@ -14,7 +14,7 @@ A block
 Behind a block that runs, a Markdown table is its value (of ``python``) or the rows that it writes (of ``console``), and
 a ``text`` block is what it prints.  A line ``...`` stands for any lines, and a number of seconds for any other.
 
-``PYTHONPATH=src:tests python tests/docs/pages.py PAGE..`` writes the current results into the pages.
+``PYTHONPATH=src:tests python tests/pages.py PAGE..`` writes the current results into the pages.
 """
 
 from __future__ import annotations
