@@ -13,6 +13,7 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import like
 from occurs.errors import UsageProblem, did_you_mean
+from occurs.explain.absent import absences
 from occurs.explain.input import Input, Sliced
 from occurs.explain.question import Question, plain, same
 from occurs.explain.tree import RowNode, Trees, is_row
@@ -42,6 +43,8 @@ COLUMNS = (
 SHOWN = ("threshold", "equality", "window", "count", "relation")
 #: so many rows that only count are shown one by one, and so many are tried one by one
 LISTED, TRIED = 20, 300
+#: what a negation begins with
+_NEGATION = re.compile(r"^(not|minus|complement|\\)\s*")
 _LABEL = re.compile(r"[0-9a-fA-F]{32}")
 
 
@@ -363,6 +366,24 @@ class _Derivation:
             if not is_row(child):
                 nth = seen[str(child.role)] = seen.get(str(child.role), -1) + 1
                 self._check(child, number, depth + 1, rule, node, nth)
+        if rule is not None and not self.world.fixed and parent is None:
+            recorded = {c.type for c in node.children if str(c.role).startswith("not ")}
+            for clause in rule.clauses.clauses:
+                if clause.kind == "absence" and clause.type is not None and clause.type not in recorded:
+                    self._absent(rule, clause, node, number, depth + 1)
+
+    def _absent(self, rule: Rule, clause: Clause, node: RowNode, parent: int, depth: int) -> None:
+        """A negation that `because` does not record: the stretches in which a row would have prevented the row."""
+        for found in absences(self.world, rule, clause, node, lambda o: self._there(o.table(self.tree.type))):
+            others = len(self._between(found.type, found.first, found.last))
+            span = f"from {when(found.first, self.kind)} to {when(found.last, self.kind)}"
+            if found.first == found.last:
+                span = f"at {when(found.first, self.kind)}"
+            what = " ".join(clause.text.split())
+            what = _NEGATION.sub("", what)
+            message = f"no {what} {span} ({others} other{'s' if others != 1 else ''})"
+            self._new(parent, depth, "absence", type=found.type, time=found.first, end=found.last, found=str(others),
+                      needed="none", message=message, **self._placed(rule, clause))  # fmt: skip
 
     def _placed(self, rule: Rule, c: Clause) -> dict[str, Any]:
         text, file, _ = self.world.texts[rule.text]
@@ -442,6 +463,11 @@ class _Derivation:
             message = f"no {what} {span} ({others} other{'s' if others != 1 else ''})"
             self._new(parent, depth, "absence", type=node.type, time=node.time, end=node.end, found=str(others),
                       needed="none", message=message, **placed)  # fmt: skip
+            return
+        if "rows" not in node.values:  # what a variable remembers
+            value = node.values.get(role)
+            message = f"{role} = {value_text(value)}, remembered at {when(node.time, self.kind)}"
+            self._new(parent, depth, "clause", time=node.time, found=value_text(value), clause=role, message=message)
             return
         value = node.values.get("value")
         count = node.values.get("rows")

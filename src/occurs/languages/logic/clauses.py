@@ -129,11 +129,12 @@ class _Trigger:
             place = self.source.offsets(of_text(span))
             type = self._event_of(node.operand)
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
-                         needed="none", type=type)  # fmt: skip
+                         needed="none", type=type, detail={"bound": self._bounds(node.operand)})  # fmt: skip
         elif isinstance(node, syntax.Implies):
             place = self.source.offsets(of_text(node.left.span))
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
-                         needed="false", type=self._event_of(node.left))  # fmt: skip
+                         needed="false", type=self._event_of(node.left),
+                         detail={"bound": self._bounds(node.left)})  # fmt: skip
         elif isinstance(node, syntax.Atom):
             yield from self._atom(node)
         bound = getattr(node, "bound", None)
@@ -145,9 +146,30 @@ class _Trigger:
             yield Clause("missing", *place, name, type=name, role="state")
 
     def _event_of(self, node: syntax.Formula) -> str | None:
-        """The type of the event that a formula is; None if it is another formula."""
+        """The type of the event that a formula is, at one state or at some; None if it is another formula."""
+        node = _within(node)
         name = getattr(node.term, "name", None) if isinstance(node, syntax.Atom) else None
         return name if name in self.part.analysis.events else None
+
+    def _bounds(self, node: syntax.Formula) -> dict[str, list[tuple[Any, ...]]]:
+        """Per attribute of a negated event the values that it is compared with: a constant, what a variable remembers,
+        or what the trigger emits."""
+        node = _within(node)
+        term: Any = node.term if isinstance(node, syntax.Atom) else None
+        schema = self.part.schemas.get(str(getattr(term, "name", "")))
+        if schema is None or not isinstance(term, syntax.Apply):
+            return {}
+        emit = self.trigger.emit
+        out: dict[str, list[tuple[Any, ...]]] = {}
+        for given, argument, at in zip(term.names, term.args, range(len(term.args)), strict=True):
+            found: list[tuple[Any, ...]] = []
+            if (literal := sign_of(argument)) is not None or isinstance(argument, Literal):
+                found.append(("is", (argument if literal is None else literal).value))  # type: ignore[attr-defined]
+            elif isinstance(argument, Ref) and argument.scope is None:
+                emitted = [] if emit is None else [n.text for n, e in emit.arguments if e == argument]
+                found += [("variable", argument.name), *(("out", n) for n in [*emitted, argument.name])]
+            out[given or schema.names[at]] = found
+        return out
 
     def _applied(self, node: syntax.Formula) -> Iterator[tuple[str, tuple[int, int]]]:
         """The declared tables with keys whose rows a formula looks up."""
@@ -318,6 +340,13 @@ def _source(leaf: Expr) -> Source | None:
         return None
     *path, scope = (leaf.scope or "").split(_AT)
     return Source(_AT.join((*path, scope)), scope or None, leaf.name)
+
+
+def _within(node: syntax.Formula) -> syntax.Formula:
+    """What is true at some state, below operators of one operand."""
+    while isinstance(node, syntax.Eventually | syntax.Previously | syntax.Nexttime | syntax.Lasttime):
+        node = node.parts[0]
+    return node
 
 
 def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:
