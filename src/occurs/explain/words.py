@@ -61,6 +61,13 @@ def values_text(values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
     return ", ".join(f"{n} = {value_text(v)}" for n, v in items if v is not None)
 
 
+def others_text(number: int, type: str, one: str, more: str) -> str:
+    """How many other rows of a type there are, behind a statement about some; ``one``, ``more``: the verb."""
+    if not number:
+        return ""
+    return f"; {number} other {type} row{f' {one}' if number == 1 else f's {more}'}"
+
+
 def length(ticks: int, kind: TimeKind) -> str:
     """A duration in the greatest unit in which it is whole."""
     return duration_of(ticks, kind) if kind.tick is not None else f"{ticks} ticks"

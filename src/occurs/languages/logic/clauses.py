@@ -17,6 +17,7 @@ from occurs.languages.kit.clauses import (
     Declaration,
     Edit,
     RuleClauses,
+    Seen,
     Source,
     Splice,
     Where,
@@ -31,6 +32,7 @@ from occurs.languages.kit.clauses import (
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import ResolvedTrigger
 from occurs.languages.logic.define import Logic
+from occurs.languages.logic.reading import Read, State, followed
 from occurs.languages.logic.render import render
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
@@ -71,8 +73,6 @@ class _Trigger:
         self.text = source.text
         self.start, self.stop = source.offsets(of_text(self.trigger.span))
         formulas = [f for f in _all(self.trigger.formula) if isinstance(f, syntax.Assign)]
-        #: how many temporal operators there are
-        self.temporal = sum(isinstance(f, (*syntax.FUTURE, *syntax.PAST)) for f in _all(self.trigger.formula))
         several = Counter(f.variable.text for f in formulas)
         #: the terms of variables that are assigned once
         self.assigned = {f.variable.text: f.term for f in formulas if several[f.variable.text] == 1}
@@ -83,8 +83,34 @@ class _Trigger:
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),
             frozenset(positive), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
-            constants=tuple(self._constants()),
+            constants=tuple(self._constants()), followed=self._followed,
         )  # fmt: skip
+
+    def _followed(self, states: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Seen] | None:
+        """The conditions of the formula at the states of one way to be satisfied."""
+        constants = {name: c.value.value for name, c in self.part.analysis.constants.items()}
+        read = followed(
+            self.trigger.formula, [State(*s) for s in states], self.kind, past=self.trigger.past, constants=constants,
+            events=self.part.analysis.events, word=self._word,
+        )  # fmt: skip
+        return None if read is None else [self._seen(r) for r in read]
+
+    def _word(self, node: syntax.Formula) -> str:
+        """A temporal operator as it is written."""
+        name = type(node).__name__.lower()
+        if isinstance(node, syntax.Since | syntax.Until):
+            return name
+        found = re.compile(r"[A-Za-z]+").match(self.text, self.source.offsets(of_text(node.span))[0])
+        return name if found is None else found[0].lower()
+
+    def _seen(self, read: Read) -> Seen:
+        if read.apart is not None:
+            bound: Any = getattr(read.node, "bound", None)
+            place = self.source.offsets(of_text(bound.span))
+            return Seen("window", place[0], read.state, read.path, right=self.text[slice(*place)], apart=read.apart)
+        start = self.source.offsets(of_text(read.node.span))[0]
+        left, value, op, right, wanted = read.parts(lambda e: self.source.piece(of_text(e.span)))  # type: ignore[attr-defined]
+        return Seen("comparison", start, read.state, read.path, left, value, op, right, wanted)
 
     def _ticks(self, duration: Duration) -> int:
         return math.floor(self.kind.convert(duration) or 0)
@@ -262,7 +288,7 @@ class _Trigger:
 
         needed = f"within {written}" if found is not None else written
         yield Clause("window", *place, written, None, None, moved, role="state", reference="activation",
-                     needed=needed, detail={"exact": limit - strict, "alone": self.temporal == 1})  # fmt: skip
+                     needed=needed, detail={"exact": limit - strict})  # fmt: skip
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger

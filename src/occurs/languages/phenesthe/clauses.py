@@ -40,6 +40,9 @@ ENDING = ".\n"
 TRUE = "0 = 0"
 _SIGN = re.compile(r"union\b|minus\b|complement\b|intersection\b|[⊔⊓\\]")
 
+#: the words of filters, as sentences have them
+_LENGTHS = {"less": "less than", "at_most": "at most", "at_least": "at least", "greater": "more than"}
+
 
 def rules(part: Phenesthe, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses]:
     """The clauses of all definitions, in the order of the text."""
@@ -240,7 +243,7 @@ class _Definition:
         atoms = [n.name.text for n in node.operand.walk() if isinstance(n, syntax.Atom)]
         yield Clause(
             "window", *at, written, None, None, moved, role=atoms[0] if atoms else None,
-            needed=f"{op.replace('_', ' ')} {written}", detail={"length": True},
+            needed=f"{_LENGTHS[op]} {written}", detail={"length": True},
         )  # fmt: skip
 
     def _relation(self, node: syntax.Related) -> Clause:
