@@ -12,6 +12,7 @@ import pytest
 
 import occurs
 from occurs.errors import LimitProblem, UsageProblem
+from occurs.model.colours import FAILED
 
 RULES = """define Fire(Area, Value)
 from   Smoke(Area = $a)
@@ -209,8 +210,17 @@ def test_a_row_of_any_kind_is_explained(kind):
 
 
 def test_timelines_are_drawn(tmp_path):
-    ask().timeline().save(tmp_path / "a.svg")
-    assert "✗ Rain" in (tmp_path / "a.svg").read_text()
+    timeline = ask().timeline()
+    timeline.save(tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert "✗ Rain" in drawn
+    assert f'fill="{FAILED}"' in drawn
+    assert drawn.count('stroke-dasharray="3 2"') == 2  # the Temp that is added, and its mark in the legend
+    assert drawn.count('class="warn-line"') == 2  # the asked time, and its mark in the legend
+    assert "asked time" in drawn
+    page = timeline._repr_html_()
+    assert "&quot;asked&quot;:[" in page
+    assert "&quot;added&quot;:true" in page
     row = {"type": "Hot", "time": 60, "v": 50}
     occurs.parse(HOT).why(row, TEMPS, time_unit="s").timeline().save(tmp_path / "b.svg")
     assert "<svg" in (tmp_path / "b.svg").read_text()

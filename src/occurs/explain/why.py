@@ -385,10 +385,8 @@ class _Derivation:
         out: dict[int, list[tuple[Clause, Seen]]] = {}
         for seen in rule.clauses.followed([(s.time, s.values) for s in states]) or ():
             kinds = ("window",) if seen.kind == "window" else ("threshold", "equality")
-            fitting = (
-                c for c in rule.clauses.clauses
-                if c.kind in kinds and seen.start <= c.start <= seen.start + (len(seen.right) if seen.apart is not None else 0)
-            )  # fmt: skip
+            last = seen.start + (len(seen.right) if seen.kind == "window" else 0)
+            fitting = (c for c in rule.clauses.clauses if c.kind in kinds and seen.start <= c.start <= last)
             clause = next(fitting, None)
             if clause is not None:
                 out.setdefault(id(states[seen.state]), []).append((clause, seen))
