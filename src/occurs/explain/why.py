@@ -354,21 +354,22 @@ class _Derivation:
                 "place": f"{file or 'rules'}:{span.line}:{span.column}",
             }  # fmt: skip
         number = self._new(parent, depth, kind, **row)
-        seen_at = None if rule is None else self._seen(rule, node)
+        read = {} if rule is None else self._seen(rule, node)
         for child in node.children:
             if is_row(child):
                 self._put(child, number, depth + 1, child.role)
                 at = len(self.nodes)
-                for c, seen in () if rule is None or seen_at is None else seen_at.get(id(child), ()):
+                for c, seen in read.get(id(child), ()):
+                    assert rule is not None
                     self._read(rule, c, seen, child, at, depth + 2)
         if rule is not None and rule.clauses.followed is None:
             for i, c in enumerate(rule.clauses.clauses):
                 if c.kind in SHOWN:
                     self._clause(rule, i, c, node, values, number, depth + 1)
-        seen: dict[str, int] = {}
+        times: dict[str, int] = {}
         for child in node.children:
             if not is_row(child):
-                nth = seen[str(child.role)] = seen.get(str(child.role), -1) + 1
+                nth = times[str(child.role)] = times.get(str(child.role), -1) + 1
                 self._check(child, number, depth + 1, rule, node, nth)
         if rule is not None and not self.world.fixed and parent is None:
             recorded = {c.type for c in node.children if str(c.role).startswith("not ")}
@@ -376,10 +377,10 @@ class _Derivation:
                 if clause.kind == "absence" and clause.type is not None and clause.type not in recorded:
                     self._absent(rule, clause, node, number, depth + 1)
 
-    def _seen(self, rule: Rule, node: RowNode) -> dict[int, list[tuple[Clause, Seen]]] | None:
+    def _seen(self, rule: Rule, node: RowNode) -> dict[int, list[tuple[Clause, Seen]]]:
         """Of a rule that reads states: per state of a derivation the clauses that were read there."""
         if rule.clauses.followed is None or self.world.fixed:
-            return None
+            return {}
         states = [c for c in node.children if c.role == "state"]
         states.sort(key=lambda c: c.time)
         out: dict[int, list[tuple[Clause, Seen]]] = {}
