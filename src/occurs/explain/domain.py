@@ -74,7 +74,7 @@ def domain(
                     whole = False
                     break
                 rows.append((t, end, values))
-    return Domain(type, _table(rows, names, schema, table, lasting), whole)
+    return Domain(type, table_of_rows(rows, names, schema, table, lasting), whole)
 
 
 def _firsts(values: Sequence[Any], side: Callable[[Any], Any] | None) -> list[Any]:
@@ -134,10 +134,11 @@ def _values(
     return [unique[k] for k in sorted(unique)] or [None]
 
 
-def _table(
+def table_of_rows(
     rows: Sequence[tuple[int, Any, Sequence[Any]]], names: Sequence[str], schema: Schema, table: pa.Table | None,
     lasting: bool,
 ) -> pa.Table:  # fmt: skip
+    """Rows (time, end, values of ``names``) of a type with this schema, as columns like those of ``table``."""
     columns: dict[str, pa.Array] = {"time": pa.array([t for t, _, _ in rows], pa.int64())}
     if lasting:
         columns["end"] = pa.array([e for _, e, _ in rows], pa.int64())

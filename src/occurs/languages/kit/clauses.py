@@ -153,6 +153,27 @@ def _texts(tree: Any) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A clause at one of the states of a derivation: ``kind`` (``comparison``, ``window``), ``start`` (of a window that
+    of its operator's bound, in which the clause lies), and the number of the ``state``.
+
+    ``path``: the operators that lead to the state, outermost first.  A comparison has its sides as text and their
+    values there (None: not known); an operator with a bound has ``apart``, the ticks between its two states.
+    """
+
+    kind: str
+    start: int
+    state: int
+    path: tuple[str, ...]
+    left: str = ""
+    value: Any = None
+    op: str = ""
+    right: str = ""
+    wanted: Any = None
+    apart: int | None = None
+
+
+@dataclass(frozen=True)
 class Loosening:
     """An edit without which a rule may lose bindings that a repair keeps.
 
@@ -215,6 +236,10 @@ class RuleClauses:
     uses: Uses | None = field(default=None, compare=False)
     #: attributes of its output that are constants: their values, and where they are assigned in the text
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)
+    #: of the states of a derivation (time, values) the clauses that were read there; None if they do not show it
+    followed: Callable[[Sequence[tuple[int, Mapping[str, Any]]]], Sequence[Seen] | None] | None = field(
+        default=None, compare=False
+    )
 
     @property
     def reads(self) -> frozenset[str]:
