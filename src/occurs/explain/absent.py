@@ -75,10 +75,10 @@ def _times(world: World, rule: Rule, node: RowNode) -> list[int]:
 
 def _read_elsewhere(world: World, clause: Clause) -> bool:
     """Whether more than one place of the rules reads the negated type."""
-    places = sum(
-        c.type == clause.type and c.kind in ("absence", "missing") for r in world.closure for c in r.clauses.clauses
-    )
-    return places > 1 or any(clause.type in r.clauses.positive | r.clauses.folded for r in world.closure)
+    places = [c for r in world.closure for c in r.clauses.clauses if c.kind in ("absence", "missing")]
+    if sum(c.type == clause.type for c in places) > 1:
+        return True
+    return any(clause.type in r.clauses.positive | r.clauses.folded for r in world.closure)
 
 
 def _values(world: World, clause: Clause, node: RowNode) -> Iterator[dict[str, Any]]:
