@@ -44,7 +44,7 @@ def test_why_not_prints_the_reasons(here):
     code, out, _ = call("why-not", "--type", "Fire", "--where", "Area=hall", "--at", AT)
     assert code == 0
     assert "1  fire.tesla:4:8  not Rain" in out
-    assert "Fire is detected if line 4 is left out" in out
+    assert "it is found if line 4 is left out" in out
 
 
 def test_why_not_of_a_detection_prints_its_why(here):

@@ -30,20 +30,20 @@ def derivation(rules: str, language: str, values: list[int]) -> list[str]:
   state  1  v = 1
     ✓ once previously: v = 1
   state  2  v = 2
-    ✓ once: 1 s away, needed [0,4]
+    ✓ once: 1 s, [0,4]
     ✓ once: v = 2 <= 2
   state  3  v = 5
     ✓ v = 5 >= 3"""),
         ("[x := v] (v > 4 and once[0,5] v < x - 2)", [1, 2, 5], """
   state  2  v = 2
-    ✓ once: 1 s away, needed [0,5]
+    ✓ once: 1 s, [0,5]
     ✓ once: v = 2 < x - 2 = 3
   state  3  v = 5
     ✓ v = 5 > 4
   ✓ x = 5, remembered at 3"""),
         ("v = 4 and (v > 1 since[0,9] v = 1)", [1, 2, 4], """
   state  1  v = 1
-    ✓ since: 2 s away, needed [0,9]
+    ✓ since: 2 s, [0,9]
     ✓ since: v = 1
   state  2  v = 2
     ✓ since: v = 2 > 1
@@ -65,13 +65,13 @@ def test_a_formula_that_looks_back_is_followed(rules, values, expected):
   state  2  v = 4
     ✓ nexttime: v = 4 >= 3
   state  3  v = 9
-    ✓ nexttime eventually: 1 s away, needed [0,5]
+    ✓ nexttime eventually: 1 s, [0,5]
     ✓ nexttime eventually: v = 9"""),
         ("v > 1 until[0,9] v = 5", [3, 5], """
   state  1  v = 3
     ✓ until: v = 3 > 1
   state  2  v = 5
-    ✓ until: 1 s away, needed [0,9]
+    ✓ until: 1 s, [0,9]
     ✓ until: v = 5"""),
     ],
 )  # fmt: skip

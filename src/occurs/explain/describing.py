@@ -16,7 +16,7 @@ from occurs.checked_program import CheckedProgram
 from occurs.errors import OccursError
 from occurs.explain.search import Solution
 from occurs.explain.tree import RowNode, Trees, is_row
-from occurs.explain.words import length, others_text, ticks_of, value_text, values_text, when
+from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
@@ -466,7 +466,7 @@ class Description:
         if since is not None and first is not None:
             what = "still open" if c.detail.get("busy") else "over"
             began = when(since, self.kind)
-            message = f"the search that began at {began} was {what}, so {self.at(first)} did not begin another"
+            message = f"the search of {began} was {what} at {when(first.time, self.kind)}"
             return first, began, "a new search", message
         return first, "", "a new search", message
 
@@ -520,7 +520,7 @@ class Description:
             if first != last
             else f"at {when(first, self.kind)}"
         )
-        message = f"{what} {span}{others_text(others, str(c.type), 'is there', 'are there')}"
+        message = f"{what} {span}; {others} other{'s were' if others != 1 else ' was'} looked at"
         return made, f"0 of {others} row{'s' if others != 1 else ''}", needed or str(c.type), message
 
     def _bound(self, text: str, role: str | None, node: RowNode | None) -> str:
@@ -651,7 +651,7 @@ class Description:
                 parts.append(f"if line {c.line} is left out")
             else:
                 parts.append(f"without `{site.clause.text}` in line {c.line}")
-        return f"{self.tree.type} is detected " + " and ".join(parts)
+        return "it is found " + " and ".join(parts)
 
 
 def _alone(text: str, edit: Edit | None) -> bool:

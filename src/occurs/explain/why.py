@@ -399,14 +399,14 @@ class _Derivation:
         said = " ".join(c.text.split())
         if seen.apart is not None:
             found = length(seen.apart, self.kind)
-            said = f"{found} away, needed {needed}"
+            said = f"{found}, {needed}"
         elif seen.value is not None and seen.wanted is not None:
             found, wanted = value_text(seen.value), value_text(seen.wanted)
             needed = f"{seen.op} {wanted}"
             own = "" if wanted == " ".join(seen.right.split()) else f" = {wanted}"
             said = f"{seen.left} = {found} {seen.op} {seen.right}{own}"
             if seen.op == "=":
-                said = f"{seen.left} = {found}" if not own else f"{seen.left} = {seen.right} = {found}"
+                said = f"{seen.left} = {found}" if not own else f"{seen.left} = {found} = {seen.right}"
         message = f"{' '.join(seen.path)}: {said}" if seen.path else said
         self._new(parent, depth, "clause", type=state.type, time=state.time, end=state.end, label=state.label,
                   **self._placed(rule, c), found=found, needed=needed, message=message)  # fmt: skip
@@ -420,7 +420,7 @@ class _Derivation:
                 span = f"at {when(found.first, self.kind)}"
             what = " ".join(clause.text.split())
             what = _NEGATION.sub("", what)
-            message = f"no {what} {span}{others_text(others, found.type, 'does not fit', 'do not fit')}"
+            message = f"no {what} {span} {others_text(others)}"
             self._new(parent, depth, "absence", type=found.type, time=found.first, end=found.last, found=str(others),
                       needed="none", message=message, **self._placed(rule, clause))  # fmt: skip
 
@@ -463,16 +463,8 @@ class _Derivation:
             elif not known and c.detail.get("length") and node.end is not None:
                 value = node.end - node.time
             found = "" if value is None else length(_plain(value), self.kind)
-            if not found:
-                return found, c.needed, c.needed
-            said = f"{found}, {c.needed}"
-            if c.detail.get("length"):
-                said = f"{node.type} is {found} long, {c.needed}"
-            elif row is not None and ref is not None and row.time < ref.time:
-                said = f"{row.type} is {found} before {ref.type}, {c.needed}"
-            elif row is not None and ref is not None and row.time > ref.time:
-                said = f"{row.type} is {found} after {ref.type}, {c.needed}"
-            return found, c.needed, said
+            said = f"{node.type} is {found} long" if c.detail.get("length") else found
+            return found, c.needed, f"{said}, {c.needed}" if found else c.needed
         if c.kind == "threshold":
             found = value_text(value) if known else "true"
             if known and c.detail.get("duration") and value is not None:
@@ -487,8 +479,6 @@ class _Derivation:
                 else f"{c.needed} {c.detail.get('other_text', '')}"
             )
             other = c.detail.get("other_subject")
-            if other and c.needed == "=":
-                return found, needed.strip(), f"{c.subject} = {other} = {found}"
             shown = f" {c.needed} {other}" if other else "" if c.needed == "=" else f" {needed}"
             return found, needed.strip(), f"{c.subject} = {found}{shown}"
         return "true", c.text, f"{c.detail['form']} {c.text}" if "form" in c.detail else c.text
@@ -507,7 +497,7 @@ class _Derivation:
             placed = {} if rule is None or clause is None else self._placed(rule, clause)
             what = node.type if clause is None else clause.text.removeprefix("not ")
             span = f"from {when(node.time, self.kind)} to {when(node.end, self.kind)}"
-            message = f"no {what} {span}{others_text(others, node.type, 'does not fit', 'do not fit')}"
+            message = f"no {what} {span} {others_text(others)}"
             self._new(parent, depth, "absence", type=node.type, time=node.time, end=node.end, found=str(others),
                       needed="none", message=message, **placed)  # fmt: skip
             return

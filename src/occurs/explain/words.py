@@ -68,11 +68,9 @@ def _item(name: str, value: Any) -> str:
     return f"{name} = {value_text(value)}"
 
 
-def others_text(number: int, type: str, one: str, more: str) -> str:
-    """How many other rows of a type there are, behind a statement about some; ``one``, ``more``: the verb."""
-    if not number:
-        return ""
-    return f"; {number} other {type} row{f' {one}' if number == 1 else f's {more}'}"
+def others_text(number: int) -> str:
+    """How many other rows there are, behind a statement about some."""
+    return f"({number} other{'s' if number != 1 else ''})"
 
 
 def length(ticks: int, kind: TimeKind) -> str:
