@@ -180,3 +180,9 @@ def test_what_a_clause_met(language, rules, events, type, clause):
     assert clause in [(c.kind, c.type, c.time, c.found, c.needed, c.message) for c in found]
     if language == "phenesthe":
         assert [(w.type, w.ok) for w in answer.reasons[0].witness] == [("s", True), ("r", False)]
+
+
+def test_two_negations_of_one_conjunction_can_both_be_dropped():
+    rules = "input event a(K: int), b(K: int), c(K: int). event e(K) : a(K) and (not b(K) and not c(K))."
+    found = reasons(rules, "phenesthe", "a@5(K=1) b@5(K=1) c@5(K=1)", "e", between=5)
+    assert [[kind for kind, _, _ in reason] for reason in found] == [["absence", "absence"]]

@@ -200,6 +200,8 @@ class _Definition:
         start, stop = self.source.offsets(of_text(node.span))
         mine, its = self._extent(node), self._extent(other)
         splice = Splice(its[1], mine[1], "") if its[1] <= mine[0] else Splice(mine[0], its[0], "")
+        if isinstance(other, syntax.Not):  # both may go, and the operator with one of them only
+            splice = Splice(*mine, TRUE)
         type = node.operand.name.text if isinstance(node.operand, syntax.Atom) else None
         return Clause("absence", start, stop, self.text[start:stop], Edit((splice,)), needed="none", type=type,
                       detail={"bound": self._bound(node.operand)})  # fmt: skip
