@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -59,7 +60,7 @@ class Declared:
 _TYPES: dict[str, Colour] = {"int": INT, "bool": BOOL, "string": STRING, "real": REAL, "unit": UNIT}
 
 
-class FunctionalBuilder:
+class FunctionalBuilder(ABC):
     """The part of :class:`occurs.nets.ml_parser.Builder` that makes functional terms."""
 
     names: Names
@@ -69,17 +70,17 @@ class FunctionalBuilder:
         self.locals: dict[str, Local] = {}
 
     # -- what the builder of all terms has
-    def value(self, tree: Tree[Any]) -> Term | Tokens:
-        raise NotImplementedError
+    @abstractmethod
+    def value(self, tree: Tree[Any]) -> Term | Tokens: ...
 
-    def _term(self, tree: Tree[Any]) -> Term:
-        raise NotImplementedError
+    @abstractmethod
+    def _term(self, tree: Tree[Any]) -> Term: ...
 
-    def _refusal(self, kind: str, message: str, span: Span | None, hint: str | None = None) -> OccursError:
-        raise NotImplementedError
+    @abstractmethod
+    def _refusal(self, kind: str, message: str, span: Span | None, hint: str | None = None) -> OccursError: ...
 
-    def _span(self, tree: Tree[Any]) -> Span:
-        raise NotImplementedError
+    @abstractmethod
+    def _span(self, tree: Tree[Any]) -> Span: ...
 
     # -- multisets -----------------------------------------------------------------------------------------------------
 
@@ -175,8 +176,8 @@ class FunctionalBuilder:
             return found.terms
         return (Many(found),) if self.is_multiset(found) else (found,)
 
-    def _limited(self, count: int, span: Span) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _limited(self, count: int, span: Span) -> None: ...
 
     def _delayed(self, tree: Tree[Any], span: Span) -> Tokens:
         left, _, right = tree.children

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
@@ -30,17 +31,17 @@ LOOSE, ATOM = 0, 8
 _BASIC = ((INT, "int"), (BOOL, "bool"), (REAL, "real"), (STRING, "string"), (UNIT, "unit"))
 
 
-class FunctionalPrinter:
+class FunctionalPrinter(ABC):
     """The part of :class:`occurs.nets.ml_terms.Printer` for functional terms."""
 
     #: the names of the declared colours
     declared_colours: frozenset[str] = frozenset()
 
-    def term(self, term: Term) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def term(self, term: Term) -> str: ...
 
-    def _within(self, term: Term, least: int) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _within(self, term: Term, least: int) -> str: ...
 
     def functional(self, term: Term) -> tuple[str, int] | None:
         """The text of a functional term and how tightly it holds together; None for other terms."""
