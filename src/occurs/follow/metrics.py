@@ -134,6 +134,9 @@ def publish(to: Instruments, last: dict[str, Any], done: MicroBatch, kind: TimeK
     to.add("occurs_batch_seconds", last["seconds"])
     to.set("occurs_last_batch_seconds", last["seconds"])
     to.set("occurs_last_batch_timestamp_seconds", last["wall"])
+    for figure in ("backlog", "limit"):
+        if last[figure] is not None:
+            to.set(f"occurs_{figure}", last[figure])
     to.set("occurs_waiting_rows", last["waiting"] or 0)
     to.set("occurs_state_rows", last["kept"] or 0)
     to.replace("occurs_definition_state_rows", done.states)

@@ -40,6 +40,8 @@ FOLLOW = (
     Metric("occurs_last_batch_seconds", GAUGE, "Duration of the last micro-batch, in seconds."),
     Metric("occurs_last_batch_timestamp_seconds", GAUGE, "Time at which the last micro-batch was completed."),
     Metric("occurs_state_written_bytes", COUNTER, "Bytes of state written."),
+    Metric("occurs_backlog", GAUGE, "Input of the source that is not yet read, as `backlog` of --metrics."),
+    Metric("occurs_limit", GAUGE, "Most input of a micro-batch, as `limit` of --metrics."),
     Metric("occurs_waiting_rows", GAUGE, "Rows that wait for the frontier."),
     Metric("occurs_frontier_timestamp_seconds", GAUGE, "Time up to which results are final."),
     Metric("occurs_newest_event_timestamp_seconds", GAUGE, "Greatest event time read so far."),
