@@ -156,8 +156,10 @@ class PatternWriter:
         return self.rng.choice((f"{n} sec", f"{n} seconds", str(n)))
 
     def timer(self, scope: list[Tag]) -> Piece:
-        if self.chance(0.8):
+        if self.chance(0.4 if self.days else 0.7):
             return Piece(f"timer:interval({self.length(scope)})", ATOM)
+        if self.chance(0.3):
+            return Piece(f"timer:schedule({self.schedule()})", ATOM)
         if self.days:
             day = self.rng.choice(
                 ("last, *, *", "*, *, 5 last", "*, *, last", "lastweekday, *, *", "15 weekday, *, *",
@@ -167,6 +169,37 @@ class PatternWriter:
             return Piece(f"timer:at(0, {self.rng.choice((0, 2, 12))}, {day}{zone})", ATOM)
         at = self.rng.choice(("*/5", "[3, 11, 17]", "4:6", "7", "*/3"))
         return Piece(f"timer:at(*, *, *, *, *, {at})", ATOM)
+
+    def schedule(self) -> str:
+        """The arguments of `timer:schedule`: dates among those of the history, if it has dates, and before it."""
+        rng = self.rng
+        date = rng.choice(
+            ("2024-01-20T00:00:00Z", "2024-01-31T02:30:00+01:00", "2024-02-29T12:00:00", "1970-01-01T00:00:03Z")
+        )
+        period, iso = rng.choice(
+            (("4 days", "P4D"), ("1 month", "P1M"), ("1 week 12 hours", "P1WT12H"), ("1 month 2 days", "P1M2D"))
+            if self.days
+            else (("2 sec", "PT2S"), ("5 sec", "PT5S"), ("3 sec", "PT3S"))
+        )
+        count = rng.randint(1, 4)
+        if not self.days:
+            date = rng.choice(
+                ("1970-01-01T00:00:03Z", "1970-01-01T00:00:07Z", "2024-05-01T00:00:05Z", "2024-05-01T02:00:02+02:00")
+            )
+        return rng.choice(
+            (
+                f"iso: 'R{count}/{date}/{iso}'",
+                f"iso: 'R/{date}/{iso}'",
+                f"iso: 'R{count}/{iso}'",
+                f"iso: '{date}'",
+                f"iso: '{iso}'",
+                f"date: '{date}'",
+                f"period: {period}",
+                f"date: '{date}', period: {period}",
+                f"repetitions: {count}, period: {period}",
+                f"date: '{date}', repetitions: {rng.choice((-1, count))}, period: {period}",
+            )
+        )
 
     # --- operators ------------------------------------------------------------------------------------------------
 
@@ -185,7 +218,7 @@ class PatternWriter:
         else:
             choices = [
                 (1.5, lambda: self.filter(scope)),
-                (0.5, lambda: self.timer(scope)),
+                (2 if self.days else 0.5, lambda: self.timer(scope)),
                 (3, lambda: self.every(depth, scope, every)),
                 (1, lambda: self.distinct(depth, scope, every)),
                 (4, lambda: self.chain(depth, scope, every=every)),

@@ -83,9 +83,7 @@ class _Nodes:
             case syntax.While():
                 return tree.While(self.node(node.operand), node.condition)
             case syntax.Interval():
-                return tree.Interval(
-                    self.ticks(node.duration), self.shift(node.duration), self.length(node.duration)
-                )
+                return tree.Interval(self.ticks(node.duration), self.shift(node.duration), self.length(node.duration))
             case syntax.At():
                 return self.calendar(node)
             case syntax.Schedule():

@@ -195,7 +195,13 @@ def run(
                         op, i, x = T.TRUE, new, np.int64(1)
                 elif kind == T.AT:
                     allowed = calendars[nodes[node, T.ONE]]
-                    enqueue(reg, inst, queue, new, next_instant(allowed, tick, segments, nodes[node, T.ZONE], reg[T.NOW], until))
+                    enqueue(
+                        reg,
+                        inst,
+                        queue,
+                        new,
+                        next_instant(allowed, tick, segments, nodes[node, T.ZONE], reg[T.NOW], until),
+                    )
                     op = T.NOTHING
                 elif kind == T.SCHEDULE:
                     scheduled(reg, inst, queue, nodes[node], new, tick, segments)

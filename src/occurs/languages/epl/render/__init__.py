@@ -137,9 +137,7 @@ def _pattern(node: Pattern) -> str:
     if isinstance(node, syntax.Interval):
         return f"timer:interval({duration_text(node.duration)})"
     if isinstance(node, syntax.Schedule):
-        texts = (
-            f"{n}: {duration_text(v) if isinstance(v, Duration) else constant_text(v)}" for n, v in node.arguments
-        )
+        texts = (f"{n}: {duration_text(v) if isinstance(v, Duration) else constant_text(v)}" for n, v in node.arguments)
         return f"timer:schedule({', '.join(texts)})"
     if isinstance(node, syntax.At):
         fields = [*map(cron_text, node.fields)]

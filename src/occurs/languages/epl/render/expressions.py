@@ -31,6 +31,8 @@ from occurs.model.types import Type
 CASE, OR, AND, NOT, COMPARISON, CONCAT, SUM, TERM, UNARY, ATOM = range(10)
 _LEVELS = {**dict.fromkeys(("+", "-"), SUM), **dict.fromkeys(("*", "/", "%"), TERM)}
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
+#: what a text begins with that is read as a length of time
+_DURATION = re.compile(r"-?[\d.]+ [a-z]")
 #: from here on Esper needs an `L` behind a whole number
 _LONG = 2**31
 
@@ -169,7 +171,8 @@ def duration_text(duration: Duration) -> str:
     """
     if isinstance(duration, syntax.Computed):
         if len(duration.parts) == 1 and duration.parts[0][1] == UNITS["sec"]:
-            return expr_text(duration.parts[0][0])
+            text = expr_text(duration.parts[0][0])
+            return f"({text})" if _DURATION.match(text) else text
         words = {size: many for size, _, many in PRINTED}
         return " ".join(f"{expr_text(e)} {words[size]}" for e, size in duration.parts)
     if isinstance(duration, syntax.Period):

@@ -3,8 +3,9 @@
 Fields: minute, hour, day of month, month, day of week (0 is Sunday), second (0 if it is not written).  Readings after
 Esper: ``*/n`` are the multiples of n in the field's range; if both the day of the month and the day of the week are
 restricted, either will do; a range ``low:high`` includes its ends.  A day by a rule (``last``, ``5 last``,
-``lastweekday``, ``15 weekday``) is one of every month that is allowed; ``last`` as day of the week is Saturday.  An instant of a local time that the zone skips does
-not exist; one that it repeats is two instants.  Only instants at whole ticks count.
+``lastweekday``, ``15 weekday``) is one of every month that is allowed; ``last`` as day of the week is Saturday.  An
+instant of a local time that the zone skips does not exist; one that it repeats is two instants.
+Only instants at whole ticks count.
 """
 
 from __future__ import annotations
