@@ -162,7 +162,10 @@ class _Statement:
         if isinstance(node, syntax.Filter):
             return frozenset({(node.type.text, 0)})
         if isinstance(node, syntax.Interval):
-            return None if before is None else frozenset((t, lag + self._ticks(node.duration)) for t, lag in before)
+            known = not isinstance(node.duration, syntax.Period | syntax.Computed)
+            if before is None or not known:
+                return None
+            return frozenset((t, lag + self._ticks(node.duration)) for t, lag in before)
         if isinstance(node, syntax.Followed):
             for operand in node.operands:
                 before = self._completing(operand, before)
