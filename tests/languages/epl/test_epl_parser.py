@@ -146,7 +146,7 @@ WRONG = [
     (P + "timer:interval(-1 month)]", "1:39 bad-duration: a duration must be greater", "`1 month`"),
     (P + "timer:at(0, 8, 'UTC', *, *)]", "1:39 syntax: a field of `timer:at` is a number", "seventh field"),
     (P + "timer:at(0, 8, *, *, *, 0, 5)]", "1:51 syntax: the seventh field of `timer:at`", "Europe/Madrid"),
-    (P + "timer:schedule(iso: 'R')]", "1:24 syntax: this is no schedule of ISO 8601", "PT1H"),
+    (P + "timer:schedule(iso: 'R')]", "1:24 syntax: this is not a schedule of ISO 8601", "PT1H"),
     (P + "timer:within(3)]", "1:24 syntax: `timer:within` is not allowed here", "where timer:within"),
     (P + "timer:at(*, *, *)]", "1:24 syntax: `timer:at` takes 5 to 9 fields, not 3", "day of week"),
     ("select * from A#length(3)", "1:16 unsupported: a data window", "timer:within"),

@@ -309,7 +309,7 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
     hint = f"a net supports {known}"
     alone = [c for p in q.pattern.walk() if not isinstance(p, syntax.And) for c in p.children]
     for p in (n for n in (q.pattern, *alone) if isinstance(n, syntax.Not)):
-        refuse("a `not` that does not stand under `and`", p.span, "write `.. and not B`")
+        refuse("a `not` that is not an operand of `and`", p.span, "write `.. and not B`")
     for p in q.pattern.walk():
         possible = isinstance(p, EXTENDED) and not (isinstance(p, syntax.Within) and p.count is not None)
         if not possible or not (extended or isinstance(p, CORE)):

@@ -21,7 +21,7 @@ def from_iso(text: str) -> dict[str, Any]:
     if len(parts) > 1 and parts[0].startswith("R"):
         repeat = parts.pop(0)[1:]
         if repeat and not repeat.isdecimal():
-            raise ValueError(f"`R{repeat}` is no number of repetitions")
+            raise ValueError(f"`R{repeat}` is not a number of repetitions")
         out["repetitions"] = int(repeat) if repeat else -1
         if not parts[-1].startswith("P"):
             raise ValueError("a period is missing behind the number of repetitions")
@@ -40,7 +40,7 @@ def period_of(text: str) -> Duration:
     found = _PERIOD.fullmatch(text)
     counts = [int(n or 0) for n in found.groups()] if found else []
     if not any(counts):
-        raise ValueError(f"`{text}` is no period, as `P1DT2H` is")
+        raise ValueError(f"`{text}` is not a period such as `P1DT2H`")
     years, months, weeks, days, hours, minutes, seconds = counts
     rest = Fraction(hours * UNITS["hour"] + minutes * UNITS["min"] + seconds * UNITS["sec"])
     fixed = (7 * weeks + days) * UNITS["day"]
@@ -54,6 +54,6 @@ def microseconds_of(text: str) -> int:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"`{text}` is no time, as `2024-05-01T08:00:00Z` is") from None
+        raise ValueError(f"`{text}` is not a time such as `2024-05-01T08:00:00Z`") from None
     at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
     return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

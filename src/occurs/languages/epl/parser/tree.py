@@ -264,11 +264,11 @@ class Builder(SqlBuilder):
                 hint = did_you_mean(name, ("iso", "date", "repetitions", "period"), "arguments")
                 raise self.refuse("syntax", f"`timer:schedule` has no argument `{name}`", argument, hint)
             if name in found:
-                raise self.refuse("duplicate-name", f"the argument `{name}` is there twice", argument)
+                raise self.refuse("duplicate-name", f"the argument `{name}` is given twice", argument)
             found[name] = self._argument(name, argument.children[1])
         example = "write for example `timer:schedule(iso: 'R3/2024-05-01T08:00:00Z/PT1H')`"
         if "iso" in found and len(found) > 1:
-            raise self.refuse("syntax", "the argument `iso` stands alone", tree, example)
+            raise self.refuse("syntax", "the argument `iso` excludes the other arguments", tree, example)
         if not found.keys() & {"iso", "date", "period"}:
             raise self.refuse("syntax", "`timer:schedule` needs a date or a period", tree, example)
         if "repetitions" in found and "period" not in found:
@@ -279,7 +279,7 @@ class Builder(SqlBuilder):
             date = parts.get("date")
             at = microseconds_of(date) if isinstance(date, str) else None if date is None else 1000 * date
         except ValueError as e:
-            raise self.refuse("syntax", f"this is no schedule of ISO 8601: {e}", tree, example) from None
+            raise self.refuse("syntax", f"this is not a schedule of ISO 8601: {e}", tree, example) from None
         return syntax.Schedule(arguments, at, parts.get("repetitions"), parts.get("period"), span=self.span(tree))
 
     def _argument(self, name: str, tree: Node) -> Any:
