@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from occurs.explain.whynot import Reason, WhyNot
     from occurs.hosts.detections import Detections
     from occurs.hosts.live import Live
+    from occurs.hosts.spark.ship import ship
     from occurs.loading import load, parse
     from occurs.program import Program
     from occurs.queries import sql
@@ -56,6 +57,7 @@ __all__ = [
     "changes",
     "load",
     "parse",
+    "ship",
     "spark_errors",
     "sql",
 ]
@@ -71,6 +73,7 @@ _WHERE = {
     "changes": "occurs.connect.debezium",
     "load": "occurs.loading",
     "parse": "occurs.loading",
+    "ship": "occurs.hosts.spark.ship",
     "spark_errors": "occurs.connect.sparkerrors",
     "sql": "occurs.queries",
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem
 from occurs.hosts.detections import Detections, Timeouts, chosen
+from occurs.hosts.spark.ship import check_cluster
 from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
@@ -98,6 +99,7 @@ def found_in(
         return with_others(read(late), program)
 
     source = read_all(False)
+    check_cluster(source.frame.sparkSession)
     stage = program.plan(source.schemas, source.kind)
     reported = chosen(stage.found, only)
     costs = [w for d in stage.definitions for w in d.warnings]
