@@ -210,7 +210,7 @@ def test_needed_versions_are_those_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     texts = [*project["dependencies"], *project["optional-dependencies"]["pandas"]]
     least = dict(m.groups() for text in texts if (m := re.match(r"([\w-]+)>=([\d.]+)", text)))
-    assert NEEDED == {name: least[name] for name in NEEDED}
+    assert {name: least[name] for name in NEEDED} == NEEDED
 
 
 def test_missing_package_in_a_task_is_an_error_of_occurs() -> None:
