@@ -41,7 +41,7 @@ test: $(READY)  ## run all tests; the slow ones too if CI=true
 NO_KERNELS := parser checks render semantics explain residual rule_text epl_graph nets_golden nets_extended nets_translate \
   epl_random esql_random logic_random pipes_plots pipes_values pipes_kinds pipes_documents pipes_surfaces pipes_stubs
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
-	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
+	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
 	  tests/operators tests/languages tests/pipes tests/model/test_labels.py $(NO_KERNELS:%=--ignore-glob='*test_*%*.py')
 
 test-pages: studio-ui/node_modules/.package-lock.json  ## style, types and tests of the sources of the pages

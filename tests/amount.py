@@ -1,4 +1,4 @@
-"""How much of a large test the fast run takes.  CI takes all of it."""
+"""How much of a large test the fast run takes, as does that with plain kernels.  CI takes all of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def one_of(values: Sequence[V], number: int) -> Sequence[V]:
 
 
 def first(values: Iterable[Any], fast: int) -> list[Any]:
-    """Parameters of a test, of which all but the first ``fast`` are slow, except in CI: there plain kernels get all."""
+    """Parameters of a test, of which all but the first ``fast`` are slow, except in CI."""
     return [v if ALL or n < fast else pytest.param(v, marks=pytest.mark.slow) for n, v in enumerate(values)]
 
 

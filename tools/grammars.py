@@ -29,6 +29,8 @@ KINDS = {
 }
 #: tokens whose expressions have conditions: what an author writes
 _SPELLED = {
+    "AMP": ("&",),
+    "BAR": ("|",),
     "AGGREGATE": ("sum of", "avg of", "count of", "min of", "max of"),
     "EQ": ("=", "=="),
     "GE": (">=", "≥"),

@@ -7,8 +7,10 @@ grammars, functions and options is always that of the program.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
+import tomllib
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -209,6 +211,61 @@ def net_rules() -> str:
     return "\n".join(["| kind | what a net must satisfy |", "| --- | --- |", *rows]) + "\n"
 
 
+#: what became of an example of a peer, in the order of the table of counts
+OUTCOMES = {
+    "equal": "gives the results that the test states",
+    "runs": "is accepted and runs; the source states no results",
+    "differs": "runs, with other results",
+    "refused": "is rejected, or is not supported",
+    "not compared": "was not written for Occurs",
+}
+
+
+def peer(file: str) -> str:
+    """The public examples and tests of another system, and what became of them here: ``docs/peers/facts/FILE.toml``."""
+    facts = tomllib.loads((ROOT / f"docs/peers/facts/{file}.toml").read_text(encoding="utf-8"))
+    examples = [e for part in facts["part"] for e in part["example"]]
+    counts = {o: sum(e.get("tests", 1) for e in examples if e["outcome"] == o) for o in OUTCOMES}
+    rows = [f"| {o} | {n} | {OUTCOMES[o]} |" for o, n in counts.items() if n]
+    out = [
+        f"[{facts['name']}]({facts['repository']}) at commit `{facts['version']}`, on {facts['checked']}. "
+        f"{facts['how']}",
+        "\n".join(["| outcome | number | meaning |", "| --- | --- | --- |", *rows]),
+    ]
+    for part in facts["part"]:
+        rows = [
+            f"| {_cell(e['name'])} | {e.get('tests', 1)} | {e['outcome']} | {_cell(e.get('reason', ''))} |"
+            for e in part["example"]
+        ]
+        table = ["| example or test | number | outcome | reason |", "| --- | --- | --- | --- |", *rows]
+        out += [f"## {part['name']}", "\n".join(table)]
+    return "\n\n".join(out)
+
+
+def cpn_files() -> str:
+    """How many public files of CPN Tools run, and why the others do not; every file in a table."""
+    files = json.loads((ROOT / "tests/nets/files/public_cpn.json").read_text())["files"]
+    reasons = {
+        "code segment": "A transition has a code segment, which runs ML code (files, sockets, charts).",
+        "channel": "Transitions communicate by channels.",
+        "declarations of Design/CPN": "The file was converted from Design/CPN; its declarations are one unread text.",
+        "undeclared colour": "A variable has a colour that the file does not declare.",
+    }
+    rows = ["| result | files | why |", "| --- | --- | --- |"]
+    rows.append(f"| runs | {sum(f['result'] == 'runs' for f in files)} | |")
+    for reason, text in reasons.items():
+        found = [f["result"] for f in files if f.get("reason") == reason]
+        result = "not read" if "not read" in found else "read, does not run"
+        rows.append(f"| {result} | {len(found)} | {text} |")
+    rows += ["", "| file | result | firings | state space |", "| --- | --- | --- | --- |"]
+    for f in files:
+        space = f"{f['nodes']:,} nodes, {f['arcs']:,} arcs" if "nodes" in f else f.get("space", "")
+        steps = "" if "steps" not in f else "1,000 or more" if f["steps"] >= 1000 else str(f["steps"])
+        why = f": {f['reason']}" if "reason" in f else ""
+        rows.append(f"| `{f['path']}` | {f['result']}{why} | {steps} | {space} |")
+    return "\n".join(rows) + "\n"
+
+
 def commands() -> str:
     """Every command: how it is called, what it does, its options."""
     import click
@@ -241,6 +298,8 @@ GENERATED = {
         aggregates,
         options,
         net_rules,
+        peer,
+        cpn_files,
         processors,
         commands,
     )

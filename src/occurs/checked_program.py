@@ -84,6 +84,9 @@ class CheckedProgram:
             zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
             provisional=provisional, timeouts=timeouts, max_instances=max_instances, max_steps=max_steps,
         )  # fmt: skip
+        if provisional and out.window is not None:
+            hint = "a query reports the intervals that are open, so leave out --provisional"
+            raise UsageProblem.of("unsupported", "provisional rows are not available with --window", hint=hint)
         out._facts = tables
         out._options.judge(self.problems)
         return out

@@ -279,11 +279,15 @@ class Window:
             raise UsageProblem.of("bad-option", text, hint="use a window that is at least as long as the step")
         return made
 
+    def first(self, start: int, started: bool) -> int:
+        """The time of the first query of a clock that begins at ``start``, see :meth:`queries`."""
+        return start + self.step if started else -(-start // self.step) * self.step
+
     def queries(self, clock: tuple[int, int], started: bool) -> range:
         """When it is looked: a step after the beginning of the clock (if it was ``started`` on purpose, else from the
         first multiple of the step that is not before it), then at every step up to the first query that is not before
         the end of the clock.  Raises LimitProblem and UsageProblem."""
-        first = clock[0] + self.step if started else -(-clock[0] // self.step) * self.step
+        first = self.first(clock[0], started)
         count = max(0, -(-(clock[1] - first) // self.step)) + 1
         if count > MOST:
             text = f"--step {self.step} leads to {count} queries over this history"

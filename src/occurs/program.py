@@ -13,7 +13,6 @@ from occurs.errors import Problem, UsageProblem, did_you_mean
 from occurs.hosts.detections import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import detect as in_this_process
-from occurs.hosts.windows import unsupported
 from occurs.model.history import History, InputOptions
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
@@ -225,8 +224,6 @@ class Program:
             program.require("spark")
             host |= {"because": because, "with_label": with_label or because, "only": only}
             if streaming:
-                if program.window is not None:
-                    raise unsupported()
                 from occurs.hosts.stream.detect import detect as in_stream
 
                 return in_stream(program, events, options, **host)

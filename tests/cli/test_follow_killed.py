@@ -186,8 +186,10 @@ def drawn(seed: int, kills: int) -> list[str]:
 @pytest.mark.parametrize(
     ("seed", "instants"),
     [
-        pytest.param(1, ("the output is claimed", "a micro-batch begins"), id="before anything"),
         pytest.param(2, ("a file is written",), id="at the output"),
+        pytest.param(
+            1, ("the output is claimed", "a micro-batch begins"), id="before anything", marks=pytest.mark.long
+        ),
         *(pytest.param(n, drawn(n, 3), id=f"{n}", marks=pytest.mark.long) for n in range(3, 8)),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -43,3 +44,22 @@ def test_no_name_of_the_page_of_pipes_is_a_module_by_accident():
         if word not in ("signal", "stats", "plot", "ltl"):
             with pytest.raises(ModuleNotFoundError):
                 import_module(name)
+
+
+FACTS = sorted((ROOT / "docs/peers/facts").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FACTS, ids=lambda p: p.stem)
+def test_a_page_of_a_peer_has_every_fact(path):
+    facts = tomllib.loads(path.read_text(encoding="utf-8"))
+    examples = [e for part in facts["part"] for e in part["example"]]
+    for example in examples:
+        assert example["outcome"] in reference_pages.OUTCOMES
+        assert set(example) <= {"name", "outcome", "tests", "reason"}
+        assert "reason" in example or example["outcome"] not in ("differs", "refused"), example["name"]
+    page = ROOT / f"docs/peers/{path.stem}.md"
+    text = reference_pages.expanded(page.read_text(encoding="utf-8"))
+    assert all(f"| {e['name']} |" in text for e in examples)
+    outcomes = "|".join(reference_pages.OUTCOMES)
+    totals = re.findall(rf"^\| (?:{outcomes}) \| (\d+) \|", text, re.MULTILINE)
+    assert sum(map(int, totals)) == sum(e.get("tests", 1) for e in examples)

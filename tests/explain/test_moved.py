@@ -135,7 +135,7 @@ def test_what_a_window_met(language, rules, events, type, between, message):
     [
         ("ftl", LOGIC.format("trigger p: login and eventually[<= 9] pay"), "login@1(u='x') pay@9(u='x')", "p", "8 ms"),
         ("ftl", LOGIC.format("trigger p: login and eventually[<= 9] (pay and eventually v > 3)"),
-         "login@1(u='x') pay@9(u='x') s@12(v=5)", "p", ""),
+         "login@1(u='x') pay@9(u='x') s@12(v=5)", "p", "8 ms"),
         ("epl", GUARDED.format("every A -> (B -> C) where timer:within(9 sec)"),
          "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", "8 s"),
     ],
@@ -165,11 +165,11 @@ INTERVALS = "input state s(K: string), r(K: string).\nstate o(K) : s(K) minus r(
     ("language", "rules", "events", "type", "clause"),
     [
         ("phenesthe", INTERVALS, "s@1(K='x',end=5) r@0(K='x',end=9)", "o",
-         ("absence", "r", 0, "r at 0", "none", "r at 0 was there, needed none")),
+         ("absence", "r", 0, "r at 0", "none", "r at 0 was there; none is allowed")),
         ("ptl", LOGIC.format("past trigger p: login and (v > 2 implies pay)"), "s@0(v=5) login@1(u='x')", "p",
          ("absence", None, None, "true", "false", "v > 2 holds at 1, needed false")),
         ("ptl", LOGIC.format("past trigger p: login and (pay implies v > 2)"), "login@1(u='x') pay@1(u='y')", "p",
-         ("absence", "pay", 1, "pay at 1", "none", "pay at 1 was there, needed none")),
+         ("absence", "pay", 1, "pay at 1", "none", "pay at 1 was there; none is allowed")),
         ("epl", "insert into Out select v from A where v > 5", "A@1(v=3)", "Out",
          ("threshold", "A", 1, "3", "> 5", "v = 3 at 1, needed > 5")),
     ],
@@ -180,3 +180,9 @@ def test_what_a_clause_met(language, rules, events, type, clause):
     assert clause in [(c.kind, c.type, c.time, c.found, c.needed, c.message) for c in found]
     if language == "phenesthe":
         assert [(w.type, w.ok) for w in answer.reasons[0].witness] == [("s", True), ("r", False)]
+
+
+def test_two_negations_of_one_conjunction_can_both_be_dropped():
+    rules = "input event a(K: int), b(K: int), c(K: int). event e(K) : a(K) and (not b(K) and not c(K))."
+    found = reasons(rules, "phenesthe", "a@5(K=1) b@5(K=1) c@5(K=1)", "e", between=5)
+    assert [[kind for kind, _, _ in reason] for reason in found] == [["absence", "absence"]]

@@ -12,6 +12,7 @@ import pytest
 
 import occurs
 from occurs.errors import LimitProblem, UsageProblem
+from occurs.model.colours import FAILED
 
 RULES = """define Fire(Area, Value)
 from   Smoke(Area = $a)
@@ -209,8 +210,17 @@ def test_a_row_of_any_kind_is_explained(kind):
 
 
 def test_timelines_are_drawn(tmp_path):
-    ask().timeline().save(tmp_path / "a.svg")
-    assert "✗ Rain" in (tmp_path / "a.svg").read_text()
+    timeline = ask().timeline()
+    timeline.save(tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert "✗ Rain" in drawn
+    assert f'fill="{FAILED}"' in drawn
+    assert drawn.count('stroke-dasharray="3 2"') == 2  # the Temp that is added, and its mark in the legend
+    assert drawn.count('class="warn-line"') == 2  # the asked time, and its mark in the legend
+    assert "asked time" in drawn
+    page = timeline._repr_html_()
+    assert "&quot;asked&quot;:[" in page
+    assert "&quot;added&quot;:true" in page
     row = {"type": "Hot", "time": 60, "v": 50}
     occurs.parse(HOT).why(row, TEMPS, time_unit="s").timeline().save(tmp_path / "b.svg")
     assert "<svg" in (tmp_path / "b.svg").read_text()
@@ -245,8 +255,8 @@ def test_a_missing_row_names_the_conditions_outside_its_parentheses():
     events = pa.table({"type": ["S", "T"], "time": [5, 1], "V": [9, 50]})
     answer = occurs.parse(rules).why_not("P", events, between=5, where={"V": 6}, edits=1, time_unit="ms")
     missing = next(c for r in answer.reasons for c in r.clauses if c.kind == "missing" and c.type == "T")
-    assert missing.needed == "V > 3, T.V < S.V"
-    assert "no T with V > 3, T.V < S.V from" in missing.message
+    assert missing.needed == "V > 3, T.V < 9"
+    assert "no T with V > 3, T.V < 9 from" in missing.message
 
 
 @pytest.mark.parametrize("of", [pa.timestamp("s", "UTC"), pa.timestamp("ms"), pa.timestamp("us"), pa.date32()])

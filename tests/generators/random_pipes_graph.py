@@ -285,6 +285,15 @@ class Graphs:
     def make_dead_time(self, kind: str, depth: int) -> Pipe:
         return node(tree.DeadTime(self.count(0, 2)), self.pipe(kind, depth))
 
+    def make_travel_rise(self, kind: str, depth: int) -> Pipe:
+        return node(tree.TravelRise(self.count(2, 4), self.rng.choice((1, 0, 0.5))), self.pipe("int", depth))
+
+    def make_persist(self, kind: str, depth: int) -> Pipe:
+        return node(tree.Persist(self.count(0, 3)), self.pipe(self.rng.choice(("int", "number")), depth))
+
+    def make_noise(self, kind: str, depth: int) -> Pipe:
+        return node(tree.Noise(self.rng.choice((1, 2.5)), self.count(0, 9)), self.pipe("int", depth))
+
 
 _ALL = KINDS
 #: they give whatever they take
@@ -321,5 +330,5 @@ MAKES: dict[str, tuple[str, ...]] = {
     "count": ("int",),
     **dict.fromkeys(("threshold", "peaks", "dead_time"), _AMOUNTS),
     "smooth": ("number",),
-    "plateaus": ("number",),
+    **dict.fromkeys(("plateaus", "travel_rise", "persist", "noise"), ("number",)),
 }

@@ -119,7 +119,8 @@ class RuleWriter:
         return f"{r.type}({inner}){alias}"
 
     def joined(self, tests: Sequence[str]) -> str:
-        return "".join(t if i == 0 else self.rng.choice((" and ", ", ")) + t for i, t in enumerate(tests))
+        signs = (" and ", ", ", " and ", ", ", " & ")
+        return "".join(t if i == 0 else self.rng.choice(signs) + t for i, t in enumerate(tests))
 
     def timer(self) -> str:
         n = self.rng.choice((2, 3, 4, 5))
@@ -248,7 +249,11 @@ class RuleWriter:
             dotted += f", {rng.choice((0, 25, 37.5, 90, 100))}"
         elif function == "count" and dotted and p.chance(0.3):
             event = f"distinct {event}"
-        return f"{function}({event}{dotted}) {self.interval()}"
+        path, comma, percent = dotted.partition(",")
+        if path and p.chance(0.15):
+            # T-Rex's spelling
+            event, path = event.replace(type_, f"{type_}{path}", 1), ""
+        return f"{function}({event}{path}{comma}{percent}) {self.interval()}"
 
     # --- where --------------------------------------------------------------------------------------------------
 

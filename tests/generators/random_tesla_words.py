@@ -103,7 +103,7 @@ class Words:
             )
         if roll < 0.5:
             other = self.own_test(name)
-            shape = rng.choice(("({a} or {b})", "not ({a} and {b})", "({a} and {b})", "not ({a})"))
+            shape = rng.choice(("({a} or {b})", "({a} | {b})", "not ({a} and {b})", "({a} and {b})", "not ({a})"))
             return shape.format(a=f"{attribute} is not null", b=other)
         return self.compare(attribute, self.constant(type_))
 

@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 import occurs
 from occurs.checked_program import CheckedProgram
 from occurs.connect.sparkerrors import translate
-from occurs.engine.saved_pieces import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.read import OTHERS
 from occurs.hosts.spark.wide import arrow_of
@@ -33,10 +32,11 @@ from occurs.hosts.stream.detect import _handed, lay_out
 from occurs.hosts.stream.layout import Path
 from occurs.hosts.stream.records import NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
+from occurs.hosts.stream.state_migration import pieces_of
 from occurs.model.history import InputOptions, Source
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
-from occurs.options import named
+from occurs.options import Window, named
 from occurs.plan.partitioning import groups
 from occurs.verify.compare import occurrences_of
 
@@ -77,8 +77,7 @@ class Store:
         assert self.value is not None
         known = set()
         for lane, entry in meta_from_ipc(self.value)["lanes"].items():
-            known |= {f"{lane}/{name}" for name in pieces(entry["engine"])}
-            known |= {f"{lane}/{name}" for name in entry["waiting"]["pieces"]}
+            known |= {f"{lane}/{name}" for name in pieces_of(entry)}
         kept = {name for name in self.pieces if "/" in name}
         assert known == kept, f"pieces: {sorted(known ^ kept)}"
 
@@ -173,6 +172,7 @@ class InStream:
         self.layout = lay_out(
             parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late,
             skip=how.skip, final=program.provisional,
+            window=None if program.window is None else Window.of(*program.window, history.kind),
         )  # fmt: skip
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast("Any", None), self.layout, *asked)

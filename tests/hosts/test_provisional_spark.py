@@ -43,12 +43,39 @@ def test_in_one_query_and_as_frames(live: Any, tmp_path: Path) -> None:
     assert sorted(rows, key=repr) == sorted([*(("s", *r) for r in TOLD), ("e", 5, None, 1, True)], key=repr)
 
 
+@pytest.mark.long
+def test_windows(live: Any, tmp_path: Path) -> None:
+    program = occurs.parse(PROGRAM, "phenesthe")
+    given = {"time_unit": "s", "window": 6, "step": 4}
+    got = follow(live, program, parts(), tmp_path, partitions=2, with_label=True, **given)
+    local = program.detect(pa.concat_tables(parts()), with_label=True, **given)
+    for type in ("s", "e"):
+        rows = [r for _, b in sorted(got.batches.items()) for r in b.found[type].to_pylist()]
+        wanted = local[type].to_pylist()
+        assert rows
+        assert list(rows[0]) == list(wanted[0])
+        assert sorted(rows, key=repr) == sorted(wanted, key=repr)
+
+    folder = Folder(tmp_path / "again")
+    for part in parts():
+        folder.put(part)
+    found = program.detect(folder.stream(live, pa.table(ROWS).schema), partitions=2, **given)
+    both = collected(live, found.together(), tmp_path)
+    assert both.column_names == ["type", "time", "end", "K", "query"]
+    newest = max(r["query"] for r in both.to_pylist())
+    wanted = [r for t in ("s", "e") for r in local[t].to_pylist() if r["query"] <= newest]
+    columns = both.column_names
+    assert sorted(repr([r[n] for n in columns]) for r in both.to_pylist()) == sorted(
+        repr([r.get(n) for n in columns]) for r in wanted
+    )
+
+
 def test_what_a_stream_or_a_history_has_not(live: Any, tmp_path: Path) -> None:
     folder = Folder(tmp_path / "in")
     folder.put(pa.table(ROWS))
     program, stream = occurs.parse(PROGRAM, "phenesthe"), folder.stream(live, pa.table(ROWS).schema)
-    with pytest.raises(occurs.UsageProblem, match="not supported on a stream") as raised:
-        program.detect(stream, time_unit="s", window=10, step=10)
+    with pytest.raises(occurs.UsageProblem, match="not available with --window") as raised:
+        program.detect(stream, time_unit="s", window=10, step=10, provisional=True)
     assert raised.value.kind == "unsupported"
     with pytest.raises(occurs.UsageProblem, match="only available on a stream"):
         program.detect(live.createDataFrame(pa.table(ROWS)), time_unit="s", provisional=True)

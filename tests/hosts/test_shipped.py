@@ -13,7 +13,8 @@ import occurs
 from occurs.hosts.spark import shipped
 from occurs.hosts.spark.batch import partitions_of
 from occurs.hosts.spark.task import Share, Tally, Work, make_engine_task
-from occurs.hosts.stream.bucket import MOST, Waiting, in_pieces
+from occurs.hosts.stream.bucket import in_pieces
+from occurs.hosts.stream.waiting import MOST, Waiting
 from occurs.model.time import TimeKind
 
 
@@ -86,7 +87,7 @@ def test_waiting_rows_are_written_a_few_times(batches: int, most: float) -> None
         assert sorted(entry["pieces"]) == sorted(saved)
     assert written <= most * 100 * calls
     assert len(saved) <= MOST + 12
-    again = Waiting.read(entry, calls - 1 - batches, saved.__getitem__)
+    again = Waiting().read(entry, calls - 1 - batches, saved.__getitem__)
     assert again.rows == waiting.rows == 100 * batches
 
 

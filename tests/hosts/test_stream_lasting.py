@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -31,8 +32,9 @@ def options_of(case: LastingCase) -> InputOptions:
     return InputOptions(time_unit=unit, start=instant(case, "start"), until=instant(case, "until"))
 
 
-def stream_of(case: LastingCase, how: How, *more: Source) -> InStream:
-    program = program_of(case).checked.adjusted(facts=Loaded(case).fact_tables())
+def stream_of(case: LastingCase, how: How, *more: Source, **windows: Any) -> InStream:
+    """``windows``: the options of window mode."""
+    program = program_of(case).checked.adjusted(facts=Loaded(case).fact_tables(), **windows)
     return InStream(program, [*input_of(case)[0], *more], options_of(case), how)
 
 

@@ -13,7 +13,7 @@ from tests.generators.histories import split_by_type
 
 import occurs
 from occurs.engine import saved_pieces
-from occurs.hosts.stream import bucket, bucket_rows
+from occurs.hosts.stream import bucket, bucket_rows, waiting
 from occurs.model.history import InputOptions
 
 MS = InputOptions(time_unit="ms")
@@ -85,7 +85,7 @@ define Once(V) from A(V > 2) and first B() within 500 ms from A where V = B.V co
 def test_many_pieces(monkeypatch: pytest.MonkeyPatch, memory: str, most: int) -> None:
     """A long past and a long wait, row by row: pieces are put together, and stay few."""
     monkeypatch.setattr(saved_pieces, "MOST", most)
-    monkeypatch.setattr(bucket, "MOST", most)
+    monkeypatch.setattr(waiting, "MOST", most)
     tables = split_by_type(events(150, 6, "AB", 1200))
     stream = check(LONG, tables, How(2, 1, 300, shuffled=True, memory=memory, apart=False))
     assert all(len(store.pieces) < 12 * most for store in stream.stores.values())

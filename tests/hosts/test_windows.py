@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from test_local_lasting import CASES, input_of, line, program_of
 from tests.amount import first
 from tests.generators.random_phenesthe import random_program
 from tests.generators.random_phenesthe_shrink import text_of
-from tests.textcases.phenesthe import LastingCase, Line, Loaded
+from tests.textcases.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 import occurs
 from occurs.engine.engine import Engine
@@ -257,3 +258,31 @@ def test_a_query_costs_as_much_however_long_its_window_is() -> None:
         asked[window] = [len(p) for given in (kept.final, kept.held) for g in given.values() for p in g.parts]
         assert kept.count("s") > 299
     assert asked[100] == asked[3000]
+
+
+def negations(rng: random.Random) -> str:
+    """The text of a case with definitions that are true almost always, over events at few ticks."""
+    finite = ["a(K)", "b(K)", "c(K, _)", "(a(K) ∧ b(K))", "(b(K) ∧ ¬a(K))", "(a(K) ∨ c(K, _))", "c(K, 2)"]
+
+    def formula() -> str:
+        one, other = f"¬{rng.choice(finite)}", rng.choice(finite)
+        return rng.choice((one, f"{one} ∧ ¬{other}", f"{one} ∨ {other}", f"¬({one} ∧ {other}) ∧ {one}"))
+
+    rules = [f"event n{i}(K) : {formula()}." for i in range(3)] + ["event n3 : ¬a(_) ∧ ¬b(_)."]
+    rows = [f"{t}({rng.randint(1, 3)}{', 2' * (t == 'c')})@{rng.randint(-3, 20)}" for t in "abc" for _ in range(5)]
+    step = rng.randint(1, 7)
+    given = f"mode: window\nwindow: {step + rng.randint(0, 9)}\nstep: {step}"
+    rules.insert(0, "input event a(K), b(K), c(K, L).")
+    text = "\n".join(rules)
+    blocks = {"phen": text, "in": " ".join(rows), "options": given, "out": "at 0:"}
+    return "# r\n\n## r\n\n" + "".join(f"```{name}\n{block}\n```\n" for name, block in blocks.items())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_negations(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "case.md"
+    path.write_text(negations(random.Random(seed)), encoding="utf-8")
+    (case,) = load_lasting_cases(path)
+    wanted = Loaded(case).windows()
+    assert any(wanted.values())
+    same(answers(case, case.times["window"], case.times["step"]), wanted, path.read_text(encoding="utf-8"))

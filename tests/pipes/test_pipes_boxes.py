@@ -363,6 +363,9 @@ def test_constants_of_times():
         (lambda: pipes.Peaks(), pipes.signal.peaks),
         (lambda: pipes.Plateaus(2, 1), lambda x: pipes.signal.plateaus(x, 2, 1)),
         (lambda: pipes.DeadTime(1), lambda x: pipes.signal.dead_time(x, 1)),
+        (lambda: pipes.TravelRise(3), lambda x: pipes.signal.travel_rise(x, 3)),
+        (lambda: pipes.Persist(1), lambda x: pipes.signal.persist(x, 1)),
+        (lambda: pipes.Noise(2, seed=7), lambda x: pipes.signal.noise(x, 2, seed=7)),
         (lambda: pipes.Print(), lambda x: x.print()),
     ],
 )

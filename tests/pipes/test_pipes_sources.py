@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import occurs
 from occurs import pipes
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.pipes import MAYBE, NO, YES, fn, ltl
@@ -55,7 +56,7 @@ def test_what_can_be_taken_without_loss_is():
     assert fn.keys(of("map<text, int>")).run([{"b": 1}]) == [{"b"}]
     assert of("map<text, int>")["b"].run([{"b": 1}, {}]) == [1, None]
     assert of("int").run(np.array([1.0, 2.0])).dtype == np.int64
-    assert fn.xpath("//a", of("xml")).run(["<r><a>1</a></r>"]) == [["1"]]
+    assert fn.xpath(of("xml"), "//a").run(["<r><a>1</a></r>"]) == [["1"]]
 
 
 @pytest.mark.parametrize(
@@ -131,3 +132,14 @@ def test_a_column_of_floats_that_are_all_null():
     sums = pipes.source("s", type=float).cumulate(fn.add)
     assert sums.run(pa.array([None, None], pa.float64())).to_pylist() == [0, 0]
     assert of(float).reset_by(of(float) > 1, lambda p: p.cumulate(fn.add)).run([5.0, None]) == [5.0]
+
+
+def test_the_path_of_xpath_was_once_the_first_argument() -> None:
+    with pytest.warns(DeprecationWarning, match=r"write xpath\(doc, path\)"):
+        old = fn.xpath("//a", of("xml"))
+    assert old.run(["<r><a>1</a></r>"]) == [["1"]]
+    program = occurs.parse("DEFINE Out AS APPLY xpath('//a', $0) WITH THE XML OF E.v.", "esql")
+    assert [(p.kind, p.severity) for p in program.checked.problems] == [("argument-order", "notice")]
+    found = program.detect({"E": pa.table({"time": [0], "v": ["<r><a>1</a></r>"]})}, time_unit="s")
+    assert found["Out"]["value"].to_pylist() == [["1"]]
+    assert fn("xpath('//a', $0)")(of("xml")).run(["<r><a>2</a></r>"]) == [["2"]]

@@ -255,14 +255,14 @@ def test_15_turn_around():
     doc = x0(str).xml()
 
     def distance(p):
-        one, other = (fn(f'xpath_number("//character[id=${v}]/position/x", $0)')(p) for v in ("p1", "p2"))
+        one, other = (fn(f'xpath_number($0, "//character[id=${v}]/position/x")')(p) for v in ("p1", "p2"))
         return (one - other).abs()
 
     def turns(p):
         return (distance(p) < 6) >> (distance(p) < distance(p).trim(3))
 
-    walkers = fn("""xpath("//character[status='WALKER']/id/text()", $0)""")
-    blockers = fn("""xpath("//character[status='BLOCKER']/id/text()", $0)""")
+    walkers = fn("""xpath($0, "//character[status='WALKER']/id/text()")""")
+    blockers = fn("""xpath($0, "//character[status='BLOCKER']/id/text()")""")
     inner = ltl.forall("p1", walkers, doc, lambda p: ltl.forall("p2", blockers, p, turns))
     history = [snapshot(x) for x in (20, 26, 28, 29, 29, 24, 20, 16)]
     same(inner, history, [T, F, T, T, T])

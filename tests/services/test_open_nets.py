@@ -376,7 +376,7 @@ def test_a_file_with_unsupported_parts_is_shown_but_does_not_run() -> None:
     xml = labor().export("cpn")
     begin = xml.index("<text ", xml.index("<time "))
     end = xml.index("/>", begin) + 2
-    marked = f"{xml[:begin]}<text>@+5</text>{xml[end:]}"
+    marked = f"{xml[:begin]}<text>@+5 handle _ =&gt; 0</text>{xml[end:]}"
     net = of_net_file("x.cpn", marked.encode("iso-8859-1"))
     opened = net.opened()
     assert opened.state is None

@@ -37,10 +37,10 @@ def severity(command: Decorated) -> Decorated:
     return option("require_bounds")(option("strict")(command))
 
 
-def windows(hidden: bool = False) -> Callable[[Decorated], Decorated]:
-    """The window mode of Phenesthe; ``hidden``: the command only explains that it does not have it."""
-    window, step = (option(name, metavar="DURATION", hidden=hidden) for name in ("window", "step"))
-    return lambda command: window(step(command))
+def windows(command: Decorated) -> Decorated:
+    """The window mode of Phenesthe."""
+    window, step = (option(name, metavar="DURATION") for name in ("window", "step"))
+    return window(step(command))
 
 
 def timeouts(target: str = "PATH") -> Callable[[Decorated], Decorated]:

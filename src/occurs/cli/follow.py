@@ -25,7 +25,6 @@ from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, To
 from occurs.follow.sources import source_of
 from occurs.follow.stream_actions import Acts, acting, definitions
 from occurs.follow.stream_actions import counted as counted_actions
-from occurs.hosts.windows import unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,7 +75,7 @@ if TYPE_CHECKING:
 @click.option("--actions", is_flag=True, help="Print the notifications of triggers on stderr (FTL, PTL).")
 @_options.instances
 @_options.formula
-@_options.windows(hidden=True)
+@_options.windows
 @click.option("--buckets", type=int, help="Number of tasks that share the state.  [default: one per core]")
 @click.option(
     "--ranges",
@@ -134,8 +133,6 @@ def command(
     as JSON lines otherwise.  Ctrl-C stops after the current micro-batch; the same command resumes from there.
     """
     began = time.monotonic()
-    if window is not None or step is not None:
-        raise unsupported()
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     ).checked  # fmt: skip
@@ -164,7 +161,7 @@ def command(
         acts = Acts(carried, tell, types)
     program = program.adjusted(
         zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional,
-        timeouts=timeouts is not None, max_instances=max_instances, max_steps=max_steps,
+        timeouts=timeouts is not None, max_instances=max_instances, max_steps=max_steps, window=window, step=step,
     ).noticing()  # fmt: skip
     program = program.reasoning() if because else program
     asked = Asked(

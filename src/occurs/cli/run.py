@@ -41,7 +41,7 @@ from occurs.languages.logic import LANGUAGES
 @_options.overwrite
 @_options.instances
 @_options.formula
-@_options.windows()
+@_options.windows
 @_options.option("only", metavar="TYPE,..")
 @_options.option("partitions", type=click.IntRange(1), metavar="N")
 def command(

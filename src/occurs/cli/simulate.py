@@ -186,4 +186,5 @@ def marking_text(net: Net, marking: Marking) -> str:
     from occurs.nets.report import multiset
 
     lines = [f"{p}: {multiset(c, net.places[p].colour, '  ')}" for p, c in marking.tokens.items() if c]
+    lines += [f"time: {marking.time}"] if net.timed else []
     return "\n".join(lines) or "no tokens"

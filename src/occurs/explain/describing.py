@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.checked_program import CheckedProgram
 from occurs.errors import OccursError
@@ -119,8 +121,15 @@ class Description:
                 found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
             except OccursError:
                 continue
-            out[i] = self._match(self.solution.sites[i], found.arrow(name))
+            site = self.solution.sites[i]
+            assert site.rule is not None
+            out[i] = self._match(site, found.only(name, partial(self._among, site.rule.defines)))
         return out
+
+    def _among(self, type: str, table: pa.Table) -> pa.ChunkedArray:
+        """Which rows are at the time of a derived row of the witness."""
+        times = {n.time for n in self.tree.walk() if n.type == type and n.derived}
+        return pc.is_in(table["time"].cast(pa.int64()), pa.array(sorted(times), pa.int64()))
 
     def _match(self, site: Site, table: pa.Table) -> Mapping[str, Any] | None:
         """The row of a copy that has the same constituents as a row of the witness."""
@@ -307,6 +316,9 @@ class Description:
         number = re.search(r"\d+", edit.repair) if edit is not None else None
         wanted = re.search(r"\d+", c.text)
         found, needed = (number[0] if number else "0"), (wanted[0] if wanted else c.text)
+        if "form" in c.detail:
+            message = f"{c.detail['form']} {needed} drops the item; {c.detail['form']} {found} does not"
+            return row or node, found, needed, message
         return row or node, found, needed, f"{found} of {needed} {c.subject}".strip()
 
     def _repeated(self, site: Site, node: RowNode | None) -> Any:
@@ -333,7 +345,7 @@ class Description:
             return None, "false" if c.type is None else c.type, c.needed or "none", f"{c.text} does not hold"
         self.failed.append(blocker)
         interval = c.detail.get("interval")
-        message = f"{self.at(blocker)} was there, needed none"
+        message = f"{self.at(blocker)} was there; none is allowed"
         if interval and node is not None:
             parts = {p.role: p for p in node.children}
             if interval[0] in parts and interval[1] in parts:
@@ -453,8 +465,8 @@ class Description:
         since = self._busy(site, first)
         if since is not None and first is not None:
             what = "still open" if c.detail.get("busy") else "over"
-            began, at = when(since, self.kind), when(first.time, self.kind)
-            message = f"the search of {began} was {what} at {at}"
+            began = when(since, self.kind)
+            message = f"the search of {began} was {what} at {when(first.time, self.kind)}"
             return first, began, "a new search", message
         return first, "", "a new search", message
 
@@ -494,7 +506,7 @@ class Description:
         tests = []
         for k, (text, other) in enumerate(c.detail.get("tests", ())):
             if other is None:
-                tests.append(text)
+                tests.append(self._bound(text, c.role, node))
             elif shown is not None and f"occurs_test_{k}" in shown:
                 tests.append(f"{text} = {value_text(shown[f'occurs_test_{k}'])}")
         first, last = self._region(site, node)
@@ -510,6 +522,16 @@ class Description:
         )
         message = f"{what} {span}; {others} other{'s were' if others != 1 else ' was'} looked at"
         return made, f"0 of {others} row{'s' if others != 1 else ''}", needed or str(c.type), message
+
+    def _bound(self, text: str, role: str | None, node: RowNode | None) -> str:
+        """A condition of a language without values of its own: attributes of bound rows (``l.user``) as values."""
+        rows = {p.role: p.values for p in (() if node is None else node.children) if p.role not in (None, role)}
+
+        def value(found: re.Match[str]) -> str:
+            values = rows.get(found[1])
+            return found[0] if values is None or found[2] not in values else value_text(values[found[2]])
+
+        return re.sub(r"(?<![\w.\"'])(\w+)\.(\w+)\b(?![\"'(])", value, text)
 
     def _row_time(self, name: str) -> Any:
         value = None if self.row is None else self.row.get(name)
@@ -587,6 +609,9 @@ class Description:
         for child in self.tree.children:
             if is_row(child):
                 put(child, None)
+        if self.row is not None and not any(w.added for w in out):  # it only makes room for the others
+            values = {n: v for n, v in self.row.items() if n not in ("type", "time", "end")}
+            out.append(Witness(None, self.row["type"], added, self._row_time("end"), None, values, True, None, True))
         known = {w.label for w in out}
         for node in self.failed:
             if node.label is None or node.label not in known:
@@ -612,12 +637,16 @@ class Description:
         for site, edit, c in zip(self.solution.sites, self.solution.proposal.edits, clauses, strict=True):
             if site.kind == "missing" and self.row is not None:
                 values = values_text((n, v) for n, v in self.row.items() if n not in ("type", "time"))
-                parts.append(f"with a {self.row['type']} at {self.row['time']}" + (f" ({values})" if values else ""))
+                made = f"{self.row['type']} at {self.row['time']}" + (f" ({values})" if values else "")
+                parts.append(f"with one more row: {made}")
             elif site.rule is None:
                 parts.append({"late": "if the late row is let in", "outside": "if the rows outside are let in",
                               "pending": "if the input ends here"}[site.kind])  # fmt: skip
             elif edit is not None and edit.repair:
-                parts.append(f"with `{edit.repair}` in line {c.line}")
+                place = [(s.start, s.stop) for s in edit.splices] == [(site.clause.start, site.clause.stop)]
+                changed = place or site.kind in ("threshold", "equality", "window", "count", "relation")
+                instead = f" in place of `{' '.join(site.clause.text.split())}`" if changed else ""
+                parts.append(f"with `{edit.repair}`{instead} in line {c.line}")
             elif _alone(self.world.texts[site.rule.text][0], edit):
                 parts.append(f"if line {c.line} is left out")
             else:

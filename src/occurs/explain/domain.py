@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -40,30 +40,51 @@ def key_of(value: Any) -> tuple[int, Any]:
     return (2, value) if isinstance(value, int | float) else (3, str(value))
 
 
-def domain(world: World, question: Question, type: str, *, within: tuple[int, int] | None = None) -> Domain:
-    """The domain of a type of the input.  ``within``: other times than these cannot matter."""
+def domain(
+    world: World, question: Question, type: str, *, within: tuple[int, int] | None = None,
+    alike: Mapping[str, Callable[[Any], Any]] | None = None, possible: Callable[[int], bool] | None = None,
+) -> Domain:  # fmt: skip
+    """The domain of a type of the input.
+
+    ``within``, ``possible``: other times than these cannot matter.  ``alike``: per attribute a function that is equal
+    for values which no rule tells from one another: of such rows only the first is in the domain.  At an instant that
+    has rows of the type all are, as their values decide the order.
+    """
     schema = world.history.schemas.get(type) or world.bound.schemas.get(type) or Schema()
     table = world.history.tables.get(type)
     clock = world.history.clock or (question.first, question.last)
     times = _times(world, question, clock)
     if within is not None:
         times = [t for t in times if within[0] <= t <= within[1]]
+    times = times if possible is None else [t for t in times if possible(t)]
     read = world.columns.get(type, frozenset(schema.names))
     names = sorted(n for n, _ in schema)
     constants = [c for r in world.cone for c in r.clauses.constants]
     choices = [_values(world, type, n, schema[n], n in read, constants, question) for n in names]
+    few = [_firsts(values, (alike or {}).get(n)) for n, values in zip(names, choices, strict=True)]
+    ordered = set() if table is None else set(pc.unique(table["time"].cast(pa.int64())).to_pylist())
     lasting = schema.lasting
     rows: list[tuple[int, Any, Any]] = []
     whole = True
     for t in sorted(times, key=lambda t: (abs(t - question.first), t)):
         ends: Iterable[Any] = sorted(e for e in times if e > t) if lasting else (None,)
         for end in ends:
-            for values in product(*choices):
+            for values in product(*(choices if t in ordered else few)):
                 if len(rows) >= MOST:
                     whole = False
                     break
                 rows.append((t, end, values))
-    return Domain(type, _table(rows, names, schema, table, lasting), whole)
+    return Domain(type, table_of_rows(rows, names, schema, table, lasting), whole)
+
+
+def _firsts(values: Sequence[Any], side: Callable[[Any], Any] | None) -> list[Any]:
+    """Of values on one side the first."""
+    if side is None:
+        return list(values)
+    found: dict[Any, Any] = {}
+    for value in values:
+        found.setdefault(side(value), value)
+    return list(found.values())
 
 
 def _times(world: World, question: Question, clock: tuple[int, int]) -> list[int]:
@@ -113,10 +134,11 @@ def _values(
     return [unique[k] for k in sorted(unique)] or [None]
 
 
-def _table(
+def table_of_rows(
     rows: Sequence[tuple[int, Any, Sequence[Any]]], names: Sequence[str], schema: Schema, table: pa.Table | None,
     lasting: bool,
 ) -> pa.Table:  # fmt: skip
+    """Rows (time, end, values of ``names``) of a type with this schema, as columns like those of ``table``."""
     columns: dict[str, pa.Array] = {"time": pa.array([t for t, _, _ in rows], pa.int64())}
     if lasting:
         columns["end"] = pa.array([e for _, e, _ in rows], pa.int64())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from occurs.explain.words import value_text
+from occurs.plot.lanes import Answer
 from occurs.plot.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ FAILED, ADDED = "✗ ", "· "
 
 def why_not_timeline(answer: WhyNot) -> Timeline:
     """A group per reason: a lane per type of its rows, windows as bars that end at the row from which they are
-    measured, rows at which clauses failed and rows that are added in lanes of their own, and the asked time."""
+    measured, rows at which clauses failed (red) and rows that are added (dashed) in lanes of their own, and the asked
+    time as a line through all."""
     q = answer.question
     rows: dict[str, list[dict[str, Any]]] = {}
     for reason in answer.reasons:
@@ -36,7 +38,11 @@ def why_not_timeline(answer: WhyNot) -> Timeline:
             values = {n: value_text(v) for n, v in w.attributes.items() if v is not None}
             rows.setdefault(lane, []).append({"time": w.time, "end": w.end, **group, **values})
     title = f"why not {q.type}?"
-    return _timeline(rows, answer.kind, "reason", title)
+    shown = Answer(
+        frozenset(n for n in rows if n.startswith(FAILED)), frozenset(n for n in rows if n.startswith(ADDED)),
+        (q.first, q.last) if q.bounded else None,
+    )  # fmt: skip
+    return _timeline(rows, answer.kind, "reason", title, shown)
 
 
 def why_timeline(answer: Why) -> Timeline:
@@ -51,7 +57,9 @@ def why_timeline(answer: Why) -> Timeline:
     return _timeline(rows, answer.kind, "", f"why {answer.row['type']}?")
 
 
-def _timeline(rows: Mapping[str, list[dict[str, Any]]], kind: Any, key: str, title: str) -> Timeline:
+def _timeline(
+    rows: Mapping[str, list[dict[str, Any]]], kind: Any, key: str, title: str, answer: Answer | None = None
+) -> Timeline:
     tables = {}
     for name, found in rows.items():
         names = sorted({n for row in found for n in row} - {"time", "end"})
@@ -61,7 +69,7 @@ def _timeline(rows: Mapping[str, list[dict[str, Any]]], kind: Any, key: str, tit
         for n in names:
             columns[n] = pa.array([r.get(n) for r in found], pa.string())
         tables[name] = pa.table(columns)
-    return Timeline(tables, kind, key=(key,) if key else (), title=title)
+    return Timeline(tables, kind, key=(key,) if key else (), title=title, answer=answer)
 
 
 def html_of(text: str, timeline: Timeline | None) -> str:

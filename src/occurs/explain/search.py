@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, groupby, islice, product
 from typing import Any
 
@@ -13,18 +15,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.explain.cutting import BACKWARD
 from occurs.explain.domain import Domain, domain
 from occurs.explain.question import Question, distinct, plain
 from occurs.explain.values import tables_of, values_of
 from occurs.explain.world import Outcome, Probe, Rule, Site, Variant, World
-from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Edit, Reading, RuleClauses
+from occurs.languages.kit.clauses import DROPPED, VALUE, WEIGHTS, Clause, Edit, Reading, RuleClauses
 
 #: what a relaxation does to the rows of a type: rows come that are made of what it lets in, rows go, other rows come
 MORE, LESS, OTHER = "more", "less", "other"
 #: variants of one run, and rows of their inputs that are copied for it
 BATCH, COPIED = 400, 2_000_000
+#: rows that a loosest program makes of several added rows, and how many such programs are one run
+COMBINED_ROWS, AT_ONCE = 50_000, 40
 #: histories of fewer rows are not cut further
 SMALL = 500
+#: the loosest program of a set is run if it detects at most about so many rows
+BINDINGS = 200_000
 #: so many combinations of values are evaluated at most for a comparison
 COMBINED = 100_000
 
@@ -35,6 +42,11 @@ class Proposal:
 
     edits: tuple[Edit | None, ...]
     row: int | None = None
+
+    @property
+    def order(self) -> tuple[tuple[Any, ...], int]:
+        """Its place among the repairs of a set."""
+        return tuple(0 if e is None else e.shift for e in self.edits), -1 if self.row is None else self.row
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,10 @@ class Solution:
         """Its place among all reasons."""
         weight = sum(WEIGHTS[s.kind] for s in self.sites)
         return self.cost, weight, tuple(s.place for s in self.sites)
+
+
+#: a set, what its loosest program detects (None: it is refused), and the part of the rows that may be added for it
+Covered = tuple[tuple[Site, ...], Outcome | None, slice]
 
 
 @dataclass
@@ -78,30 +94,59 @@ class Search:
     ) -> None:  # fmt: skip
         self.world, self.question, self.sites = world, question, sites
         self.edits, self.limit, self.max_variants, self._world_of = edits, limit, max_variants, world_of
-        self.domains: dict[str, Domain] = {}
+        self.domains: dict[tuple[str, frozenset[str], bool], Domain] = {}
         self.found = Found()
         self.cone = {r.number for r in world.cone}
         self.top = {r.number for r in world.makers(question.type)}
         # rules that feed themselves make far too many rows when all their clauses are dropped
-        self.bounded = all(r.clauses.loosened is not None for r in world.cone) and not world.recursive
+        self.covered = all(r.clauses.loosened is not None for r in world.cone) and not world.recursive
+        self.bounded = self.covered and all(r.clauses.probed is not None for r in world.cone)
         self.opaque = frozenset(n for r in world.makers(question.type) for n in r.clauses.opaque)
         self.dim = any(r.clauses.opaque for r in world.cone if r.number not in self.top)
         self.used = 0
+        #: whether rows after the asked time decide nothing
+        self.backward = {r.language for r in world.closure} <= BACKWARD
         self.met: dict[int, list[Any] | None] = {}
         self.evaluated: dict[tuple[int, ...], list[Any] | None] = {}
-        self.keyed: dict[str, Candidates] = {}
+        self.keyed: dict[int, Candidates] = {}
 
     def world_of(self, sites: Sequence[Site]) -> World:
         """The world in which a set is relaxed; if no window is lengthened, without the rows that lie before all."""
-        if any(s.kind in ("window", "outside", "pending") for s in sites):
+        if any(s.kind in ("outside", "pending") for s in sites):
             return self._world_of(sites)
-        return self.near or self._world_of(sites)
+        if any(s.kind == "window" for s in sites):
+            return self.anchored
+        return self.near or self.anchored
+
+    @cached_property
+    def anchors(self) -> frozenset[str]:
+        """The types of which only rows at the asked time can matter."""
+        reading = [r for r in self.world.closure if r.number not in self.top]
+        found = frozenset.intersection(*(r.clauses.anchors for r in map(self.world.rules.__getitem__, self.top)))
+        return found - self.world.defined - {t for r in reading for t in r.clauses.reads}
+
+    @cached_property
+    def anchored(self) -> World:
+        """The world with only those rows of :attr:`anchors` that can matter."""
+        tables = self.world.history.tables
+        if not self.anchors or sum(map(len, tables.values())) < SMALL:
+            return self.world
+        first, last = (pa.scalar(t, pa.int64()) for t in (self.question.first, self.question.last))
+        kept = dict(tables)
+        for t in self.anchors & tables.keys():
+            time = tables[t]["time"]
+            kept[t] = tables[t].filter(pc.and_(pc.greater_equal(time, first), pc.less_equal(time, last)))
+        return self._with(kept)
+
+    def _with(self, tables: Mapping[str, pa.Table]) -> World:
+        w = self.world
+        return World(w.program, replace(w.history, tables=tables), w.type, zone=w.zone, ended=w.ended)
 
     @cached_property
     def near(self) -> World | None:
         """The rows that can matter while windows stay as they are; None if these are most rows."""
         within = self._near(self.question.type) if self.bounded else None
-        tables = self.world.history.tables
+        tables = self.anchored.history.tables
         if within is None or sum(map(len, tables.values())) < SMALL:
             return None
         first = pa.scalar(max(within[0] - 1, -(2**63)), pa.int64())
@@ -113,8 +158,7 @@ class Search:
                 near[t] = table.filter(pc.greater_equal(table["time"], first))
         if 2 * sum(map(len, near.values())) > sum(map(len, tables.values())):
             return None
-        w = self.world
-        return World(w.program, replace(w.history, tables=near), w.type, zone=w.zone, ended=w.ended)
+        return self._with(near)
 
     # -- the sets ----------------------------------------------------------------------------------------------------
     def run(self) -> Found:
@@ -144,8 +188,60 @@ class Search:
             if adding > 1 or (adding and cost > 1 and before):
                 continue
             ids = {id(s) for s in chosen}
-            if not any(b <= ids for b in before):
+            if not any(b <= ids for b in before) and (self._ended or self._brings(chosen)):
                 yield chosen
+
+    def _brings(self, sites: Sequence[Site]) -> bool:
+        """Whether a set brings rows."""
+        return any(s.kind in ("missing", "late", "outside", "pending") for s in sites)
+
+    @cached_property
+    def completing(self) -> frozenset[tuple[str, int]] | None:
+        """The types of the input whose rows may complete an asked row, each with how many ticks before; None: rows
+        that other times complete may be asked for, too."""
+        world = self.world
+        if world.recursive:
+            return None
+        found: set[tuple[str, int]] = set()
+        waiting = [(world.type, 0)]
+        while waiting:
+            type, lag = waiting.pop()
+            if type not in world.defined:
+                found.add((type, lag))
+            elif type in world.given:
+                return None
+            for rule in world.makers(type):
+                if rule.clauses.ends is None:
+                    return None
+                waiting += [(t, lag + more) for t, more in rule.clauses.ends]
+        return frozenset(found)
+
+    @cached_property
+    def _ended(self) -> bool:
+        """Whether a row of the input may complete an asked row."""
+        if self.completing is None:
+            return True
+        for type, lag in self.completing:
+            table = self.world.history.tables.get(type)
+            if table is not None and "end" in table.column_names:
+                return True
+            first, last = (pa.scalar(t - lag, pa.int64()) for t in (self.question.first, self.question.last))
+            time = pa.chunked_array([], pa.int64()) if table is None else table["time"].cast(pa.int64())
+            if pc.any(pc.and_(pc.greater_equal(time, first), pc.less_equal(time, last))).as_py():
+                return True
+        return False
+
+    def _possible(self, type: str, others: bool) -> Callable[[int], bool]:
+        """Whether an added row of a type can matter at a time; ``others``: other rows may be added beside it."""
+        completing, question = self.completing, self.question
+        latest = self.question.last if self.backward else 2**63
+
+        def possible(time: int) -> bool:
+            if completing is None or others or self._ended:
+                return time <= latest
+            return any(t == type and question.first <= time + lag <= question.last for t, lag in completing)
+
+        return possible
 
     def _cost(self, sets: Sequence[tuple[Site, ...]]) -> list[Solution] | None:
         """The sets that work; None if there are too many variants."""
@@ -175,7 +271,13 @@ class Search:
                         solved[number] = Solution(sites, proposal, self._domain_of(sites))
                         waiting.pop(number, None)
             width = min(width * 4, BATCH)
-        return list(solved.values())
+        least: dict[tuple[int, ...], Solution] = {}
+        for solution in solved.values():
+            key = tuple(map(id, solution.sites))
+            other = least.setdefault(key, solution)
+            if solution.proposal.order < other.proposal.order:
+                least[key] = solution
+        return list(least.values())
 
     def _may(self, more: int) -> bool:
         self.used += more
@@ -223,14 +325,49 @@ class Search:
         type = next((s.clause.type for s in sites if s.kind == "missing"), None)
         if type is None:
             return None
-        if type not in self.domains:
-            self.domains[type] = found = domain(self.world, self.question, type, within=self._near(type))
+        of = [s.clause.detail.get("attribute_of") for s in sites if s.kind == "threshold"]
+        moved = frozenset(name for t, name in filter(None, of) if t == type)
+        others = any(s.kind in ("late", "outside", "pending") for s in sites)
+        key = type, moved.intersection(self._compared.get(type, {})), others
+        if key not in self.domains:
+            alike = {n: test for n, test in self._compared.get(type, {}).items() if n not in moved}
+            within = (self.question.first, self.question.last) if type in self.anchors else self._near(type)
+            found = domain(
+                self.world, self.question, type, within=within, alike=alike, possible=self._possible(type, others)
+            )
+            self.domains[key] = found
             if not found.whole:
                 self.found.complete = False
                 self.found.notes.append(
                     f"of the rows of `{type}` that may be missing only {len(found.table)} were tried"
                 )
-        return self.domains[type]
+        return self.domains[key]
+
+    @cached_property
+    def _compared(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
+        """Per type of the input the attributes that rules only compare with constants, each with a function that is
+        equal for values which no rule tells from one another."""
+        world = self.world
+        texts = Counter(n for name in self.question.where for n in (name, *name.split(".")))
+        read = {t for r in world.closure for t in r.clauses.reads}
+        for rule in world.closure:
+            if rule.clauses.uses is None:
+                return {}
+            texts.update(rule.clauses.uses.texts)
+            for name, used in rule.clauses.uses.outputs.items():
+                if rule.defines != world.type or world.type in read or name in self.question.where:
+                    texts.update(used)
+        tests: dict[tuple[str, str], list[Clause]] = {}
+        for s in world.sites:
+            of = s.clause.detail.get("attribute_of") if s.kind == "threshold" else None
+            if of is not None and s.clause.moved is not None:
+                tests.setdefault(of, []).append(s.clause)
+        out: dict[str, dict[str, Callable[[Any], Any]]] = {}
+        for type in world.inputs - world.defined:
+            for name in world.columns.get(type, ()):
+                if texts[name] == len(tests.get((type, name), ())):
+                    out.setdefault(type, {})[name] = partial(_side, tests.get((type, name), ()))
+        return out
 
     def _near(self, type: str) -> tuple[int, int] | None:
         """The times at which an added row can matter; None: all."""
@@ -259,7 +396,7 @@ class Search:
     def _plain(self, sites: Sequence[Site]) -> bool:
         """Whether a larger shift than a binding needs, and a row that takes no part in it, cannot help."""
         world = self.world
-        if not self.bounded or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
+        if not self.covered or self.dim or self.opaque or any(r.clauses.consumes for r in world.closure):
             return False
         return OTHER not in self._effects(sites).get(self.question.type, ())
 
@@ -288,26 +425,77 @@ class Search:
         """For every set that may work its repairs, the least shifts first; None if there are too many variants."""
         if not self.bounded:
             return self._unbounded(sets)
-        out = []
+        covering = self._covering(sets)
+        if covering is None:
+            return None
+        return [(s, self._every(s, outcome, part)) for s, outcome, part in covering]
+
+    def _covering(self, sets: Sequence[tuple[Site, ...]]) -> list[Covered] | None:
+        """The sets that may work, each with what the loosest program detects with a part of the rows that it may add.
+
+        None for a program that the checks refuse: all has to be tried then.
+        """
+        out: list[Covered] = []
         own: dict[int, tuple[World, list[tuple[Site, ...]]]] = {}
         for s in sets:
             world = self.world_of(s)
             own.setdefault(id(world), (world, []))[1].append(s)
         for world, chosen in own.values():
-            if not self._may(len(chosen)):
+            whole = [(s, part) for s in chosen for part in self._chunks(s)]
+            if not self._may(len(whole)):
                 return None
-            outcomes = world.run([self._loosest(s) for s in chosen], because=True)
-            for s, outcome in zip(chosen, outcomes, strict=True):
-                if outcome is None:  # what is loosest is refused: all has to be tried
-                    out.append((s, self._every(s, None)))
-                    continue
-                opaque = frozenset(self.question.where) if self.dim else self.opaque
-                if len(outcome.fitting(self.question, opaque, plain=True)):
-                    out.append((s, self._every(s, outcome)))
+            for some in _parts(whole, lambda item: self._weight(*item)):
+                outcomes = world.run([self._loosest(*item) for item in some], because=True)
+                for (s, part), outcome in zip(some, outcomes, strict=True):
+                    opaque = frozenset(self.question.where) if self.dim else self.opaque
+                    if outcome is None or len(outcome.fitting(self.question, opaque, plain=True)):
+                        out.append((s, outcome, part))
         return out
 
+    def _weight(self, sites: Sequence[Site], part: slice) -> int:
+        """What a loosest program counts for in a run, of :data:`COPIED`."""
+        where = self._domain_of(sites)
+        rows = 0 if where is None else len(range(*part.indices(len(where.table))))
+        times = 1 if where is None else self._times_read(where.type)
+        return 0 if times < 2 else rows**times * (COPIED // AT_ONCE) // COMBINED_ROWS
+
+    def _chunks(self, sites: Sequence[Site]) -> list[slice]:
+        """Parts of the rows that a set may add that are few enough to be added at once.
+
+        Rules that read them several times bind them in all combinations, of which those of one row with itself count.
+        """
+        where = self._domain_of(sites)
+        if where is None or self._times_read(where.type) < 2:
+            return [slice(None)]
+        size = max(1, int(COMBINED_ROWS ** (1 / self._times_read(where.type))))
+        return [slice(at, at + size) for at in range(0, max(1, len(where.table)), size)]
+
+    def _times_read(self, type: str) -> int:
+        """How many rows of a type of the input one asked row is made of at most."""
+        known: dict[str, int] = {type: 1}
+
+        def read(of: str) -> int:
+            if of not in known:
+                known[of] = max(
+                    (sum(read(str(c.type)) for c in r.clauses.clauses if c.kind == "missing")
+                     for r in self.world.makers(of)), default=0,
+                )  # fmt: skip
+            return known[of]
+
+        return read(self.world.type)
+
     def _unbounded(self, sets: Sequence[tuple[Site, ...]]) -> list[tuple[tuple[Site, ...], Iterator[Proposal]]] | None:
-        """As :meth:`_proposals`, where no program lets everything through that some repair lets through."""
+        """As :meth:`_proposals`, where no program lets everything through that some repair lets through, or it does not
+        show what clauses met."""
+        outcomes: dict[int, Outcome | None] = {}
+        if self.covered:
+            small = [c for c in sets if self._bindings(c) <= BINDINGS]
+            covering = self._covering(small)
+            if covering is None:
+                return None
+            outcomes = {id(c): outcome for c, outcome, _ in covering}
+            left_out = {id(c) for c in small} - outcomes.keys()
+            sets = [c for c in sets if id(c) not in left_out]
         alone = {id(s): s for chosen in sets for s in chosen if s.clause.moved is not None and id(s) not in self.met}
         if not self._may(sum(map(self._depends, alone.values()))):
             return None
@@ -335,8 +523,20 @@ class Search:
                         self._unknown(s)
                 if (first is None or second is None) and s.kind == "threshold" and s.clause.moved is not None:
                     self._unknown(s)
-            out.append((chosen, self._every(chosen, None, known=known)))
+            out.append((chosen, self._every(chosen, outcomes.get(id(chosen)), known=known)))
         return out
+
+    def _bindings(self, sites: Sequence[Site]) -> int:
+        """How many rows the loosest program of a set may detect at most."""
+        where = self._domain_of(sites)
+        tables = self.world_of(sites).history.tables
+        size = {t: len(table) for t, table in tables.items()}
+        if where is not None:
+            size[where.type] = size.get(where.type, 0) + len(where.table)
+        for rule in self.world.cone:
+            roles = [c.type for c in rule.clauses.clauses if c.kind == "missing"]
+            size[rule.defines] = size.get(rule.defines, 0) + math.prod(size.get(str(t), 1) for t in roles)
+        return max((size[r.defines] for r in self.world.cone), default=0)
 
     def _unknown(self, site: Site) -> None:
         """Note that the values of a comparison could not be had."""
@@ -353,7 +553,7 @@ class Search:
     def _of_input(self, site: Site) -> bool:
         """Whether a comparison reads one attribute of the input, whose values are all known."""
         of = site.clause.detail.get("attribute_of")
-        return of is not None and of not in self.world.defined
+        return of is not None and of[0] not in self.world.defined
 
     def _depends(self, site: Site) -> bool:
         """Whether it takes a run to know the values of a comparison."""
@@ -421,8 +621,7 @@ class Search:
         """The program without the clauses of a set, with copies that show the values of some."""
         edits: dict[int, tuple[Edit, ...]] = {}
         for s in sites:
-            widest = s.clause.moved(2**53) if s.kind == "window" and s.clause.moved is not None else None
-            edit = s.clause.loosest or s.clause.drop or widest or next(iter(s.clause.others[-1:]), None)
+            edit = s.clause.loosest or s.clause.drop or self._widest(s) or next(iter(s.clause.others[-1:]), None)
             if s.rule is not None and edit is not None:
                 edits[s.rule.number] = (*edits.get(s.rule.number, ()), edit)
         probes = []
@@ -442,6 +641,10 @@ class Search:
             added[where.type] = where.table
         return Variant(edits, added, probes=tuple(probes))
 
+    def _widest(self, site: Site) -> Edit | None:
+        """The edit that makes a window longer than any history."""
+        return site.clause.moved(2**53) if site.kind == "window" and site.clause.moved is not None else None
+
     def _loosened(self, rule: Rule, sites: Sequence[Site], touched: Set[str]) -> tuple[Edit, ...]:
         """The edits of a rule that let through what it has when a set is relaxed, which touches rows of some types.
 
@@ -452,8 +655,11 @@ class Search:
         needed = (e for e in loosened if e.always or (e.role is not None and e.role in roles) or e.types & touched)
         return tuple(e.edit for e in needed)
 
-    def _loosest(self, sites: Sequence[Site]) -> Variant:
-        """The program that lets through whatever a repair of a set lets through, with the values of its clauses."""
+    def _loosest(self, sites: Sequence[Site], part: slice) -> Variant:
+        """The program that lets through whatever a repair of a set lets through, with the values of its clauses.
+
+        ``part``: of the rows that it may add.
+        """
         touched = self._effects(sites)
         edits = {r.number: self._loosened(r, sites, touched.keys()) for r in self.world.cone}
         if self.dim:
@@ -462,8 +668,8 @@ class Search:
                 edits[r.number] = (*edits[r.number], *drops)
         for s in sites:
             if s.rule is not None:
-                edit = s.clause.loosest or s.clause.drop
-                edits[s.rule.number] += () if edit is None else (edit,)
+                edit = s.clause.loosest or s.clause.drop or self._widest(s)
+                edits[s.rule.number] += () if edit is None or edit in edits[s.rule.number] else (edit,)
         values: dict[int, dict[str, str]] = {}
         for i, s in enumerate(sites):
             if s.rule is not None and s.clause.moved is not None and s.clause.value is not None:
@@ -473,25 +679,28 @@ class Search:
         base = self.variant(sites, Proposal((None,) * len(sites)))
         added = dict(base.added)
         if where is not None:
-            added[where.type] = where.table
+            added[where.type] = where.table[part]
         return Variant({n: e for n, e in edits.items() if e}, added, probes=probes)
 
     def _every(
-        self, sites: tuple[Site, ...], outcome: Outcome | None, known: Mapping[int, list[Any]] | None = None
-    ) -> Iterator[Proposal]:
-        """All repairs of a set that may work, in their order.  ``known``: the values that its clauses meet."""
+        self, sites: tuple[Site, ...], outcome: Outcome | None, part: slice = slice(None),
+        known: Mapping[int, list[Any]] | None = None,
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """All repairs of a set that may work, in their order.
+
+        ``part``: of the rows that it may add.  ``known``: the values that its clauses meet.
+        """
         where = self._domain_of(sites)
         is_plain = outcome is not None and self._plain(sites)
         moving = [i for i, s in enumerate(sites) if s.rule is not None and s.clause.moved is not None]
         numbers = {s.rule.number for i, s in enumerate(sites) if i in moving and s.rule is not None}
-        if is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
+        if self.bounded and is_plain and outcome is not None and len(numbers) == 1 and numbers <= self.top:
             chosen = where is None and self._chooses(sites, moving)
-            table = outcome.fitting(self.question, probe=0, plain=where is None and not chosen)
-            partakers = None if where is None else self._partakers(where, outcome, table)
-            return self._by_binding(sites, moving, table, partakers)
+            table = outcome.fitting(self.question, probe=0, plain=not chosen)
+            return self._by_binding(sites, moving, table, outcome, where)
         rows: Sequence[int | None] = (None,)
         if where is not None:
-            rows = range(len(where.table))
+            rows = range(len(where.table))[part]
             if is_plain and outcome is not None:
                 fitting = outcome.fitting(self.question)
                 rows = sorted({i for found in self._partakers(where, outcome, fitting) for i in found})
@@ -509,34 +718,67 @@ class Search:
         return {} if outcome is None else {n: outcome.probe(i) for i, n in enumerate(rules)}
 
     def _by_binding(
-        self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table, partakers: Sequence[Sequence[int]] | None
+        self, sites: Sequence[Site], moving: Sequence[int], table: pa.Table, outcome: Outcome, where: Domain | None
     ) -> Iterator[Proposal]:
-        """The shifts that one binding after the other needs, each with the rows that may be added for it."""
-        columns = [plain(table[f"occurs_{i}"]) for i in moving]
+        """The shifts that one binding after the other needs, each with the rows that may be added for it.
+
+        ``table``: the bindings, with the values of the moving clauses.
+        """
+        names = [f"occurs_{i}" for i in moving]
+        columns = [plain(table[n]) for n in names]
         fixed = [self._options(i, s, {}) if i not in moving else [] for i, s in enumerate(sites)]
-        needed: dict[tuple[Any, ...], set[int]] = {}
         kept = self._chosen(sites, moving, columns, table) if "because" in table.column_names else None
-        kept = None if partakers is not None else kept
-        for at, values in enumerate(zip(*columns)):
-            if kept is not None and not kept[at]:
-                continue
-            needed.setdefault(values, set()).update(() if partakers is None else partakers[at])
-        found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], set[int]]] = {}
-        for values, rows in needed.items():
+        at: dict[tuple[Any, ...], list[int]] = {}
+        for number, values in enumerate(zip(*columns)):
+            if kept is None or kept[number]:
+                at.setdefault(values, []).append(number)
+        found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], list[tuple[Any, ...]]]] = {}
+        for values in at:
             edits = []
             for i, value in zip(moving, values, strict=True):
                 edit = _moved(sites[i], value)
                 edits.append(edit if edit is not None or value is not None else sites[i].clause.drop)
             if None not in edits:
                 known = tuple(e for e in edits if e is not None)
-                found.setdefault(tuple(e.shift for e in known), (known, set()))[1].update(rows)
-        for _, (known, rows) in sorted(found.items(), key=lambda item: item[0]):
+                found.setdefault(tuple(e.shift for e in known), (known, []))[1].append(values)
+        ordered = [found[shifts] for shifts in sorted(found)]
+        rows: Iterator[Sequence[int | None]] = iter([(None,)] * len(ordered))
+        if where is not None:
+            groups = [{values: at[values] for values in met} for _, met in ordered]
+            rows = self._candidates_of(groups, table.select(names), outcome, where)
+        for (known, _), added in zip(ordered, rows, strict=True):
             options = [list(f) for f in fixed]
             for i, edit in zip(moving, known, strict=True):
                 options[i] = [edit]
-            for chosen in product(*options):
-                for row in (None,) if partakers is None else sorted(rows):
-                    yield Proposal(chosen, row)
+            for edited in product(*options):
+                for row in added:
+                    yield Proposal(edited, row)
+
+    def _candidates_of(
+        self, groups: Sequence[Mapping[tuple[Any, ...], Sequence[int]]], values: pa.Table, outcome: Outcome,
+        where: Domain,
+    ) -> Iterator[list[int]]:  # fmt: skip
+        """Per group of bindings the candidates with which alone one of them may be there.
+
+        A group: the values of its bindings, and the numbers of these in ``values``.  The first groups often suffice,
+        so that the constituents of some bindings at a time are made.
+        """
+        first, most = 0, SMALL
+        while first < len(groups):
+            last, size = first, 0
+            while last < len(groups) and (last == first or size < most):
+                size += sum(map(len, groups[last].values()))
+                last += 1
+            part = groups[first:last]
+            numbers = np.array([n for group in part for found in group.values() for n in found], np.int64)
+            bindings = outcome.fitting(self.question, probe=0, among=values.take(pa.array(numbers)))
+            candidates: dict[tuple[Any, ...], set[int]] = {}
+            keys = zip(*(plain(bindings[n]) for n in values.column_names))
+            for key, found in zip(keys, self._partakers(where, outcome, bindings), strict=True):
+                candidates.setdefault(key, set()).update(found)
+            for group in part:
+                yield sorted({i for key in group for i in candidates.get(key, ())})
+            first, most = last, most * 4
 
     def _chooses(self, sites: Sequence[Site], moving: Sequence[int]) -> dict[str, str]:
         """The roles of moving clauses of which the rule takes the first or the last row."""
@@ -627,9 +869,9 @@ class Search:
 
     def _candidates(self, world: World, where: Domain) -> Candidates:
         """What is known of the rows of a domain."""
-        if where.type not in self.keyed:
-            self.keyed[where.type] = Candidates.of(world, where)
-        return self.keyed[where.type]
+        if id(where) not in self.keyed:
+            self.keyed[id(where)] = Candidates.of(world, where)
+        return self.keyed[id(where)]
 
     def _partakers(self, where: Domain, outcome: Outcome, fitting: pa.Table) -> list[Sequence[int]]:
         """Per row of the loosest program the candidates with which alone it may be there.
@@ -763,6 +1005,13 @@ def _effects(rule: RuleClauses, type: str, effects: Set[str]) -> set[str]:
     if type in rule.folded:
         out |= {LESS, OTHER}
     return out
+
+
+def _side(tests: Sequence[Clause], value: Any) -> Any:
+    """On which side of the constants of comparisons a value is; what no number is, is on a side of its own."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return repr(value)
+    return tuple(test.moved is not None and test.moved(value) is None for test in tests)
 
 
 def _column(table: pa.Table) -> list[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from occurs.explain.words import values_text, when
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: rows of an aggregate that are printed, and signs for rows that fit, at which a clause failed, and that are added
 MOST = 10
 SIGNS, ASCII = ("✓", "✗", "·"), ("+", "x", ".")
+
+#: roles of pipes: the item at which a value came to be, and the one that it is about
+UNSAID = ("step", "about")
 
 
 def why_not_text(answer: WhyNot, *, ascii: bool = False) -> str:
@@ -55,7 +58,9 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
     for i, w in enumerate(reason.witness):
         depth[i] = 0 if w.parent is None else depth[w.parent] + 1
         sign = signs[2] if w.added else signs[0] if w.ok else signs[1]
-        name = w.type if w.role in (None, w.type) or not str(w.role).isidentifier() else f"{w.role}: {w.type}"
+        if _again(w, reason.witness[:i]):
+            continue
+        name = _named(w.role, w.type)
         time = when(w.time, kind) + (f" to {when(w.end, kind)}" if w.end is not None else "")
         cells.append(("  " * depth[i] + f"{sign} {name}", time, values_text(w.attributes)))
     wide = max((len(name) for name, _, _ in cells), default=0)
@@ -63,6 +68,19 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
     lines += [f"      {name:{wide}}  {time:{long}}  {values}".rstrip() for name, time, values in cells]
     lines.append(f"   {reason.repair}")
     return lines
+
+
+def _named(role: str | None, type: str) -> str:
+    """A row by its role and type; roles that only say how a language works are left out."""
+    if role == "activation":
+        return "activated"
+    return type if role in (None, type, *UNSAID) or not role.isidentifier() else f"{role}: {type}"
+
+
+def _again(row: Any, before: Sequence[Any]) -> bool:
+    """Whether a row that a pipe names twice, as the item of the value and of its time, was printed before."""
+    same = (r for r in before if r.role in UNSAID and r.label == row.label and r.parent == row.parent)
+    return row.role in UNSAID and row.label is not None and any(same)
 
 
 def why_text(answer: Why, *, ascii: bool = False) -> str:
@@ -84,9 +102,9 @@ def why_text(answer: Why, *, ascii: bool = False) -> str:
         if node.kind in ("clause", "absence", "aggregate", "passed"):
             lines.append(f"{blank}{good} {node.message}")
             continue
-        name = (
-            str(node.type) if node.role in (None, node.type) or " " in str(node.role) else f"{node.role}: {node.type}"
-        )
+        if _again(node, answer.nodes[: node.node - 1]):
+            continue
+        name = _named(node.role, str(node.type))
         time = when(node.time, answer.kind) + (f" to {when(node.end, answer.kind)}" if node.end is not None else "")
         values = values_text(json.loads(node.attributes or "{}"))
         lines.append(f"{blank}{name}  {time}  {values}".rstrip())

@@ -13,15 +13,16 @@ import pyarrow as pa
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import like
 from occurs.errors import UsageProblem, did_you_mean
+from occurs.explain.absent import absences
 from occurs.explain.input import Input, Sliced
 from occurs.explain.question import Question, plain, same
 from occurs.explain.tree import RowNode, Trees, is_row
 from occurs.explain.whynot import check_type, table_of
-from occurs.explain.words import json_time, length, ticks_of, value_text, when
+from occurs.explain.words import json_time, length, others_text, ticks_of, value_text, when
 from occurs.explain.world import Rule, Variant, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Clause, spliced
+from occurs.languages.kit.clauses import Clause, Seen, spliced
 from occurs.languages.kit.language import folder
 from occurs.model.astext import dumps
 from occurs.model.time import TimeKind
@@ -42,6 +43,8 @@ COLUMNS = (
 SHOWN = ("threshold", "equality", "window", "count", "relation")
 #: so many rows that only count are shown one by one, and so many are tried one by one
 LISTED, TRIED = 20, 300
+#: what a negation begins with
+_NEGATION = re.compile(r"^(not|minus|complement|\\)\s*")
 _LABEL = re.compile(r"[0-9a-fA-F]{32}")
 
 
@@ -351,18 +354,75 @@ class _Derivation:
                 "place": f"{file or 'rules'}:{span.line}:{span.column}",
             }  # fmt: skip
         number = self._new(parent, depth, kind, **row)
+        read = {} if rule is None else self._seen(rule, node)
         for child in node.children:
             if is_row(child):
                 self._put(child, number, depth + 1, child.role)
-        if rule is not None:
+                at = len(self.nodes)
+                for c, seen in read.get(id(child), ()):
+                    assert rule is not None
+                    self._read(rule, c, seen, child, at, depth + 2)
+        if rule is not None and rule.clauses.followed is None:
             for i, c in enumerate(rule.clauses.clauses):
                 if c.kind in SHOWN:
                     self._clause(rule, i, c, node, values, number, depth + 1)
-        seen: dict[str, int] = {}
+        times: dict[str, int] = {}
         for child in node.children:
             if not is_row(child):
-                nth = seen[str(child.role)] = seen.get(str(child.role), -1) + 1
+                nth = times[str(child.role)] = times.get(str(child.role), -1) + 1
                 self._check(child, number, depth + 1, rule, node, nth)
+        if rule is not None and not self.world.fixed and parent is None:
+            recorded = {c.type for c in node.children if str(c.role).startswith("not ")}
+            for clause in rule.clauses.clauses:
+                if clause.kind == "absence" and clause.type is not None and clause.type not in recorded:
+                    self._absent(rule, clause, node, number, depth + 1)
+
+    def _seen(self, rule: Rule, node: RowNode) -> dict[int, list[tuple[Clause, Seen]]]:
+        """Of a rule that reads states: per state of a derivation the clauses that were read there."""
+        if rule.clauses.followed is None or self.world.fixed:
+            return {}
+        states = [c for c in node.children if c.role == "state"]
+        states.sort(key=lambda c: c.time)
+        out: dict[int, list[tuple[Clause, Seen]]] = {}
+        for seen in rule.clauses.followed([(s.time, s.values) for s in states]) or ():
+            kinds = ("window",) if seen.kind == "window" else ("threshold", "equality")
+            last = seen.start + (len(seen.right) if seen.kind == "window" else 0)
+            fitting = (c for c in rule.clauses.clauses if c.kind in kinds and seen.start <= c.start <= last)
+            clause = next(fitting, None)
+            if clause is not None:
+                out.setdefault(id(states[seen.state]), []).append((clause, seen))
+        return out
+
+    def _read(self, rule: Rule, c: Clause, seen: Seen, state: RowNode, parent: int, depth: int) -> None:
+        """A clause at the state at which it was read."""
+        found, needed = "true", c.needed
+        said = " ".join(c.text.split())
+        if seen.apart is not None:
+            found = length(seen.apart, self.kind)
+            said = f"{found}, {needed}"
+        elif seen.value is not None and seen.wanted is not None:
+            found, wanted = value_text(seen.value), value_text(seen.wanted)
+            needed = f"{seen.op} {wanted}"
+            own = "" if wanted == " ".join(seen.right.split()) else f" = {wanted}"
+            said = f"{seen.left} = {found} {seen.op} {seen.right}{own}"
+            if seen.op == "=":
+                said = f"{seen.left} = {found}" if not own else f"{seen.left} = {found} = {seen.right}"
+        message = f"{' '.join(seen.path)}: {said}" if seen.path else said
+        self._new(parent, depth, "clause", type=state.type, time=state.time, end=state.end, label=state.label,
+                  **self._placed(rule, c), found=found, needed=needed, message=message)  # fmt: skip
+
+    def _absent(self, rule: Rule, clause: Clause, node: RowNode, parent: int, depth: int) -> None:
+        """A negation that `because` does not record: the stretches in which a row would have prevented the row."""
+        for found in absences(self.world, rule, clause, node, lambda o: self._there(o.table(self.tree.type))):
+            others = len(self._between(found.type, found.first, found.last))
+            span = f"from {when(found.first, self.kind)} to {when(found.last, self.kind)}"
+            if found.first == found.last:
+                span = f"at {when(found.first, self.kind)}"
+            what = " ".join(clause.text.split())
+            what = _NEGATION.sub("", what)
+            message = f"no {what} {span} {others_text(others)}"
+            self._new(parent, depth, "absence", type=found.type, time=found.first, end=found.last, found=str(others),
+                      needed="none", message=message, **self._placed(rule, clause))  # fmt: skip
 
     def _placed(self, rule: Rule, c: Clause) -> dict[str, Any]:
         text, file, _ = self.world.texts[rule.text]
@@ -398,15 +458,13 @@ class _Derivation:
             if not known and c.detail.get("backwards"):
                 first, last = ref, node
                 value = None if first is None else last.time - first.time
-            elif "alone" in c.detail:  # from the first to the last state, if no other operator reads states
-                times = [p.time for p in node.children if is_row(p)]
-                value = max(times) - min(times) if c.detail["alone"] and times else None
             elif not known and row is not None and ref is not None:
                 value = abs(ref.time - row.time)
             elif not known and c.detail.get("length") and node.end is not None:
                 value = node.end - node.time
             found = "" if value is None else length(_plain(value), self.kind)
-            return found, c.needed, f"{found}, {c.needed}" if found else c.needed
+            said = f"{node.type} is {found} long" if c.detail.get("length") else found
+            return found, c.needed, f"{said}, {c.needed}" if found else c.needed
         if c.kind == "threshold":
             found = value_text(value) if known else "true"
             if known and c.detail.get("duration") and value is not None:
@@ -423,7 +481,7 @@ class _Derivation:
             other = c.detail.get("other_subject")
             shown = f" {c.needed} {other}" if other else "" if c.needed == "=" else f" {needed}"
             return found, needed.strip(), f"{c.subject} = {found}{shown}"
-        return "true", c.text, c.text
+        return "true", c.text, f"{c.detail['form']} {c.text}" if "form" in c.detail else c.text
 
     def _check(
         self, node: RowNode, parent: int, depth: int, rule: Rule | None, of: RowNode, nth: int
@@ -439,9 +497,14 @@ class _Derivation:
             placed = {} if rule is None or clause is None else self._placed(rule, clause)
             what = node.type if clause is None else clause.text.removeprefix("not ")
             span = f"from {when(node.time, self.kind)} to {when(node.end, self.kind)}"
-            message = f"no {what} {span} ({others} other{'s' if others != 1 else ''})"
+            message = f"no {what} {span} {others_text(others)}"
             self._new(parent, depth, "absence", type=node.type, time=node.time, end=node.end, found=str(others),
                       needed="none", message=message, **placed)  # fmt: skip
+            return
+        if "rows" not in node.values:  # what a variable remembers
+            value = node.values.get(role)
+            message = f"{role} = {value_text(value)}, remembered at {when(node.time, self.kind)}"
+            self._new(parent, depth, "clause", time=node.time, found=value_text(value), clause=role, message=message)
             return
         value = node.values.get("value")
         count = node.values.get("rows")

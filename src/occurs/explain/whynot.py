@@ -226,7 +226,7 @@ def why_not(
         raise UsageProblem.of(
             "unknown-name", f"`{type}` is not reported", hint=did_you_mean(type, found.types, "types")
         )
-    fitting = question.fitting(found.arrow(type))
+    fitting = found.only(type, question.fits)
     notes = [*sliced.notes, *_beyond(question, sliced)]
     if len(fitting):
         rows = like(given.sample, without_because(fitting))
@@ -367,7 +367,7 @@ class Asked:
             found = detect(adjusted, history, ended=world.ended, because=True, progress=False)
         except OccursError:
             return None
-        fitting = self.question.fitting(found.arrow(self.question.type))
+        fitting = found.only(self.question.type, self.question.fits)
         if not len(fitting):
             return None
         trees = Trees(found, self.world.defined)

@@ -56,9 +56,21 @@ def value_text(value: Any) -> str:
 
 
 def values_text(values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
-    """Attributes: ``Area = "hall", Value = 50``; those without a value are left out."""
+    """Attributes: ``Area = "hall", Value = 50``; those without a value are left out.  The events of a state:
+    ``Temp(Area = "hall")``."""
     items = values.items() if isinstance(values, Mapping) else values
-    return ", ".join(f"{n} = {value_text(v)}" for n, v in items if v is not None)
+    return ", ".join(_item(n, v) for n, v in items if v is not None)
+
+
+def _item(name: str, value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        return ", ".join(f"{name}({values_text(row)})" if values_text(row) else name for row in value)
+    return f"{name} = {value_text(value)}"
+
+
+def others_text(number: int) -> str:
+    """How many other rows there are, behind a statement about some."""
+    return f"({number} other{'s' if number != 1 else ''})"
 
 
 def length(ticks: int, kind: TimeKind) -> str:

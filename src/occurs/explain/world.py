@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.checked_program import CheckedProgram
 from occurs.checked_texts import Read
@@ -101,14 +102,25 @@ class Outcome:
         return self.found.arrow(self.probes[number])
 
     def fitting(
-        self, question: Question, opaque: frozenset[str] = frozenset(), *, probe: int | None = None, plain: bool = False
-    ) -> pa.Table:
+        self, question: Question, opaque: frozenset[str] = frozenset(), *, probe: int | None = None,
+        plain: bool = False, among: pa.Table | None = None,
+    ) -> pa.Table:  # fmt: skip
         """The rows that answer a question, of its type or of a probe; ``opaque``: see :meth:`Question.fits`.
 
-        ``plain``: without labels and constituents.
+        ``plain``: without labels and constituents.  ``among``: columns of rows; every column of a row that is returned
+        has one of the values that it has there.
         """
         name = self.names.get(question.type, question.type) if probe is None else self.probes[probe]
-        found = self.found.only(name, lambda table: question.fits(table, opaque), plain=plain)
+
+        near = {} if among is None else {n: pc.unique(among[n]) for n in among.column_names}
+
+        def wanted(table: pa.Table) -> pa.ChunkedArray:
+            mask = question.fits(table, opaque)
+            for n, values in near.items():
+                mask = pc.and_(mask, pc.is_in(table[n], values))
+            return mask
+
+        found = self.found.only(name, wanted, plain=plain)
         return question.fitting(found, opaque)
 
     @property

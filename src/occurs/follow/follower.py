@@ -213,6 +213,7 @@ class Follower:
             "labelled": asked.because or asked.label,
             "because": asked.because or None,
             "provisional": self.program.provisional or None,
+            "window": None if self.program.window is None else list(map(str, self.program.window)),
             "only": None if asked.only is None else sorted(asked.only),
             "start": None if expected.start is None else str(options.start),
             "zone": asked.zone,
@@ -228,6 +229,9 @@ class Follower:
         known = {} if checkpoint.entry is None else checkpoint.entry["rules"]
         if not paths or entry["rules"].items() <= known.items():
             return
+        if entry["window"] is not None:
+            hint = "without it, the queries begin with the first event of the stream"
+            raise UsageProblem.of("unsupported", "--replay-from is not supported in window mode", hint=hint)
         if entry["stages"] > 1:
             text = "--replay-from: a history cannot fill the several stages with different keys that these rules need"
             hint = "without it, new rules read only later events; to search the history, use `occurs run`"

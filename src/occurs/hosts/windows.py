@@ -21,7 +21,6 @@ from occurs.engine.engine import Engine
 from occurs.engine.outputs import in_order, table_of, time_array
 from occurs.engine.results import Parts, TypeRows
 from occurs.engine.tables import concat_rows
-from occurs.errors import OccursError, UsageProblem
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.rows import Rows
@@ -42,12 +41,6 @@ class Asked:
     def over(cls, window: Window, clock: tuple[int, int] | None, started: bool) -> Asked:
         """See :meth:`Window.queries`."""
         return cls(window, range(0) if clock is None else window.queries(clock, started))
-
-
-def unsupported() -> OccursError:
-    """A UsageProblem: streams have no windows."""
-    hint = "run the rules over a history: `occurs run` (Python: tables, or DataFrames that are not streaming)"
-    return UsageProblem.of("unsupported", "--window is not supported on a stream", hint=hint)
 
 
 def answers(

@@ -5,6 +5,8 @@
 COLOURS = (
     "#56b4e9", "#e69f00", "#1f9e77", "#f0e442", "#c04cf0", "#e25a55", "#9df0ea", "#8f74b0", "#b5f06a", "#fad4af",
 )  # fmt: skip
+#: of rows at which a clause failed, in the timeline of an answer
+FAILED = "#e25a55"
 #: input events and signals: neutral, so that detections stand out
 INPUT = "#a9b4c0"
 THEMES = {

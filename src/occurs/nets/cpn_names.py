@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from occurs.expr.tree import Expr, Ref, rewrite
-from occurs.nets.colours import Alias, Colour, Enum, List, Product, Record, Union, Value, made_of, plain
+from occurs.nets.colours import Alias, Colour, Enum, Index, List, Product, Record, Union, Value, made_of, plain
 from occurs.nets.ml import KNOWN, RESERVED, no_ml
 from occurs.nets.net import Net, Page
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, RecordTerm, Term
@@ -90,6 +90,9 @@ class _Renamed:
 
     def net(self) -> Net:
         same = all(a == b for names in self._maps() for a, b in names.items())
+        renamed = [a for names in (self.values, self.fields) for a, b in names.items() if a != b]
+        if renamed and self.old.functions:
+            raise no_ml(f"`{renamed[0]}` cannot be a name in CPN ML, and functions of the net may use it")
         if same and len(self.colours) == len(self.old.colours):
             return self.old
         return replace(
@@ -114,6 +117,9 @@ class _Renamed:
             return replace(new, parts=tuple(map(deep, new.parts)))
         if isinstance(new, Record):
             return replace(new, fields=tuple((self.fields[n], deep(c)) for n, c in new.fields))
+        if isinstance(new, Index):
+            constructor = self.values[new.cases[0][0]]
+            return replace(new, cases=((constructor, replace(new.numbers, name=f"{new.name}_number")),))
         if isinstance(new, Union):
             return replace(new, cases=tuple((self.values[n], None if c is None else deep(c)) for n, c in new.cases))
         return replace(new, of=deep(new.of)) if isinstance(new, Alias | List) else new
@@ -133,7 +139,13 @@ class _Renamed:
                 for p in page.places
             ),
             transitions=tuple(
-                replace(t, name=self.nodes[t.name], guard=tuple(map(self._term, t.guard))) for t in page.transitions
+                replace(
+                    t,
+                    name=self.nodes[t.name],
+                    guard=tuple(map(self._term, t.guard)),
+                    delay=None if t.delay is None else self._term(t.delay),
+                )
+                for t in page.transitions
             ),
             arcs=tuple(
                 replace(

@@ -1,7 +1,8 @@
 """Files of CPN Tools (`.cpn`, format 6) as nets (epl-and-nets.md, section 4B).
 
-What nets here do not have (hierarchy, time, code segments, functions of ML, choices at arcs ..) is noted by its name
-and left out; what is wrong with a file is an error, all errors together, each with the element, its name and page.
+Pages of a hierarchy become pages of one net, one per instance, whose ports are fused with their sockets.  What nets
+here do not have (code segments, channels, arcs that inhibit or reset ..) is noted by its name and left out; what is
+wrong with a file is an error, all errors together, each with the element, its name and page.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from occurs.errors import (
     did_you_mean,
     raise_problems,
 )
-from occurs.expr.tree import Binary, Literal, Ref
+from occurs.expr.tree import Literal
 from occurs.model.types import Type
 from occurs.model.xml_tree import Node, read_xml
 from occurs.nets.colours import (
@@ -36,29 +37,37 @@ from occurs.nets.colours import (
     Real,
     Record,
     String,
+    Subset,
     Union,
     Unit,
     Value,
+    index,
     plain,
 )
+from occurs.nets.cpn_hierarchy import Fused, Hierarchy
 from occurs.nets.cpn_names import free
+from occurs.nets.evaluate import compile_term
+from occurs.nets.functional.tree import Apply, Function, Local, Many
 from occurs.nets.ml import equality, has_reals
 from occurs.nets.ml_parser import (
     Names,
-    members,
     parse_constant,
+    parse_declarations,
+    parse_delay,
     parse_guard,
     parse_term,
     parse_tokens,
+    parse_value,
     parse_values,
     without_comments,
 )
 from occurs.nets.net import P_NORMAL, Arc, Net, Page, Place, Transition
 from occurs.nets.terms import Term, TupleTerm
+from occurs.nets.typing import same
 from occurs.nets.validate import RULES, violations
 
 #: inscriptions of transitions that have no form here
-_OTHER = {"time": "a delay", "code": "a code segment", "channel": "a channel"}
+_OTHER = {"code": "a code segment", "channel": "a channel"}
 
 
 def read(data: bytes, name: str) -> tuple[Net, tuple[Problem, ...]]:
@@ -101,22 +110,57 @@ class _Reader:
         self.names: Names = self.declared.names
         self.pages = root.all("page")
         self._unique_ids()
-        #: id of a place or transition -> its name in the net
-        self.called = self._called()
         self.colours: dict[str, Colour] = {}
+        #: transitions that stand for a page
         self.left_out: set[str] = set()
+        self.hierarchy = Hierarchy(self.pages, found, _page_name)
+        #: number of an instance and id of a place or transition -> its name in the net
+        self.called = self._called()
+        #: what messages call them: as in the first instance
+        self.shown = {n: name for (_, n), name in reversed(self.called.items())}
+        #: by their names in the net
+        self.nodes = {
+            self.called[k, n.id]: (n, page)
+            for k, page in enumerate(self.hierarchy.instances)
+            for n in page.all("place", "trans")
+            if n.id
+        }
 
     def net(self, name: str) -> Net:
         self._monitors()
-        fusions = self._fusions()
-        page_names = self._page_names()
-        pages = tuple(self._page(node, page_names[node.id], fusions) for node in self.pages)
+        fusions = self.hierarchy.fused(self._fusions())
+        made = {page.id: self._page(page) for page in self.pages}
+        taken: set[str] = set()
+        pages = tuple(
+            self._instance(k, made[page.id], free(_page_name(page), taken), fusions)
+            for k, page in enumerate(self.hierarchy.instances)
+        )
         names = self.names
-        made = Net(name, names.colours, tuple(names.variables.items()), pages)
-        self._same_in_fusion(made)
+        net = Net(
+            name, names.colours, tuple(names.variables.items()), pages, functions=tuple(names.declared.values())
+        )
+        net = _with_sockets(net, {f.name for f in fusions.values() if f.ports})
+        self._same_in_fusion(net)
         if not self.found.problems:
-            self._rules(made)
-        return made
+            self._rules(net)
+        return net
+
+    def _instance(self, k: int, made: Page, name: str, fusions: dict[tuple[int, str], Fused]) -> Page:
+        """A page with the names of one of its instances."""
+
+        def called(node: str) -> str:
+            return self.called.get((k, node), node)
+
+        def fused(node: str) -> str | None:
+            found = fusions.get((k, node))
+            return None if found is None else found.name
+
+        return Page(
+            name,
+            tuple(replace(p, name=called(p.name), fusion=fused(p.name)) for p in made.places),
+            tuple(replace(t, name=called(t.name)) for t in made.transitions),
+            tuple(replace(a, place=called(a.place), transition=called(a.transition)) for a in made.arcs),
+        )
 
     def _unique_ids(self) -> None:
         first: dict[str, Node] = {}
@@ -131,22 +175,17 @@ class _Reader:
                 if not node.id:
                     self.found.error("no-id", f"{_kind(node)} on page `{_page_name(page)}` has no id", node)
 
-    def _page_names(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        taken: set[str] = set()
-        for node in self.pages:
-            found[node.id] = free(_page_name(node), taken)
-        return found
-
-    def _called(self) -> dict[str, str]:
+    def _called(self) -> dict[tuple[int, str], str]:
         """Names unique in the net: those that several nodes have begin with the page's."""
-        nodes = [(p, n) for p in self.pages for n in p.all("place", "trans")]
-        counted = Counter(_name(n) for _, n in nodes)
+        nodes = [
+            (k, p, n) for k, p in enumerate(self.hierarchy.instances) for n in p.all("place", "trans") if n.id
+        ]
+        counted = Counter(_name(n) for _, _, n in nodes)
         taken = {name for name, k in counted.items() if k == 1}
         found = {}
-        for page, node in nodes:
+        for k, page, node in nodes:
             name = _name(node)
-            found[node.id] = name if counted[name] == 1 else free(f"{_page_name(page)}_{name}", taken)
+            found[k, node.id] = name if counted[name] == 1 else free(f"{_page_name(page)}_{name}", taken)
         return found
 
     def _monitors(self) -> None:
@@ -175,12 +214,12 @@ class _Reader:
 
     def _same_in_fusion(self, net: Net) -> None:
         first: dict[str, Place] = {}
-        nodes = {self.called[n.id]: (n, p) for p in self.pages for n in p.all("place")}
         for place in net.places.values():
             other = first.setdefault(place.fusion, place) if place.fusion is not None else place
-            if (other.colour, Counter(other.initial)) != (place.colour, Counter(place.initial)):
-                what = "colour" if other.colour != place.colour else "initial marking"
-                node, page = nodes[place.name]
+            alike = same(other.colour, place.colour) and other.colour.timed == place.colour.timed
+            if not alike or Counter(other.initial) != Counter(place.initial):
+                what = "initial marking" if alike else "colour"
+                node, page = self.nodes[place.name]
                 message = (
                     f"{self._what(node, page)}: it is fused in `{place.fusion}` "
                     f"with `{other.name}`, which has another {what}"
@@ -191,37 +230,27 @@ class _Reader:
 
     def _rules(self, net: Net) -> None:
         """What breaks a rule of nets, with the element's id; what CPN Tools allows nevertheless is a note."""
-        nodes = {self.called[n.id]: (n, p) for p in self.pages for n in p.all("place", "trans")}
         part = any(n.severity == "warning" for n in self.found.notes)
         for broken in violations(net):
-            node, page = nodes.get(broken.element, (self.root, None))
+            node, page = self.nodes.get(broken.element, (self.root, None))
             what = self._what(node, page) if page is not None else f"`{broken.element}`"
-            name = next(iter(re.findall(r"binds `(.*)`", broken.message)), "")
-            if broken.rule != "bindable":
-                self.found.error(broken.rule, f"{what}: {broken.message}", node, RULES[broken.rule])
-            elif members(self.names.variables[name]) is not None:
-                self.found.note(f"{what}: `{name}` may have any value of its colour", node)
-            elif any(_equates(g, name) for g in net.transitions[broken.element].guard):
-                self.found.note(f"{what}: the guard binds `{name}`", node)
-            elif not part:  # else what was left out may be what gives it a value
+            if broken.rule != "bindable" or not part:  # else what was left out may be what gives it a value
                 self.found.error(broken.rule, f"{what}: {broken.message}", node, RULES[broken.rule])
 
     # -- pages
 
-    def _page(self, page: Node, name: str, fusions: dict[str, str]) -> Page:
-        places = tuple(self._place(n, page, fusions.get(n.id)) for n in page.all("place"))
+    def _page(self, page: Node) -> Page:
+        """A page whose nodes are called by their ids."""
+        places = tuple(self._place(n, page) for n in page.all("place"))
         transitions = tuple(self._transition(n, page) for n in page.all("trans") if not self._is_page(n, page))
         arcs = tuple(arc for node in page.all("arc") for arc in self._arcs(node, page))
-        return Page(name, tuple(p for p in places if p is not None), transitions, arcs)
+        return Page(page.id, tuple(p for p in places if p is not None), transitions, arcs)
 
     def _what(self, node: Node, page: Node) -> str:
         return f"{_kind(node)} {node.id} (`{_name(node)}`) on page `{_page_name(page)}`"
 
-    def _place(self, node: Node, page: Node, fusion: str | None) -> Place | None:
+    def _place(self, node: Node, page: Node) -> Place | None:
         what, kind = self._what(node, page), node.text_of("type", "text")
-        port = node.find("port")
-        if port is not None:
-            self.found.note(f"{what}: it is a port ({port.get('type')}) of a hierarchy, which is not supported", node)
         if not kind:
             self.found.error("unknown-colour", f"{what} has no colour", node)
             return None
@@ -236,19 +265,18 @@ class _Reader:
             values = self.found.parsed(
                 lambda text: parse_values(text, self.names, colour), marked, wrong, "the place starts empty"
             )
-        return Place(self.called[node.id], colour, values or (), fusion, at=_at(node))
+        return Place(node.id, colour, values or (), at=_at(node))
 
     def _is_page(self, node: Node, page: Node) -> bool:
-        """Whether a transition stands for another page; then it is left out, with its arcs."""
+        """Whether a transition stands for another page; then its arcs only show where the sockets are."""
         subst = node.find("subst")
         if subst is None:
             return False
-        info = subst.find("subpageinfo")
-        name = subst.get("subpage") if info is None else info.get("name")
-        message = (
-            f"{self._what(node, page)}: it represents the page `{name}` of a hierarchy; it is ignored with its arcs"
-        )
-        self.found.note(message, node)
+        if self.hierarchy.page_of(node) is None:
+            info = subst.find("subpageinfo")
+            name = subst.get("subpage") if info is None else info.get("name")
+            message = f"{self._what(node, page)}: the page `{name}` that it represents is not in the file"
+            self.found.note(f"{message}; it is ignored with its arcs", node)
         self.left_out.add(node.id)
         return True
 
@@ -256,8 +284,9 @@ class _Reader:
         what = self._what(node, page)
         for tag, shown in _OTHER.items():
             text = node.text_of(tag, "text")
-            if text and text != "@+":
-                self.found.note(f"{what}: {shown} ({tag} {_id(node, tag)}) is ignored", node.find(tag) or node)
+            if text:
+                why = ": nets run no ML code" if tag == "code" else ""
+                self.found.note(f"{what}: {shown} ({tag} {_id(node, tag)}) is ignored{why}", node.find(tag) or node)
         guard: tuple[Term, ...] | None = ()
         condition = node.find("cond", "text")
         if condition is not None:
@@ -265,7 +294,16 @@ class _Reader:
             guard = self.found.parsed(
                 lambda text: parse_guard(text, self.names), condition, wrong, "the guard is ignored"
             )
-        return Transition(self.called[node.id], guard or (), self._priority(node, what), at=_at(node))
+        return Transition(
+            node.id, guard or (), self._priority(node, what), at=_at(node), delay=self._delay(node, what)
+        )
+
+    def _delay(self, node: Node, what: str) -> Term | None:
+        text = node.find("time", "text")
+        if text is None:
+            return None
+        wrong = f"{what}, delay {_id(node, 'time')}"
+        return self.found.parsed(lambda t: parse_delay(t, self.names), text, wrong, "the delay is ignored")
 
     def _priority(self, node: Node, what: str) -> int:
         text = node.find("priority", "text")
@@ -282,9 +320,9 @@ class _Reader:
     def _arcs(self, node: Node, page: Node) -> Iterable[Arc]:
         ends = {tag: (end.get("idref") if (end := node.find(tag)) else "") for tag in ("placeend", "transend")}
         place, transition = ends["placeend"], ends["transend"]
-        shown = " and ".join(f"`{self.called.get(i, i)}`" for i in (place, transition))
-        what = f"arc {node.id} between {shown} on page `{_page_name(page)}`"
         ids = {n.id for n in page.all("place", "trans")}
+        shown = " and ".join(f"`{self.shown.get(i, i)}`" for i in (place, transition))
+        what = f"arc {node.id} between {shown} on page `{_page_name(page)}`"
         if place not in ids or transition not in ids:
             self.found.note(f"{what}: one of its ends is not on the page; the arc is ignored", node)
             return
@@ -303,7 +341,7 @@ class _Reader:
             self.found.note(f"{what}: it does not move tokens; the arc is ignored", node, "notice")
         elif terms is not None:
             for into in (True, False) if direction == "bothdir" else (direction == "ptot",):
-                yield Arc(self.called[place], self.called[transition], into, terms)
+                yield Arc(place, transition, into, terms)
 
     def _inscription(self, node: Node, what: str, colour: Colour) -> tuple[Term, ...] | None:
         text = node.find("annot", "text")
@@ -316,9 +354,17 @@ class _Reader:
         return self.found.parsed(lambda t: parse_tokens(t, self.names, colour), text, wrong, "the arc is ignored")
 
 
-def _equates(guard: Term, name: str) -> bool:
-    """Whether a conjunct says what the variable is equal to."""
-    return isinstance(guard, Binary) and guard.op == "=" and Ref(None, name) in (guard.left, guard.right)
+def _with_sockets(net: Net, fusions: set[str]) -> Net:
+    """A port has the initial tokens of its socket; those of a port count if its sockets have none."""
+    first: dict[str, tuple[Value, ...]] = {}
+    for p in net.places.values():
+        if p.fusion in fusions and p.initial:
+            first.setdefault(p.fusion, p.initial)
+    pages = tuple(
+        replace(page, places=tuple(replace(p, initial=first.get(p.fusion or "", p.initial)) for p in page.places))
+        for page in net.pages
+    )
+    return replace(net, pages=pages)
 
 
 def _kind(node: Node) -> str:
@@ -367,6 +413,8 @@ class Declarations:
     constants: dict[str, Term] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     equalities: set[str] = field(default_factory=set)
+    declared: dict[str, Function] = field(default_factory=dict)
+    references: dict[str, Term] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
 
     @property
@@ -377,6 +425,8 @@ class Declarations:
             self.constants,
             frozenset(self.functions),
             frozenset(self.equalities),
+            self.declared,
+            self.references,
         )
 
     def read(self, block: Node) -> None:
@@ -392,9 +442,7 @@ class Declarations:
                 case "ml":
                     self._ml(node)
                 case "globref":
-                    name = node.text_of("id")
-                    self.functions.add(name)
-                    self.found.note(f"globref {node.id}: the ML reference `{name}` is not supported", node)
+                    self._reference(node)
                 case "use":
                     self.found.note(f"use {node.id}: the ML file `{node.text_of('ml')}` is not read", node)
                 case "id" | "layout":
@@ -425,8 +473,8 @@ class Declarations:
         colour = None if made is None else self._made(name, made, what)
         if made is None:
             self.found.error("unknown-colour", f"{what}: its declaration is empty", node)
-        if node.find("timed") is not None:
-            self.found.note(f"{what}: it is timed; token times are ignored", node)
+        if colour is not None and node.find("timed") is not None:
+            colour = replace(colour, timed=True)
         if colour is None:
             self.broken.add(name)
         else:
@@ -448,36 +496,67 @@ class Declarations:
                 return self._union(name, made, what)
             case "list" | "alias":
                 of = self.known(ids[0] if ids else "", made, what)
-                if made.find("with") is not None:
-                    self.found.note(f"{what}: the bounds of its length are not checked", made)
-                return None if of is None else List(name, of) if made.tag == "list" else Alias(name, of)
+                if of is None:
+                    return None
+                within = made.find("with") if made.tag == "list" else None
+                lengths = None if within is None else self._bounds(within, what)
+                return List(name, of, *(lengths or ())) if made.tag == "list" else Alias(name, of)
             case "subset":
-                of = self.known(ids[0] if ids else "", made, what)
-                self.found.note(
-                    f"{what}: it is a subset; it is read as the whole colour `{ids[0] if ids else ''}`", made
-                )
-                return None if of is None else Alias(name, of)
+                return self._subset(name, ids[0] if ids else "", made, what)
             case "index":
-                self.found.note(f"{what}: the bounds of its index are not checked", made)
-                number = self.colours.setdefault(f"{name}_number", Int(f"{name}_number"))
-                return Union(name, ((ids[0] if ids else name, number),))
+                bounds = self._bounds(made, what)
+                if bounds is None:
+                    return None
+                return index(name, ids[0] if ids else name, *bounds)
         self.found.error("unknown-colour", f"{what}: `{made.tag}` is not a kind of colour", made)
         return None
 
     def _simple(self, name: str, made: Node, what: str) -> Colour:
-        bounds = [m.text.strip() for w in made.all("with") for m in w.all("ml")] or [
-            i.text.strip() for w in made.all("with") for i in w.all("id")
-        ]
+        within = made.find("with")
+        bounds = [] if within is None else [m.text.strip() for m in within.all("ml") or within.all("id")]
         if made.tag == "bool" and len(bounds) == 2:
             for text, value in zip(bounds, (False, True), strict=True):
                 self.constants[text] = Literal(value, Type.BOOL)
         elif made.tag == "unit" and bounds:
             self.constants[bounds[0]] = TupleTerm(())
+        elif made.tag in ("int", "intinf") and within is not None and len(bounds) == 2:
+            found = self._bounds(within, what)
+            return Int(name, *(found or ()))
         elif bounds:
             self.found.note(f"{what}: its bounds ({' .. '.join(bounds)}) are not checked", made)
         if made.tag == "time":
-            self.found.note(f"{what}: its values are times; they are read as integers", made)
+            self.found.note(f"{what}: its values are times; they are read as integers", made, "notice")
         return _SIMPLE[made.tag](name)
+
+    def _bounds(self, node: Node, what: str) -> tuple[int, int] | None:
+        """The two numbers that bound a colour."""
+        found = []
+        for text in node.all("ml"):
+            value = self.found.parsed(lambda t: parse_constant(t, self.names), text, what, "it is read without bounds")
+            if not isinstance(value, int) or isinstance(value, bool):
+                break
+            found.append(value)
+        if len(found) != 2:
+            self.found.note(f"{what}: its bounds are not two numbers", node)
+            return None
+        return found[0], found[1]
+
+    def _subset(self, name: str, whole: str, made: Node, what: str) -> Colour | None:
+        of = self.known(whole, made, what)
+        by, within = made.text_of("by", "ml"), made.find("with", "ml")
+        if of is None:
+            return None
+        if within is not None:
+            values = self.found.parsed(
+                lambda t: parse_constant(t, self.names), within, what, f"it is read as the whole colour `{whole}`"
+            )
+            return Subset(name, of, values=values if isinstance(values, tuple) else None)
+        left_out = f"it is read as the whole colour `{whole}`"
+        function = self.found.parsed(lambda t: parse_term(t, self.names), made.find("by", "ml") or made, what, left_out)
+        if function is None:
+            return Alias(name, of)
+        holds = compile_term(Apply(function, Local("value")))
+        return Subset(name, of, by, holds=lambda value: holds({"value ": value}))
 
     def _record(self, name: str, made: Node, what: str) -> Colour | None:
         fields = []
@@ -519,17 +598,32 @@ class Declarations:
         text = without_comments(node.text).strip()
         if not text or self._is_equality(text):
             return
-        pieces = [p.strip() for p in text.split(";") if p.strip()]
-        if all(re.match(r"val\b", p) for p in pieces):
-            for piece in pieces:
-                self._value(piece, node)
+        try:
+            declared = parse_declarations(node.text, self.names)
+        except OccursError as error:
+            names = re.findall(r"\b(?:fun|and|val\s+rec|val)\s+([A-Za-z][\w']*)", text)
+            self.functions.update(names)
+            shown = names[0] if names else text.split()[0]
+            message = f"ml {node.id}: the ML declaration of `{shown}` is not supported: {error.message}"
+            self.found.note(message, node, "notice")
             return
-        functions = re.findall(r"\b(?:fun|and)\s+([A-Za-z][\w']*)", text)
-        self.functions.update(functions, re.findall(r"\bval\s+(?:rec\s+)?([A-Za-z][\w']*)", text))
-        if text.startswith("fun") and functions:
-            self.found.note(f"ml {node.id}: the ML function `{functions[0]}` (`fun`) is not supported", node)
+        for one in declared:
+            if one.function is not None:
+                self.declared[one.name] = one.function
+            elif one.value is not None:
+                self.constants[one.name] = one.value
+
+    def _reference(self, node: Node) -> None:
+        """What a reference holds at first; without code it holds that always."""
+        name = node.text_of("id")
+        try:
+            term, multiset = parse_value(node.text_of("ml"), self.names)
+        except OccursError as error:
+            self.functions.add(name)
+            message = f"globref {node.id}: the ML reference `{name}` is not supported: {error.message}"
+            self.found.note(message, node, "notice")
         else:
-            self.found.note(f"ml {node.id}: the ML declaration `{text.split()[0]}` is not supported", node)
+            self.references[name] = Many(term) if multiset else term
 
     def _is_equality(self, text: str) -> bool:
         """Whether the text declares equality of a colour with reals, as the writer of files does."""
@@ -539,21 +633,6 @@ class Declarations:
             return False
         self.equalities.add(f"eq_{colour.name}")
         return True
-
-    def _value(self, text: str, node: Node) -> None:
-        """``val NAME = e``: the name stands for the constant."""
-        match = re.fullmatch(r"val\s+([A-Za-z][\w']*)\s*(?::\s*[\w'. ]+)?=(.*)", text, re.DOTALL)
-        if match is None:
-            self.found.note(f"ml {node.id}: the ML declaration `{text.split('=')[0].strip()}` is not supported", node)
-            return
-        name, right = match.groups()
-        try:
-            term = parse_term(right, self.names)
-        except OccursError:
-            self.functions.add(name)
-            self.found.note(f"ml {node.id}: the ML value `{name}` is not supported", node)
-        else:
-            self.constants[name] = term
 
 
 # --- findings: errors, and notes on what nets here do not have --------------------------------------------------------

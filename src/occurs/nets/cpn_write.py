@@ -14,10 +14,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Literal
-from occurs.nets.colours import Alias, Colour, Enum, Int, List, Product, Record, Union, Value
+from occurs.nets.colours import Alias, Colour, Enum, Index, Int, List, Product, Record, Subset, Union, Value
 from occurs.nets.cpn_names import for_ml
+from occurs.nets.functional.tree import Function, Global
 from occurs.nets.layout import Drawn, Labels, Point, joined, node_size, placed
-from occurs.nets.ml import GREATEST, declaration, equality, marking_text
+from occurs.nets.ml import GREATEST, declaration, equality, marking_text, number, subset_text
 from occurs.nets.ml_terms import Printer
 from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition, priority_text
 from occurs.nets.transform import to_priority_net
@@ -118,8 +119,16 @@ class _Writer:
         for name, level in PRIORITIES.items():
             self._ml(block, f"val {name} = {level};")
         block = self._block(globbox, "Colours")
+        functions = {f.name: f for f in self.net.functions}
         for colour in self.net.colours:
+            if isinstance(colour, Subset) and colour.by in functions:
+                for function in _called(functions[colour.by]):
+                    self._function(block, functions.pop(function.name, None))
             self._colour(block, colour)
+        if functions:
+            block = self._block(globbox, "Functions")
+            for function in functions.values():
+                self._function(block, function)
         if self.printer.compared:
             block = self._block(globbox, "Equality of values with reals")
             for colour in self.printer.compared.values():
@@ -130,6 +139,10 @@ class _Writer:
             tag.add("type").add("id", colour.name)
             tag.add("id", name)
             tag.add("layout", f"var {name} : {colour.name};")
+
+    def _function(self, block: Tag, function: Function | None) -> None:
+        if function is not None:
+            self._ml(block, self.printer.function(function))
 
     def _block(self, globbox: Tag, name: str) -> Tag:
         block = globbox.add("block", id=self._id())
@@ -142,6 +155,8 @@ class _Writer:
     def _colour(self, block: Tag, colour: Colour) -> None:
         tag = block.add("color", id=self._id())
         tag.add("id", colour.name)
+        if colour.timed:
+            tag.add("timed")
         match colour:
             case Enum():
                 made = tag.add("enum")
@@ -157,6 +172,11 @@ class _Writer:
                     pair = made.add("recordfield")
                     pair.add("id", name)
                     pair.add("id", held.name)
+            case Index():
+                made = tag.add("index")
+                made.add("ml", number(colour.numbers.low or 0))
+                made.add("ml", number(colour.numbers.high or 0))
+                made.add("id", colour.cases[0][0])
             case Union():
                 made = tag.add("union")
                 for name, case in colour.cases:
@@ -165,13 +185,23 @@ class _Writer:
                     if case is not None:
                         pair.add("type").add("id", case.name)
             case List():
-                tag.add("list").add("id", colour.of.name)
+                made = tag.add("list")
+                made.add("id", colour.of.name)
+                if colour.longest is not None:
+                    _with(made, colour.shortest, colour.longest)
+            case Subset():
+                made = tag.add("subset")
+                made.add("id", colour.of.name)
+                how, _, what = subset_text(colour).partition(" ")
+                made.add(how).add("ml", what)
             case Alias():
                 tag.add("alias").add("id", colour.of.name)
             case Record():
                 tag.add("unit")
-            case Int() if self.wide:
-                tag.add("intinf")
+            case Int():
+                made = tag.add("intinf" if self.wide else "int")
+                if colour.low is not None and colour.high is not None:
+                    _with(made, colour.low, colour.high)
             case _:
                 tag.add(type(colour).__name__.lower())
         tag.add("layout", declaration(colour, self.wide))
@@ -220,7 +250,8 @@ class _Writer:
         tag.add("binding", x=_length(7.2), y=_length(-3))
         guard = self.printer.guard(transition.guard)
         self._inscription(tag, "cond", guard, (x, y + high / 2 + 11))
-        self._inscription(tag, "time", "", (x + wide / 2 + 12, y + high / 2 + 11))
+        delay = "" if transition.delay is None else f"@+({self.printer.term(transition.delay)})"
+        self._inscription(tag, "time", delay, (x + wide / 2 + 12, y + high / 2 + 11))
         self._inscription(tag, "code", "", (x + wide / 2 + 34, y - high / 2 - 11))
         text = "" if transition.priority == P_NORMAL else priority_text(transition.priority)
         self._inscription(tag, "priority", text, (x, y - high / 2 - 11))
@@ -250,6 +281,22 @@ class _Writer:
             fusion = cpnet.add("fusion", id=self._id(), name=name)
             for place_name in places:
                 fusion.add("fusion_elm", idref=self.ids[place_name])
+
+
+def _with(made: Tag, low: int, high: int) -> None:
+    within = made.add("with")
+    within.add("ml", number(low))
+    within.add("ml", number(high))
+
+
+def _called(function: Function, seen: tuple[Function, ...] = ()) -> list[Function]:
+    """A function and those that it calls, each after those that it calls itself."""
+    found: list[Function] = []
+    for body in function.bodies:
+        for node in body.walk():
+            if isinstance(node, Global) and node.function not in (*seen, function, *found):
+                found += [f for f in _called(node.function, (*seen, function)) if f not in found]
+    return [*found, function]
 
 
 def _looks(tag: Tag, at: Point, thick: int) -> None:

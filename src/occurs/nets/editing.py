@@ -64,7 +64,8 @@ class _Editor:
     def __init__(self, net: Net) -> None:
         self.net = net
         equalities = frozenset(f"eq_{c.name}" for c in net.colours)
-        self.names = Names(net.colour_of, net.colours, equalities=equalities)
+        declared = {f.name: f for f in net.functions}
+        self.names = Names(net.colour_of, net.colours, equalities=equalities, declared=declared)
         self.problems: list[Problem] = []
 
     def apply(self, change: Change) -> None:

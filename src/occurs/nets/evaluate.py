@@ -14,6 +14,8 @@ from typing import Any
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr.tree import Binary, Call, Expr, In, IsNull, Literal, Ref, Unary
 from occurs.nets.colours import Colour, Value
+from occurs.nets.functional.running import compile_functional
+from occurs.nets.functional.tree import FUNCTIONAL
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, TupleTerm
 from occurs.nets.typing import Typing, fields_of
 
@@ -63,6 +65,8 @@ def compile_term(term: Expr, variables: Mapping[str, Colour] = {}) -> Compiled:
         case Inject():
             constructor, arg = term.constructor, (lambda b: ()) if term.arg is None else inner(term.arg)
             return lambda b: (constructor, arg(b))
+        case _ if isinstance(term, FUNCTIONAL):
+            return compile_functional(term, inner)
         case FieldTerm():
             index, whole = field_index(term, variables), inner(term.arg)
             return lambda b: None if (v := whole(b)) is None else v[index]
@@ -88,6 +92,8 @@ def compile_term(term: Expr, variables: Mapping[str, Colour] = {}) -> Compiled:
 
 def field_index(term: FieldTerm, variables: Mapping[str, Colour]) -> int:
     """Where in the tuple of a record or product the field stands."""
+    if term.at is not None:
+        return term.at
     typing = Typing(variables)
     colour = typing.infer(term.arg)
     names = list(fields_of(colour)) if colour is not None else []

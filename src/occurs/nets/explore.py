@@ -14,15 +14,29 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from occurs.errors import OccursError, UsageProblem
+from occurs.errors import DefinitionProblem, InputProblem, OccursError, Problem, UsageProblem
 from occurs.model import graphs
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
-from occurs.nets.firing import Element, Plan, bindings, fire, flows, number_of, plans
+from occurs.nets.firing import (
+    Element,
+    Plan,
+    advanced,
+    bindings,
+    changes,
+    fire,
+    flows,
+    later,
+    number_of,
+    plans,
+    where,
+    wrong_token,
+)
 from occurs.nets.net import Marking, Net
+from occurs.nets.timing import Time, world
 
-#: the number of what stands on every holder
-Node = tuple[int, ...]
+#: the number of what stands on every holder; of a net with time, the model time besides
+Node = tuple[Any, ...]
 #: what one binding does: holders with the number of a change; None if it puts what its place cannot hold
 Effect = tuple[tuple[int, int], ...] | None
 #: told now and then: nodes found, nodes expanded
@@ -75,7 +89,14 @@ class Space:
 
     def marking(self, node: int) -> Marking:
         """Return the marking of a node."""
-        return Marking({h: Counter(self.contents[c]) for h, c in zip(self.holders, self.nodes[node], strict=True)})
+        contents = self.nodes[node][: len(self.holders)]
+        tokens = {h: Counter(self.contents[c]) for h, c in zip(self.holders, contents, strict=True)}
+        return Marking(tokens, self.time(node))
+
+    def time(self, node: int) -> Time:
+        """Return the model time of a node; 0 in nets without time."""
+        found: Time = self.nodes[node][-1] if self.net.timed else 0
+        return found
 
     def path(self, node: int) -> list[Element]:
         """Return the firings of a shortest run from the initial marking to ``node``."""
@@ -104,9 +125,15 @@ def explore(
 
     Raises:
         UsageProblem: The limit is below 1.
+        DefinitionProblem: A transition draws random values, so that its effect is not known.
     """
     if limit is not None and limit < 1:
         raise UsageProblem.of("bad-bound", f"the limit of states is {limit}, but must be at least 1")
+    for plan in plans(net):
+        if plan.chance is not None:
+            message = f"{where(net, plan.transition.name)} uses the random function `{plan.chance}`"
+            hint = "a state space has no random values: simulate the net, or use a variable of a finite colour"
+            raise DefinitionProblem(Problem("unsupported", message, hint=hint))
     return _Explorer(net).explore(net.initial if marking is None else marking, limit, progress)
 
 
@@ -127,7 +154,10 @@ class _Explorer:
 
     def explore(self, marking: Marking, limit: int | None, progress: Progress | None) -> Space:
         space = Space(self.net, self.holders, self.contents)
-        first = tuple(self.number(Counter({v: n for v, n in marking.tokens[h].items() if n})) for h in self.holders)
+        first: Node = tuple(
+            self.number(Counter({v: n for v, n in marking.tokens[h].items() if n})) for h in self.holders
+        )
+        first = (*first, marking.time) if self.net.timed else first
         numbers = {first: 0}
         space.nodes.append(first)
         space.found_by.append(None)
@@ -145,7 +175,8 @@ class _Explorer:
     def _expand(self, space: Space, node: Node, numbers: dict[Node, int], waiting: deque[Node]) -> None:
         """Finds the arcs of the first node that has none yet."""
         source, steps = space.expanded, list[Step]()
-        for element, effect in self.enabled(node):
+        node, found = self.ready(node)
+        for element, effect in found:
             after = self.after(node, effect)
             if after is None:
                 raise self._refused(space, source, element)
@@ -158,6 +189,19 @@ class _Explorer:
                 waiting.append(after)
         space.steps += steps
         space.expanded += 1
+
+    def ready(self, node: Node) -> tuple[Node, list[tuple[Element, Effect]]]:
+        """The node at the time at which something is enabled, and what is."""
+        found = self.enabled(node)
+        if found or not self.net.timed:
+            return node, found
+        tokens = [(h, self.contents[node[self.place[h]]]) for h in self.net.timed]
+        for time in later(self.net, tokens, node[-1]):
+            now = (*node[:-1], time)
+            found = self.enabled(now)
+            if found:
+                return now, found
+        return node, []
 
     def enabled(self, node: Node) -> list[tuple[Element, Effect]]:
         """What is enabled, in the order of :func:`occurs.nets.firing.enabled`."""
@@ -210,7 +254,8 @@ class _Explorer:
     def _refused(self, space: Space, source: int, element: Element) -> OccursError:
         """Firing says what is wrong."""
         try:
-            fire(self.net, space.marking(source), element)
+            marking = space.marking(source)
+            fire(self.net, (advanced(self.net, marking) or marking) if self.net.timed else marking, element)
         except OccursError as problem:
             return problem
         raise AssertionError(f"exploration rejects an element that can fire: {element}")
@@ -225,12 +270,15 @@ class _Local:
 
     def __init__(self, work: _Explorer, plan: Plan) -> None:
         self.work, self.plan = work, plan
-        self.places = tuple(work.place[t.holder] for t in plan.takings)
+        self.wanted = plan.wanted
+        self.places = tuple(work.place[t.holder] for t in self.wanted)
+        #: whether the time matters to what is enabled, and to what it does
+        self.timed = bool(work.net.timed)
         self.known: dict[Any, list[tuple[Element, Effect]]] = {}
         self.effects: dict[tuple[Value, ...], Effect] = {}
         #: of each token taken: by contents, those that fit
         self.pools: list[dict[int, Counter[Value]]] = [{} for _ in plan.takings]
-        inputs = dict.fromkeys(self.places)
+        inputs = [*dict.fromkeys(self.places), *([-1] if self.timed else [])]
         self.key: Callable[[Node], Any] = itemgetter(*inputs) if inputs else lambda node: None
 
     def enabled(self, node: Node) -> list[tuple[Element, Effect]]:
@@ -238,11 +286,15 @@ class _Local:
         found = self.known.get(key)
         if found is None:
             name = self.plan.transition.name
-            pools = [self._pool(k, node[p]) for k, p in enumerate(self.places)]
-            found = self.known[key] = [((name, b), self._effect(b)) for b in bindings(self.plan, pools)]
+            now = node[-1] if self.timed else 0
+            pools = [self._pool(k, node[p], now) for k, p in enumerate(self.places)]
+            with world(now):
+                found = self.known[key] = [((name, b), self._effect(b, node, now)) for b in bindings(self.plan, pools)]
         return found
 
-    def _pool(self, k: int, content: int) -> Counter[Value]:
+    def _pool(self, k: int, content: int, now: Time) -> Counter[Value]:
+        if k >= len(self.pools) or self.wanted[k].holder in self.work.net.timed:
+            return self.plan.pool(self.wanted[k], self.work.contents[content], now)
         found = self.pools[k].get(content)
         if found is None:
             fits = self.plan.takings[k].fits
@@ -250,23 +302,30 @@ class _Local:
             self.pools[k][content] = found
         return found
 
-    def _effect(self, binding: Binding) -> Effect:
+    def _effect(self, binding: Binding, node: Node, now: Time) -> Effect:
+        if self.timed:  # what is taken depends on the times of the tokens
+            return self._found(binding, node, now)
         # a binding has its variables in the order of the plan, so the values are enough
         key = tuple(binding.values())
         if key not in self.effects:
-            self.effects[key] = self._found(binding)
+            self.effects[key] = self._found(binding, node, now)
         return self.effects[key]
 
-    def _found(self, binding: Binding) -> Effect:
+    def _found(self, binding: Binding, node: Node, now: Time) -> Effect:
+        work = self.work
+        tokens = {h: work.contents[node[work.place[h]]] for h in work.net.timed}
         deltas: dict[int, Counter[Value]] = {}
-        for holder, term in self.plan.takes:
-            deltas.setdefault(self.work.place[holder], Counter())[term(binding)] -= 1
-        for arc, holder, term in self.plan.puts:
-            value = term(binding)
-            if self.work.net.places[arc.place].colour.check(value) is not None:
+        try:
+            taken, given = changes(work.net, self.plan, binding, tokens, now)
+        except InputProblem:
+            return None  # firing says what is wrong, with the path to it
+        for holder, token in taken:
+            deltas.setdefault(work.place[holder], Counter())[token] -= 1
+        for arc, holder, token in given:
+            if wrong_token(work.net, arc, token) is not None:
                 return None
-            deltas.setdefault(self.work.place[holder], Counter())[value] += 1
-        return tuple((place, self.work.change(delta)) for place, delta in deltas.items() if any(delta.values()))
+            deltas.setdefault(work.place[holder], Counter())[token] += 1
+        return tuple((place, work.change(delta)) for place, delta in deltas.items() if any(delta.values()))
 
 
 # --- what a state space says of its net -------------------------------------------------------------------------------

@@ -15,12 +15,14 @@ from occurs.nets.colours import (
     Bool,
     Colour,
     Enum,
+    Index,
     Int,
     List,
     Product,
     Real,
     Record,
     String,
+    Subset,
     Union,
     Value,
     made_of,
@@ -104,6 +106,23 @@ def value_text(value: Value, colour: Colour) -> str:
     return "()"
 
 
+def token_text(token: Value, colour: Colour) -> str:
+    """A token of a place; of a timed colour with its time.
+
+    >>> token_text((3, 20), Int("INT", timed=True)), token_text(3, Int("INT"))
+    ('3@20', '3')
+    """
+    if colour.timed and isinstance(token, tuple):
+        value, time = token
+        return f"{value_text(value, colour)}@{time}"
+    return value_text(token, colour)
+
+
+def right_token(token: Value, colour: Colour) -> bool:
+    """Whether a token can be on a place of ``colour``."""
+    return colour.check(token[0] if colour.timed and isinstance(token, tuple) else token) is None
+
+
 def marking_text(values: Iterable[Value], colour: Colour) -> str:
     """Tokens as a multiset, in their order; nothing for no tokens.
 
@@ -121,7 +140,7 @@ def marking_text(values: Iterable[Value], colour: Colour) -> str:
 
 def declaration(colour: Colour, wide: bool = False) -> str:
     """``colset .. = ..;`` as CPN Tools shows it.  ``wide``: integers are ``intinf``."""
-    return f"colset {colour.name} = {_declared(colour, wide)};"
+    return f"colset {colour.name} = {_declared(colour, wide)}{' timed' if colour.timed else ''};"
 
 
 def _declared(colour: Colour, wide: bool) -> str:
@@ -131,13 +150,28 @@ def _declared(colour: Colour, wide: bool) -> str:
         return f"product {' * '.join(c.name for c in colour.parts)}"
     if isinstance(colour, Record):
         return f"record {' * '.join(f'{n}:{c.name}' for n, c in colour.fields)}" if colour.fields else "unit"
+    if isinstance(colour, Index):
+        return f"index {colour.cases[0][0]} with {number(colour.numbers.low or 0)}..{number(colour.numbers.high or 0)}"
     if isinstance(colour, Union):
         return f"union {' + '.join(n if c is None else f'{n}:{c.name}' for n, c in colour.cases)}"
     if isinstance(colour, List):
-        return f"list {colour.of.name}"
+        bounds = "" if colour.longest is None else f" with {colour.shortest}..{colour.longest}"
+        return f"list {colour.of.name}{bounds}"
+    if isinstance(colour, Subset):
+        return f"subset {colour.of.name} {subset_text(colour)}"
     if isinstance(colour, Alias):
         return colour.of.name
-    return "intinf" if wide and isinstance(colour, Int) else type(colour).__name__.lower()
+    name = "intinf" if wide and isinstance(colour, Int) else type(colour).__name__.lower()
+    if isinstance(colour, Int) and colour.low is not None and colour.high is not None:
+        return f"{name} with {number(colour.low)}..{number(colour.high)}"
+    return name
+
+
+def subset_text(colour: Subset) -> str:
+    """What says which values a subset has: ``by`` a function, or ``with`` a list of the values."""
+    if colour.values is None:
+        return f"by {colour.by}"
+    return f"with [{', '.join(value_text(v, colour.of) for v in colour.values)}]"
 
 
 def has_reals(colour: Colour | None) -> bool:

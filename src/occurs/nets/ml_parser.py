@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 from lark import Tree
@@ -21,8 +20,26 @@ from occurs.expr.parsing import expected_terminals, found_at, lark_of
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Call, Literal, Ref, Unary
 from occurs.model.types import Type
-from occurs.nets.colours import Bool, Colour, Enum, Int, List, Product, Real, Record, String, Union, Unit, Value, plain
+from occurs.nets.colours import (
+    Bool,
+    Colour,
+    Enum,
+    Int,
+    List,
+    Product,
+    Real,
+    Record,
+    String,
+    Union,
+    Unit,
+    Value,
+    members,
+    plain,
+)
 from occurs.nets.evaluate import evaluate
+from occurs.nets.functional.building import Declared, FunctionalBuilder, Tokens
+from occurs.nets.functional.library import LIBRARY
+from occurs.nets.functional.tree import Apply, Case, Copies, Delayed, Fn, Function, Let, Local, Many, token_part
 from occurs.nets.ml import RESERVED
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm
 from occurs.nets.typing import Typing
@@ -39,10 +56,33 @@ def parse_term(text: str, names: Names, colour: Colour | None = None) -> Term:
 
 def parse_tokens(text: str, names: Names, colour: Colour) -> tuple[Term, ...]:
     """The terms of an arc's inscription, one per token."""
-    built = _built(text, names)
+    builder = Builder(Text(text, None), names)
+    built = builder.built()
     if isinstance(built, Tokens):
         return tuple(fit(t, colour) for t in built.terms)
+    if builder.is_multiset(built) or (builder.is_list(built) and not isinstance(plain(colour), List)):
+        return (Many(built),)
     return (fit(built, colour),)
+
+
+def parse_delay(text: str, names: Names) -> Term | None:
+    """The delay of a transition, ``@+ 3``; None if there is none."""
+    if without_comments(text).strip() in ("", "@+", "@++"):
+        return None
+    return parse_term(text, names)
+
+
+def parse_value(text: str, names: Names) -> tuple[Term, bool]:
+    """A term, and whether it is a multiset (as the list of its elements)."""
+    builder = Builder(Text(text, None), names)
+    built = builder.built()
+    return builder.as_list(built), isinstance(built, Tokens)
+
+
+def parse_declarations(text: str, names: Names) -> list[Declared]:
+    """What ``fun`` and ``val`` declare, in their order."""
+    builder = Builder(Text(text, None), names)
+    return builder.declared(builder.tree())
 
 
 def parse_guard(text: str, names: Names) -> tuple[Term, ...]:
@@ -62,10 +102,31 @@ def parse_values(text: str, names: Names, colour: Colour) -> tuple[Value, ...]:
         return quick
     terms = parse_tokens(text, names, colour)
     known: dict[Term, Value] = {}
+    values: list[Value] = []
     for term in terms:
-        if term not in known:
-            known[term] = _constant(term, names, colour, Text(text, None))
-    return tuple(known[t] for t in terms)
+        one, many, delay = token_part(term)
+        if delay is not None:
+            message = "a token that is ready later (`@+`) is not supported in an initial marking"
+            raise DefinitionProblem(Text(text, None).problem("unsupported", message, None))
+        if many:
+            values += _elements(one, names, colour, Text(text, None))
+            continue
+        if one not in known:
+            known[one] = _constant(one, names, colour, Text(text, None))
+        values.append(known[one])
+    return tuple(values)
+
+
+def _elements(term: Term, names: Names, colour: Colour, source: Text) -> tuple[Value, ...]:
+    """The elements of a multiset that is computed."""
+    found: Any = _constant(term, names, None, source)
+    for value in found if isinstance(found, tuple) else ():
+        wrong = colour.check(value)
+        if wrong is not None:
+            raise DefinitionProblem(source.problem("bad-value", wrong, None))
+    if not isinstance(found, tuple):
+        raise DefinitionProblem(source.problem("bad-value", "the multiset has no value", None))
+    return found
 
 
 def parse_constant(text: str, names: Names) -> Value:
@@ -95,22 +156,13 @@ def _single(built: Term | Tokens, source: Text, colour: Colour | None) -> Term:
 
 
 def _built(text: str, names: Names) -> Term | Tokens:
-    source, clean = Text(text, None), without_comments(text)
-    try:
-        tree = lark_of("occurs.nets", "ml.lark", lexer="basic").parse(clean)
-    except UnexpectedInput as error:
-        raise _explained(error, clean, source) from None
-    assert isinstance(tree, Tree)
-    try:
-        return Builder(source, names).value(tree)
-    except RecursionError:
-        raise SyntaxProblem(source.problem("syntax", "brackets are nested too deeply", None)) from None
+    return Builder(Text(text, None), names).built()
 
 
 #: what is ML, but not of the part that is understood
 _OTHER = re.compile(
-    r"""(?P<string>"(?:[^"\\]|\\.)*")|\b(?P<word>let|case|fn|handle|raise|while|op|input|output|action|as|_)\b"""
-    r"""|(?P<sign>@\+|@@|@|--|\*\*|:=|(?<!\.)!|%|=>|\||;|(?<!:):(?!:)|<<=|>>=|<<|>>)""",
+    r"""(?P<string>"(?:[^"\\]|\\.)*")|\b(?P<word>handle|raise|while|op|input|output|action|as|exception|datatype|type|local|structure|open|infix)\b"""
+    r"""|(?P<sign>@\+|@@|@|\*\*|:=|(?<!\.)!|%|\||;|<<=|>>=|<<|>>)""",
     re.DOTALL,
 )
 _TIMES = ("@+", "@", "@@")
@@ -174,14 +226,6 @@ MOST_TOKENS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """A multiset: one term per token."""
-
-    terms: tuple[Term, ...]
-    span: Span | None = None
-
-
-@dataclass(frozen=True)
 class _Name:
     """A name that is to be applied to something: of a function, a constructor, a field."""
 
@@ -189,12 +233,31 @@ class _Name:
     span: Span
 
 
-class Builder:
+class Builder(FunctionalBuilder):
     """Builds the value of one text: ``value`` of its whole tree."""
 
     def __init__(self, source: Text, names: Names):
+        super().__init__()
         self.source = source
         self.names = names
+
+    def tree(self) -> Tree[Any]:
+        """The tree of the text.  SyntaxProblem if it has none."""
+        clean = without_comments(self.source.text)
+        try:
+            tree = lark_of("occurs.nets", "ml.lark", lexer="basic").parse(clean)
+        except UnexpectedInput as error:
+            raise _explained(error, clean, self.source) from None
+        assert isinstance(tree, Tree)
+        return tree
+
+    def built(self) -> Term | Tokens:
+        """The term or multiset of the text."""
+        tree = self.tree()
+        try:
+            return self.value(tree)
+        except RecursionError:
+            raise SyntaxProblem(self.source.problem("syntax", "brackets are nested too deeply", None)) from None
 
     def value(self, tree: Tree[Any]) -> Term | Tokens:
         """The term or multiset of a tree; a name that stands alone is resolved."""
@@ -225,24 +288,12 @@ class Builder:
 
     # -- what the grammar has
 
-    def _choice(self, tree: Tree[Any], span: Span) -> Term:
-        condition, then, other = (self.value(c) for c in tree.children)
-        if isinstance(then, Tokens) or isinstance(other, Tokens) or isinstance(condition, Tokens):
-            raise self._refusal("unsupported", "a choice (`if`) between multisets is not supported", span)
-        return Call("if", (condition, then, other), span=span)
-
-    def _added(self, tree: Tree[Any], span: Span) -> Tokens:
-        terms: list[Term] = []
-        for child in tree.children:
-            found = self.value(child)
-            terms += found.terms if isinstance(found, Tokens) else (found,)
-            self._limited(len(terms), span)
-        return Tokens(tuple(terms), span)
-
     def _counted(self, tree: Tree[Any], span: Span) -> Tokens:
         count, what = self._term(tree.children[0]), self._term(tree.children[1])
         number = count.value if isinstance(count, Literal) and count.type is Type.INT else None
-        if not isinstance(number, int) or number < 0:
+        if not isinstance(number, int):
+            return Tokens((Many(Copies(count, what, span=span)),), span)
+        if number < 0:
             raise self._refusal("unsupported", "a multiplicity must be a number", span)
         self._limited(number, span)
         return Tokens((what,) * number, span)
@@ -372,24 +423,36 @@ class Builder:
         head, *args = tree.children
         function = self._any(head)
         if not isinstance(function, _Name):
+            if isinstance(function, Fn | Apply):
+                return self._call_of(function, args, span)
             raise self._refusal("syntax", "a value is not a function: expected an operator", self._span(args[0]))
+        own = function.text in self.locals or function.text in self.names.declared
+        known = self.function_named(function.text, function.span)
+        if own and known is not None:
+            return self._call_of(known, args, span)
         if len(args) > 1:
+            if known is not None:
+                return self._call_of(known, args, span)
             self._known_function(function)
             raise self._refusal("syntax", f"`{function.text}` takes one argument", self._span(args[1]))
         return self._apply(function, args[0], span)
 
     def _apply(self, function: _Name, tree: Tree[Any], span: Span) -> Term | Tokens:
         name = function.text
-        if name.endswith(".all"):
+        if name.endswith(".all") and name != "List.all":
             return self._everything(name.removesuffix(".all"), span)
         if name in self.names.constructors:
             held = self.names.constructors[name].case(name)
             if held is None:
                 raise self._refusal("unknown-name", f"`{name}` does not hold a value", span)
             return Inject(name, fit(self._term(tree), held), span=span)
+        if not (name.startswith(("#", "~")) or name == "not" or name in self.names.variables) and not _special(name):
+            known = self.function_named(name, function.span)
+            if known is not None:
+                return self._call_of(known, [tree], span)
         arg = self._term(tree)
         if name.startswith("#"):
-            return FieldTerm(name[1:], arg, span=span)
+            return self._field(name[1:], arg, span)
         if name == "not":
             return Unary("not", arg, span=span)
         if name == "~":
@@ -410,8 +473,22 @@ class Builder:
             return self._binary(TWO_OPERATORS[name], *pair, span)
         if pair is not None and name in TWO:
             return self._two(TWO[name], pair, span)
+        known = self.function_named(name, function.span)
+        if known is not None:
+            return Apply(known, arg, span=span)
         self._known_function(function)
         raise self._refusal("syntax", f"`{name}` is not a function", function.span)
+
+    def _field(self, name: str, arg: Term, span: Span) -> Term:
+        """``at`` is needed where only a function knows the colour of what it is given: the first record counts then."""
+        if self.infer(arg) is not None or not {type(n) for n in arg.walk()} & {Local, Apply, Case, Let}:
+            return FieldTerm(name, arg, span=span)
+        if name.isdecimal():
+            return FieldTerm(name, arg, at=int(name) - 1, span=span)
+        record = next((r for fields, r in self.names.records.items() if name in fields), None)
+        if record is None:
+            raise self._refusal("unknown-record", f"no record has a field `{name}`", span)
+        return FieldTerm(name, arg, at=[n for n, _ in record.fields].index(name), span=span)
 
     def _two(self, name: str, pair: Sequence[Term], span: Span) -> Term:
         left, right = pair
@@ -445,11 +522,12 @@ class Builder:
 
     def _resolved(self, name: _Name) -> Term | Tokens:
         text, span, names = name.text, name.span, self.names
+        if text in self.locals:
+            return replace(self.locals[text], span=span)
         if text in names.variables:
             return Ref(None, text, span=span)
         if text in names.constants:
-            constant = names.constants[text]
-            return replace(constant, span=span)  # type: ignore[call-arg]
+            return self._constant(names.constants[text], span)
         if text in names.enumerated:
             return EnumTerm(text, span=span)
         if text in names.constructors:
@@ -464,6 +542,12 @@ class Builder:
             return Tokens((), span)
         if text in ("Real.posInf", "Real.negInf"):
             return Literal(float("inf") if text == "Real.posInf" else float("-inf"), Type.FLOAT, span=span)
+        if any(c.name == text for c in names.colours):
+            return self._everything(text, span)
+        if text in names.declared or (text in LIBRARY and not _special(text) and text != "not"):
+            known = self.function_named(text, span)
+            if known is not None:
+                return known
         if text.startswith(("#", "~")) or text in ONE or text in TWO or text in ("not", *SAME, *TWO_OPERATORS):
             raise self._refusal("syntax", f"`{text}` needs an argument", span)
         if text in names.functions or "." in text or text in ML_FUNCTIONS:
@@ -483,13 +567,24 @@ class Builder:
 @dataclass(frozen=True)
 class Names:
     """``constants``: what was declared by ``val``, and values with names of their own.  ``functions``: declared in ML,
-    which have no form here.  ``equalities``: functions that say whether two values are equal."""
+    which have no form here.  ``equalities``: functions that say whether two values are equal.  ``declared``: functions
+    that are understood.  ``references``: what references hold."""
 
     variables: Mapping[str, Colour] = field(default_factory=dict)
     colours: tuple[Colour, ...] = ()
     constants: Mapping[str, Term] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
     equalities: frozenset[str] = frozenset()
+    declared: Mapping[str, Function] = field(default_factory=dict)
+    references: Mapping[str, Term] = field(default_factory=dict)
+
+    def with_function(self, function: Function) -> Names:
+        """These names and a declared function."""
+        return replace(self, declared={**self.declared, function.name: function})
+
+    def with_constant(self, name: str, value: Term) -> Names:
+        """These names and one for a value."""
+        return replace(self, constants={**self.constants, name: value})
 
     @cached_property
     def constructors(self) -> dict[str, Union]:
@@ -515,26 +610,6 @@ class Names:
         """All names that stand for a value."""
         for names in (self.variables, self.constants, self.enumerated, self.constructors):
             yield from names
-
-
-def members(colour: Colour) -> list[Value] | None:
-    """All values of a finite colour, None for others: what ``Name.all()`` stands for.
-
-    >>> members(Product("P", (Bool("BOOL"), Enum("E", ("a", "b")))))
-    [(False, 'a'), (False, 'b'), (True, 'a'), (True, 'b')]
-    """
-    kind = plain(colour)
-    if isinstance(kind, Unit):
-        return [()]
-    if isinstance(kind, Bool):
-        return [False, True]
-    if isinstance(kind, Enum):
-        return list(kind.values)
-    if isinstance(kind, Product | Record):
-        colours = kind.parts if isinstance(kind, Product) else [c for _, c in kind.fields]
-        parts = [members(c) for c in colours]
-        return list(product(*(p for p in parts if p is not None))) if None not in parts else None
-    return None
 
 
 # --- functions of CPN ML that have a form in nets ---------------------------------------------------------------------
@@ -570,6 +645,14 @@ ML_FUNCTIONS = frozenset(
 )  # fmt: skip
 
 
+def _special(name: str) -> bool:
+    """Whether a function of the library has a term of its own in nets."""
+    return (
+        name in SAME or name in ONE or name in TWO or name in TWO_OPERATORS or name in ("hd", "tl", "null")
+        or name in ("List.hd", "List.tl", "List.null")
+    )  # fmt: skip
+
+
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"v": b"\v", b"f": b"\f"}
 
 
@@ -596,6 +679,8 @@ def unescaped(text: str) -> str:
 def fit(term: Term, colour: Colour) -> Term:
     """``term`` with the fields of its records in the order of ``colour``, as far as the two go together."""
     kind = plain(colour)
+    if isinstance(term, Delayed):
+        return replace(term, arg=fit(term.arg, colour))
     if isinstance(term, TupleTerm) and isinstance(kind, Product) and len(term.parts) == len(kind.parts):
         return replace(term, parts=tuple(map(fit, term.parts, kind.parts)))
     if isinstance(term, ListTerm) and isinstance(kind, List):

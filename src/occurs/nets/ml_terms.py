@@ -12,6 +12,8 @@ from itertools import groupby
 
 from occurs.expr.tree import COMPARISONS, Binary, Call, In, Literal, Ref, Unary
 from occurs.nets.colours import Colour, Int, List, Real, plain
+from occurs.nets.functional.printing import FunctionalPrinter
+from occurs.nets.functional.tree import Delayed, Many
 from occurs.nets.ml import compared, has_reals, no_ml, number, string
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm
 from occurs.nets.typing import Typing, same
@@ -29,7 +31,7 @@ OPERATORS = {"and": "andalso", "or": "orelse", "!=": "<>"}
 _COUNTING = {"list.take": "List.take", "list.drop": "List.drop", "list.nth": "List.nth"}
 
 
-class Printer:
+class Printer(FunctionalPrinter):
     """Terms over ``variables`` of a net with ``colours`` as text.
 
     ``wide``: integers are of ML's ``IntInf``.  ``compared`` collects the colours, in the order of their declaration,
@@ -42,6 +44,7 @@ class Printer:
         self.int = "IntInf" if wide else "Int"
         self.wide = wide
         self.compared: dict[str, Colour] = {}
+        self.declared_colours = frozenset(c.name for c in colours)
 
     def term(self, term: Term) -> str:
         """The text of ``term``; DefinitionProblem ``no-ml`` if ML (or this printer) has no form of it.
@@ -54,6 +57,10 @@ class Printer:
     def tokens(self, terms: Sequence[Term], colour: Colour) -> str:
         """The inscription of an arc: one term per token, of a place of ``colour``."""
         kind = plain(colour)
+        if any(isinstance(t, Delayed) for t in terms):
+            return self.delayed(terms, lambda own: self.tokens(own, colour))
+        if any(isinstance(t, Many) for t in terms):
+            return self.multiset(terms[0]) if len(terms) == 1 else self.mixed(terms)
         if len(terms) == 1 and not isinstance(kind, List):
             return self._real(terms[0]) if isinstance(kind, Real) else self.term(terms[0])
         counted = [(len(list(group)), self._within(key, ATOM)) for key, group in groupby(terms)]
@@ -104,6 +111,9 @@ class Printer:
             return self._in(term)
         if isinstance(term, Call):
             return self._call(term)
+        functional = self.functional(term)
+        if functional is not None:
+            return functional
         raise no_ml(f"CPN ML cannot express {type(term).__name__}")
 
     def _applied(self, function: str, arg: Term) -> str:

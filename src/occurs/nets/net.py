@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from occurs.nets.colours import Colour, Value
+from occurs.nets.functional.tree import Function
 from occurs.nets.terms import Term
 
 #: priorities: lower is more urgent (the names are those of CPN Tools and of the paper)
@@ -89,6 +90,7 @@ class Transition:
         priority: The priority; a lower number is more urgent.
         black: The attributes of a black transition; None for a normal one.
         at: The centre on its page (x to the right, y upwards); None to lay it out automatically.
+        delay: The time after which the tokens that it puts on places of a timed colour are ready; None for no delay.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Transition:
     priority: int = P_NORMAL
     black: Black | None = None
     at: tuple[float, float] | None = None
+    delay: Term | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class Arc:
         place: The name of the place.
         transition: The name of the transition.
         input: Whether the arc leads from the place to the transition.
-        terms: The inscription, one term per token.
+        terms: The inscription, one term per token; :class:`occurs.nets.functional.tree.Many` stands for all tokens of
+            a multiset, :class:`occurs.nets.functional.tree.Delayed` for tokens that are ready later.
     """
 
     place: str
@@ -135,6 +139,7 @@ class Net:
         variables: Pairs of a variable's name and its colour.
         pages: The pages.
         notes: Remarks that are kept in files.
+        functions: The functions that terms call, each after those that it calls.
     """
 
     name: str
@@ -142,6 +147,7 @@ class Net:
     variables: tuple[tuple[str, Colour], ...]
     pages: tuple[Page, ...]
     notes: tuple[str, ...] = field(default=())
+    functions: tuple[Function, ...] = field(default=(), compare=False)
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -213,7 +219,13 @@ class Net:
     @cached_property
     def initial(self) -> Marking:
         """The initial marking; the tokens of fused places are counted once."""
-        return Marking({h: Counter(self.places[h].initial) for h in dict.fromkeys(self._holders.values())})
+        places = [self.places[h] for h in dict.fromkeys(self._holders.values())]
+        return Marking({p.name: Counter([(v, 0) for v in p.initial] if p.colour.timed else p.initial) for p in places})
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        """The holders whose tokens have a time."""
+        return frozenset(h for h in self._holders.values() if self.places[h].colour.timed)
 
 
 @dataclass
@@ -222,17 +234,21 @@ class Marking:
 
     Attributes:
         tokens: For each place the number of tokens of each value; fused places have one entry, named by
-            :meth:`Net.holder`.
+            :meth:`Net.holder`.  A token of a timed colour is the pair of its value and its time.
+        time: The model time.
     """
 
     tokens: dict[str, Counter[Value]]
+    time: int | float = 0
 
     def copy(self) -> Marking:
         """Return a copy that can be changed independently."""
-        return Marking({p: Counter(c) for p, c in self.tokens.items()})
+        return Marking({p: Counter(c) for p, c in self.tokens.items()}, self.time)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Marking) and _filled(self.tokens) == _filled(other.tokens)
+        return (
+            isinstance(other, Marking) and self.time == other.time and _filled(self.tokens) == _filled(other.tokens)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tokens)
@@ -240,7 +256,8 @@ class Marking:
     @property
     def key(self) -> frozenset[tuple[str, frozenset[tuple[Value, int]]]]:
         """A hashable form: equal for equal markings."""
-        return frozenset((p, frozenset(c.items())) for p, c in _filled(self.tokens).items())
+        clock = [("", frozenset({(self.time, 1)}))] if self.time else []
+        return frozenset([*((p, frozenset(c.items())) for p, c in _filled(self.tokens).items()), *clock])
 
 
 def _filled(tokens: Mapping[str, Counter[Value]]) -> dict[str, dict[Value, int]]:

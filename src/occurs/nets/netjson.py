@@ -21,12 +21,14 @@ from occurs.nets.colours import (
     Bool,
     Colour,
     Enum,
+    Index,
     Int,
     List,
     Product,
     Real,
     Record,
     String,
+    Subset,
     Union,
     Unit,
     Value,
@@ -43,6 +45,7 @@ MOST_TOKENS = 10_000_000
 
 def write(net: Net) -> str:
     """Write a net as JSON text; :func:`read` returns an equal net."""
+    _refused(net)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -53,6 +56,18 @@ def write(net: Net) -> str:
         "notes": list(net.notes),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _refused(net: Net) -> None:
+    """What only files of CPN Tools keep."""
+    colours = [c.name for c in net.colours if c.timed or isinstance(c, Index | Subset)]
+    colours += [c.name for c in net.colours if isinstance(c, Int) and (c.low is not None or c.high is not None)]
+    colours += [c.name for c in net.colours if isinstance(c, List) and (c.shortest or c.longest is not None)]
+    delays = [t.name for t in net.transitions.values() if t.delay is not None]
+    if colours or delays:
+        what = f"the bounds or times of colour `{colours[0]}`" if colours else f"the delay of transition `{delays[0]}`"
+        message = f".net.json does not keep {what}"
+        raise DefinitionProblem(Problem("no-json", message, hint="write the net as .cpn"))
 
 
 def _write_page(page: Page) -> Json:

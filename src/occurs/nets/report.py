@@ -13,7 +13,7 @@ from occurs.nets.colours import Colour, Int, Product, Value, plain
 from occurs.nets.evaluate import Binding
 from occurs.nets.explore import Properties, Space
 from occurs.nets.firing import Element
-from occurs.nets.ml import value_text
+from occurs.nets.ml import token_text, value_text
 from occurs.nets.net import Marking, Net, Place, Role
 
 _RULE = "-" * 72
@@ -56,7 +56,7 @@ def multiset(tokens: Mapping[Value, int], colour: Colour, indent: str = "") -> s
         2`1++
         1`3
     """
-    lines = [f"{n}`{value_text(v, colour)}" for v, n in sorted(tokens.items())]
+    lines = [f"{n}`{token_text(v, colour)}" for v, n in sorted(tokens.items())]
     return f"++\n{indent}".join(lines) or "empty"
 
 
@@ -214,7 +214,7 @@ def _rows(net: Net, marking: Marking, holders: list[str]) -> Iterator[str]:
 def _everything(net: Net, marking: Marking) -> Iterator[str]:
     for h, tokens in marking.tokens.items():
         for value, n in tokens.items():
-            yield f"{h}: {n}`{value_text(value, net.places[h].colour)}"
+            yield f"{h}: {n}`{token_text(value, net.places[h].colour)}"
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,23 @@ from typing import Any
 from occurs.errors import InputProblem, UsageProblem
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
-from occurs.nets.firing import Choose, Element, Run, flows, number_of, where
+from occurs.nets.firing import (
+    Choose,
+    Element,
+    Plan,
+    Run,
+    bindings,
+    changes,
+    flows,
+    later,
+    number_of,
+    where,
+    wrong_token,
+)
 from occurs.nets.net import Arc, Marking, Net
 from occurs.nets.simulate_needs import Agenda, Gate, Pair, Part, Search, Single, Way
 from occurs.nets.simulate_plan import Need, PartPlan, RulePlan, rules
+from occurs.nets.timing import Time, world
 
 
 @contextmanager
@@ -93,14 +106,24 @@ class Simulator:
         start = self.net.initial if marking is None else marking
         flow = flows(self.net)
         self._random = None if seed is None else random.Random(seed)
+        #: random values of a run without a seed
+        self._draws: random.Random | None = None
         if choosing is not None:
-            self._random = random.Random()
-            self._random.setstate(choosing)
+            own, state = choosing
+            source = random.Random()
+            source.setstate(state)
+            self._random, self._draws = (None, source) if own else (source, None)
         self._agenda = Agenda()
         self._stores = {holder: Store(holder in flow) for holder in self.net.initial.tokens}
         #: the most urgent first
         gates = Gates(self._agenda)
-        self._rules = [Rule(self.net, plan, k, self._stores, gates) for k, plan in enumerate(rules(self.net))]
+        self._time = start.time
+        self._rules: list[Rule] = [
+            Rule(self.net, plan, k, self._stores, gates)
+            if plan.whole is None
+            else WholeRule(self, plan, k, self._stores, gates)
+            for k, plan in enumerate(rules(self.net))
+        ]
         self._classes: dict[int, int] = {}
         watches: dict[str, list[Watch]] = {holder: [] for holder in self._stores}
         counting: dict[str, int] = dict.fromkeys(self._stores, 0)
@@ -119,19 +142,27 @@ class Simulator:
             for token in tokens:
                 store.add(token)
         self._agenda.dirty = (1 << len(self._rules)) - 1
-        self._changes = {
-            rule.name: tuple(
-                dict.fromkeys([h for _, _, h in rule.plan.takes] + [h for _, h, _, _ in rule.plan.puts])
-            )
-            for rule in self._rules
-        }
+        self._changes = {rule.name: rule.changed() for rule in self._rules}
         #: how often it has fired
         self.steps = steps
 
     @property
     def marking(self) -> Marking:
         """The current marking, as a copy."""
-        return Marking({holder: Counter(store.counts) for holder, store in self._stores.items()})
+        return Marking({holder: Counter(store.counts) for holder, store in self._stores.items()}, self._time)
+
+    @property
+    def time(self) -> Time:
+        """The model time; 0 in nets without time."""
+        return self._time
+
+    @property
+    def chance(self) -> random.Random | None:
+        """Where random functions of the net get their values from: the random choices, or a source of their own."""
+        if self._random is None and any(r.plan.whole is not None and r.plan.whole.chance for r in self._rules):
+            self._draws = self._draws or random.Random(0)
+            return self._draws
+        return self._random
 
     def count(self, place: str) -> int:
         """Return the number of tokens on ``place``."""
@@ -199,8 +230,10 @@ class Simulator:
 
     @property
     def choosing(self) -> Any:
-        """The state of the random choices, for :meth:`reset`; None without a seed."""
-        return None if self._random is None else self._random.getstate()
+        """The state of random choices and values, for :meth:`reset`; None if there are none."""
+        if self._random is not None:
+            return False, self._random.getstate()
+        return None if self._draws is None else (True, self._draws.getstate())
 
     def step(self) -> Element | None:
         """Fire one transition.
@@ -262,7 +295,31 @@ class Simulator:
 
     # -- what can fire -----------------------------------------------------------------------------------------------
     def _first_ready(self, whole: bool) -> Rule | None:
-        """The first of the most urgent transitions that can fire; ``whole``: will all its bindings be asked for?"""
+        """The first of the most urgent transitions that can fire; ``whole``: will all its bindings be asked for?
+
+        If there is none, time goes on until there is.
+        """
+        found = self._ready_now(whole)
+        if found is not None or not self.net.timed:
+            return found
+        before = self._time
+        held = [(h, self._stores[h].counts) for h in self.net.timed]
+        for time in later(self.net, held, before):
+            self._at(time)
+            found = self._ready_now(whole)
+            if found is not None:
+                return found
+        self._at(before)
+        return None
+
+    def _at(self, time: Time) -> None:
+        """Set the model time; what depends on it is looked at again."""
+        self._time = time
+        for rule in self._rules:
+            if rule.plan.whole is not None:
+                self._agenda.dirty |= rule.bit
+
+    def _ready_now(self, whole: bool) -> Rule | None:
         agenda = self._agenda
         while bits := agenda.bits():
             low = bits & -bits
@@ -341,6 +398,10 @@ class Rule:
             holders = [n.holder for n in plan.needs]
             several |= {h for h in holders if holders.count(h) > 1}
         return several
+
+    def changed(self) -> tuple[str, ...]:
+        """The holders whose tokens a firing may change."""
+        return tuple(dict.fromkeys([h for _, _, h in self.plan.takes] + [h for _, h, _, _ in self.plan.puts]))
 
     # -- ways --------------------------------------------------------------------------------------------------------
     def settle(self, whole: bool) -> bool:
@@ -423,6 +484,67 @@ class Rule:
         if wrong is not None:
             message = f"{where(self._net, self.name)} puts {value!r} on {where(self._net, arc.place)}: {wrong}"
             raise InputProblem.of("bad-value", message, value=value)
+
+
+class WholeRule(Rule):
+    """A transition whose bindings are searched as the reference does, anew after each change of its places."""
+
+    def __init__(
+        self, simulator: Simulator, plan: RulePlan, index: int, stores: dict[str, Store], gates: Gates
+    ) -> None:
+        super().__init__(simulator.net, plan, index, stores, gates)
+        assert plan.whole is not None
+        self._whole: Plan = plan.whole
+        self._simulator = simulator
+        self._stores = stores
+        self._found: list[Binding] = []
+
+    def counting(self) -> set[str]:
+        return {t.holder for t in self._whole.takes}
+
+    def changed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([t.holder for t in self._whole.takes] + [p.holder for p in self._whole.puts]))
+
+    def settle(self, whole: bool) -> bool:
+        plan, now = self._whole, self._simulator.time
+        pools = [plan.pool(t, Counter(self._stores[t.holder].counts), now) for t in plan.wanted]
+        with world(now):
+            self._found = bindings(plan, pools)
+        return bool(self._found)
+
+    def size(self) -> int:
+        return len(self._found)
+
+    def first(self) -> Ways:
+        return self.number(0)
+
+    def number(self, k: int) -> Ways:
+        return (((), self._found[k]),)
+
+    def all(self, most: int | None = None) -> list[Ways]:
+        return [self.number(k) for k in range(len(self._found))][:most]
+
+    def element(self, ways: Ways) -> Element:
+        return self.name, dict(ways[0][1])
+
+    def fire(self, ways: Ways) -> Element:
+        element, net = self.element(ways), self._net
+        counts = {h: store.counts for h, store in self._stores.items()}
+        simulator = self._simulator
+        taken, given = changes(net, self._whole, element[1], counts, simulator.time, simulator.chance)
+        out = [(self._stores[h], token) for h, token in taken]
+        into: list[tuple[Store, Value]] = []
+        for arc, holder, token in given:
+            store = self._stores[holder]
+            self._check(arc, wrong_token(net, arc, token), token)
+            if store.flow:
+                self._check(arc, _twice(store, token, out, into), token)
+            into.append((store, token))
+        for store, token in out:
+            store.remove(token)
+        for store, token in into:
+            store.add(token)
+        return element
 
 
 def _twice(

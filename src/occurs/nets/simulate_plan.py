@@ -16,7 +16,7 @@ from occurs.errors import DefinitionProblem, OccursError, Problem
 from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary, conjuncts
 from occurs.nets.colours import Bool, Enum, Int, String, plain
 from occurs.nets.evaluate import Compiled, compile_term
-from occurs.nets.firing import plan_of, where
+from occurs.nets.firing import Plan, plan_of, where
 from occurs.nets.matching import Matcher, binds, compile_pattern, needs, taken_apart
 from occurs.nets.net import Arc, Net, Role, Transition
 from occurs.nets.terms import EnumTerm, TupleTerm, var, variables
@@ -84,7 +84,8 @@ class RulePlan:
 
     ``never``: is a conjunct without variables false?  ``takes``: (part, its need, holder) of tokens that do not come
     back at once; ``puts``: (arc, holder, term, has it its place's colour whatever the binding?) of tokens that are not
-    just given back.  ``hidden``: variables of ours.
+    just given back.  ``hidden``: variables of ours.  ``whole``: the plan of the reference for a transition that has
+    more than tokens one by one (computed multisets, free variables, time, chance); it has no parts then.
     """
 
     transition: Transition
@@ -93,6 +94,7 @@ class RulePlan:
     takes: tuple[tuple[int, int, str], ...]
     puts: tuple[tuple[Arc, str, Compiled, bool], ...]
     hidden: frozenset[str]
+    whole: Plan | None = None
 
 
 def rules(net: Net) -> tuple[RulePlan, ...]:
@@ -102,6 +104,13 @@ def rules(net: Net) -> tuple[RulePlan, ...]:
         net.memo["rules"] = _gated([_Maker(net, t).rule() for t in ordered])
     found: tuple[RulePlan, ...] = net.memo["rules"]
     return found
+
+
+def is_whole(plan: Plan) -> bool:
+    """Whether a transition has more than tokens that are taken and put one by one."""
+    more = any(p.many or p.delay is not None for p in plan.puts) or any(t.holder in plan.timed for t in plan.takes)
+    late = any(p.holder in plan.timed for p in plan.puts)
+    return bool(plan.free or plan.late or plan.chance or plan.clock or more or late)
 
 
 def _gated(plans: list[RulePlan]) -> tuple[RulePlan, ...]:
@@ -136,7 +145,9 @@ class _Maker:
 
     def rule(self) -> RulePlan:
         # finds what is wrong with the transition, in the words of the reference
-        plan_of(self.net, self.transition.name)
+        plan = plan_of(self.net, self.transition.name)
+        if is_whole(plan):
+            return RulePlan(self.transition, (), False, (), (), frozenset(), plan)
         try:
             return self._rule()
         except OccursError as problem:

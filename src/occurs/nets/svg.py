@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from occurs.nets.drawing import DrawnArc, DrawnPage, DrawnPlace, DrawnTransition, Note, drawing
 from occurs.nets.layout import LINE, Point, text_size
-from occurs.nets.ml import value_text
+from occurs.nets.ml import right_token, token_text
 from occurs.nets.net import Marking, Net, Place, Role
 
 #: the gap around pages, and the height of their titles
@@ -86,7 +86,7 @@ def _tokens(net: Net, marking: Marking, place: Place) -> Iterator[str]:
     tokens = marking.tokens.get(net.holder(place.name), Counter())
     shown = [(v, n) for v, n in tokens.items() if n]
     for value, count in shown[: SHOWN if len(shown) > SHOWN + 1 else SHOWN + 1]:
-        text = value_text(value, place.colour) if place.colour.check(value) is None else repr(value)
+        text = token_text(value, place.colour) if right_token(value, place.colour) else repr(value)
         text = text if len(text) <= WIDEST else text[: WIDEST - 2] + ".."
         yield f"{count}`{text}"
     if len(shown) > SHOWN + 1:

@@ -6,7 +6,7 @@ the shared tree (``%`` has the dividend's sign, as EPL's and ML's ``Int.rem``). 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, Ref, _span
@@ -51,10 +51,14 @@ class ListTerm(Expr):
 
 @dataclass(frozen=True)
 class FieldTerm(Expr):
-    """``#name arg``: a field of a record, or the part of a product that the number ``name`` (from 1) says."""
+    """``#name arg``: a field of a record, or the part of a product that the number ``name`` (from 1) says.
+
+    ``at``: where it stands in the tuple, if ``arg`` is of a function and its colour is known there only.
+    """
 
     name: str
     arg: Expr
+    at: int | None = field(default=None, compare=False)
     span: Span | None = _span()
 
 

@@ -27,6 +27,7 @@ from occurs.nets.colours import (
     Unit,
     plain,
 )
+from occurs.nets.functional.tree import FUNCTIONAL, Delayed, Local, Many
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, TupleTerm
 
 UNIT, BOOL, INT, REAL, STRING = Unit("UNIT"), Bool("BOOL"), Int("INT"), Real("REAL"), String("STRING")
@@ -133,12 +134,22 @@ class Typing:
                 return self._field(term)
             case Call():
                 return self._call(term)
+            case Local():
+                return None if term.colour is None else plain(term.colour)
+            case _ if isinstance(term, FUNCTIONAL):
+                # what a function returns is checked when it is put
+                return None
         return self._no(f"{type(term).__name__} is not supported in nets")
 
     def check(self, term: Expr, colour: Colour) -> bool:
         """Has ``term`` this colour?"""
         want, before = plain(colour), len(self.wrong)
         match term, want:
+            case Delayed(), _:
+                self.check(term.arg, colour)
+                self.infer(term.delay)
+            case Many(), _:
+                self.check(term.arg, List("", colour))
             case TupleTerm(), Product() if len(term.parts) == len(want.parts):
                 for part, c in zip(term.parts, want.parts, strict=True):
                     self.check(part, c)
@@ -184,7 +195,8 @@ class Typing:
 
     def _number(self, op: str, found: Colour | None) -> Colour | None:
         if found is None or isinstance(found, Int | Real):
-            return found
+            # a bounded integer is a number like any other
+            return INT if isinstance(found, Int) else found
         return self._no(f"`{op}` takes numbers, found {spelled(found)}")
 
     def _comparable(self, op: str, left: Colour | None, right: Colour | None) -> None:
@@ -221,7 +233,7 @@ class Typing:
 
     def _field(self, term: FieldTerm) -> Colour | None:
         found = self.infer(term.arg)
-        if found is None:
+        if found is None or (term.at is not None and not fields_of(found)):
             return None
         parts = fields_of(found)
         if term.name not in parts:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Expr, Ref
-from occurs.nets.colours import Colour, Int, made_of
-from occurs.nets.firing import flows, number_of
+from occurs.nets.colours import Colour, Int, made_of, members
+from occurs.nets.firing import equated, flows, number_of
+from occurs.nets.functional.tree import token_part
 from occurs.nets.matching import binds
 from occurs.nets.net import Arc, Black, Net, Role, Transition
 from occurs.nets.terms import TupleTerm, variables
-from occurs.nets.typing import BOOL, Typing, first_field, spelled
+from occurs.nets.typing import BOOL, Typing, first_field, same, spelled
 
 #: what each rule demands
 RULES = {
@@ -28,7 +29,7 @@ RULES = {
     "initial": "initial tokens must have the colour of their place",
     "inscription": "an inscription must have the colour of its place",
     "guard": "a guard must be a condition",
-    "bindable": "every variable must be bound by a token that the transition takes",
+    "bindable": "a variable must be bound by a token or an equation of the guard, or have a colour of few values",
     "variable": "declare every variable with a colour of the net",
     "priority": "a priority must be a number from 0",
     "black-init": "a black transition must take one token from its primary Init place, which must be one of its inputs",
@@ -140,7 +141,7 @@ def _declared(net: Net) -> Iterator[Violation]:
 def _fusion(net: Net) -> Iterator[Violation]:
     for p in net.places.values():
         first = net.places[net.holder(p.name)]
-        if p.colour != first.colour:
+        if not same(p.colour, first.colour) or p.colour.timed != first.colour.timed:
             message = f"fused with `{first.name}`, whose colour is {first.colour.name}, not {p.colour.name}"
             yield Violation("fusion", p.name, net.page_of[p.name], message)
         elif Counter(p.initial) != Counter(first.initial):
@@ -175,10 +176,18 @@ def _inscriptions(net: Net) -> Iterator[Violation]:
 
 def _bindable(net: Net) -> Iterator[Violation]:
     for t in net.transitions.values():
-        bound = set().union(*(binds(term) for arc in net.inputs[t.name] for term in arc.terms))
+        bound = set().union(*(binds(token_part(term)[0]) for arc in net.inputs[t.name] for term in arc.terms))
         for name in sorted(_used(net, t) - bound):
+            if t.black is None and _free(net, t, name):
+                continue
             message = f"no token that it takes binds `{name}`"
             yield Violation("bindable", t.name, net.page_of[t.name], message)
+
+
+def _free(net: Net, t: Transition, name: str) -> bool:
+    """Whether a variable has a value though no token binds it."""
+    said = any(equated(g, name) is not None for g in t.guard)
+    return said or (name in net.colour_of and members(net.colour_of[name]) is not None)
 
 
 def _used(net: Net, t: Transition) -> set[str]:

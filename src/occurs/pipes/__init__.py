@@ -27,6 +27,7 @@ from occurs.pipes.callables import function as function
 from occurs.pipes.constants import ALL as ALL
 from occurs.pipes.constants import SILENT as SILENT
 from occurs.pipes.constants import UNKNOWN as UNKNOWN
+from occurs.pipes.graphviz import dot as dot
 from occurs.pipes.machine import Machine as Machine
 from occurs.pipes.machine import Otherwise as Otherwise
 from occurs.pipes.machine import State as State

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -173,6 +174,17 @@ _BINARY = {
 }  # fmt: skip
 
 
+class PathFunction(Function):
+    """``xpath`` and its kin, whose path was once the first argument."""
+
+    def __call__(self, *args: Any) -> Any:
+        if len(args) == 2 and isinstance(args[0], str) and not isinstance(args[1], str):
+            text = f"{self.name}(path, doc) is deprecated: write {self.name}(doc, path)"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+            args = args[::-1]
+        return super().__call__(*args)
+
+
 class Functions:
     """``fn``: function text as a function, and the functions as attributes (``fn.add``, ``fn.if_``, ``fn.size``)."""
 
@@ -202,7 +214,8 @@ class Functions:
                 "unknown-function", f"there is no function `{plain}`", hint=did_you_mean(plain, known, "functions")
             )
         arity = signature.least if signature.least == signature.most else None
-        return Function(plain, arity, lambda a: (Call(plain, tuple(a)),))
+        kind = PathFunction if plain.startswith("xpath") else Function
+        return kind(plain, arity, lambda a: (Call(plain, tuple(a)),))
 
     def __dir__(self) -> list[str]:
         keywords = {"and", "or", "not", "if", "in"}

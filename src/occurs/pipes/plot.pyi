@@ -11,3 +11,6 @@ def heatmap(p: Pipe, title: str = "", size: tuple[int, int] = (640, 480)) -> Pip
 
 def histogram(p: Pipe, title: str = "", size: tuple[int, int] = (640, 480), bins: int = 10) -> Pipe:
     """A histogram; each item is a collection of numbers."""
+
+def pie(p: Pipe, title: str = "", size: tuple[int, int] = (640, 480)) -> Pipe:
+    """A pie chart; each item is a map of names to numbers."""

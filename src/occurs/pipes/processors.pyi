@@ -24,8 +24,10 @@ __all__ = [
     "Last",
     "Merge",
     "Moment",
+    "Noise",
     "Pack",
     "Peaks",
+    "Persist",
     "Plateaus",
     "Print",
     "Regex",
@@ -39,6 +41,7 @@ __all__ = [
     "StandardDeviation",
     "StopWhen",
     "Threshold",
+    "TravelRise",
     "Trim",
     "Tuples",
     "Unpack",
@@ -318,6 +321,23 @@ class DeadTime(Box):
     """Sets the next n items to 0 after every item that is not zero."""
 
     def __init__(self, n: int, *, name: str | None = None) -> None: ...
+
+class TravelRise(Box):
+    """The signed height of the last n items if they travel further than they rise (a peak or a dip); otherwise
+    0."""
+
+    def __init__(self, n: int, slack: float = 1, *, name: str | None = None) -> None: ...
+
+class Persist(Box):
+    """Holds the item with the greatest absolute value for n more items, until a greater one comes; then 0."""
+
+    def __init__(self, n: int, *, name: str | None = None) -> None: ...
+
+class Noise(Box):
+    """Adds pseudo-random noise between -spread/2 and spread/2 to each item; the same seed gives the same
+    noise."""
+
+    def __init__(self, spread: float, seed: int = 0, *, name: str | None = None) -> None: ...
 
 class Xml(Box):
     """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""

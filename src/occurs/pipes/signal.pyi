@@ -18,3 +18,14 @@ def plateaus(x: Pipe, n: int, tolerance: float = 0) -> Pipe:
 
 def dead_time(x: Pipe, n: int) -> Pipe:
     """Sets the next n items to 0 after every item that is not zero."""
+
+def travel_rise(x: Pipe, n: int, slack: float = 1) -> Pipe:
+    """The signed height of the last n items if they travel further than they rise (a peak or a dip); otherwise
+    0."""
+
+def persist(x: Pipe, n: int) -> Pipe:
+    """Holds the item with the greatest absolute value for n more items, until a greater one comes; then 0."""
+
+def noise(x: Pipe, spread: float, seed: int = 0) -> Pipe:
+    """Adds pseudo-random noise between -spread/2 and spread/2 to each item; the same seed gives the same
+    noise."""

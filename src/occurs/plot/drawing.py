@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from occurs.model.colours import THEMES
+from occurs.model.colours import INPUT, THEMES
 from occurs.model.time import TimeKind
 from occurs.plot.lanes import Chart, Group, Lane
 
@@ -39,6 +39,7 @@ class Rect:
     fill: str
     edge: str = ""
     tip: str = ""
+    dashed: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Polygon:
     fill: str
     edge: str = ""
     tip: str = ""
+    dashed: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,9 @@ class _Drawing:
         for m in marks:
             at = round(float(self.x(m.at))) + 0.5
             self.out.append(Line(((at, top), (at, top + total)), "grid"))
+        for t in sorted({*(chart.answer.asked or ())}):
+            at = round(float(self.x(t))) + 0.5
+            self.out.append(Line(((at, top), (at, top + total)), "warn", 1.5))
         y = top
         for group, high in zip(chart.groups, heights):
             self.group(group, y)
@@ -181,6 +186,7 @@ class _Drawing:
             for lane in lanes
             if lane.lasting
         )
+        entries += [("asked time", "asked")] * (self.chart.answer.asked is not None)
         x, middle = PAD, y + LEGEND / 2
         for name, what in entries:
             shown = shortened(name, PLAIN, 220)
@@ -189,16 +195,26 @@ class _Drawing:
                 x, middle = PAD, middle + LEGEND
             if what == "head":
                 self.head(x + 11, middle, 1)
+            elif what == "asked":
+                self.out.append(Line(((x + 7, middle - 8), (x + 7, middle + 8)), "warn", 1.5))
             elif what == "signal":
                 wave = ((x, middle + 4), (x + 5, middle - 4), (x + 10, middle + 2), (x + 15, middle - 3))
                 self.out.append(Line(wave, "signal", 1.5))
             elif lasting.get(what):
-                self.out.append(Rect(x, middle - 6, 15, 12, self.colour[what], "edge"))
+                fill, edge, dashed = self.look(what)
+                self.out.append(Rect(x, middle - 6, 15, 12, fill, edge, "", dashed))
             else:
-                self.mark(x + 7, middle, self.colour.get(what) or next(self.colour[t] for t in self.chart.inputs))
+                fill, edge, dashed = (INPUT, "edge", False) if what == "input" else self.look(what)
+                self.mark(x + 7, middle, fill, edge, dashed=dashed)
             self.text(x + 20, middle, shown, PLAIN)
             x += wide
         return middle + LEGEND / 2
+
+    def look(self, type: str) -> tuple[str, str, bool]:
+        """The fill and the edge of rows of a type, and whether the edge is dashed: those that are added are empty."""
+        if type in self.chart.answer.added:
+            return "back", "ink", True
+        return self.colour[type], "edge", False
 
     def marks(self) -> list[Tick]:
         most = max(2, int((self.right - self.left) / _APART))
@@ -265,15 +281,16 @@ class _Drawing:
             self.text(self.left - 6, at, _short(value), SMALL - 1, anchor="end", colour="dim")
 
     def bars(self, lane: Lane, y: float) -> None:
-        chart, colour = self.chart, self.colour[lane.type]
+        chart = self.chart
+        colour, line, dashed = self.look(lane.type)
         low, high = self.x(np.maximum(lane.start, chart.start)), self.x(np.minimum(lane.end, chart.end))
         # a bar too short to be seen is a hair wide
         wide = np.maximum(high - low, 1.2)
         tops = y + lane.row * ROW + 3
         for i in range(len(low)):
             tip = lane.text[i] if self.tips else ""
-            edge = "edge" if wide[i] > 3 else ""
-            self.out.append(Rect(float(low[i]), float(tops[i]), float(wide[i]), ROW - 6, colour, edge, tip))
+            edge = line if wide[i] > 3 else ""
+            self.out.append(Rect(float(low[i]), float(tops[i]), float(wide[i]), ROW - 6, colour, edge, tip, dashed))
         # an interval that goes on beyond the picture, or is open, has a head there
         for i in np.flatnonzero(lane.open | (lane.end > chart.end)).tolist():
             self.head(float(self.x(chart.end)) + 8, float(tops[i]) + ROW / 2 - 3, 1)
@@ -281,14 +298,17 @@ class _Drawing:
             self.head(float(self.x(chart.start)) - 8, float(tops[i]) + ROW / 2 - 3, -1)
         # where bars are drawn over one another, their labels would be, too
         for i in np.flatnonzero(~lane.crowded).tolist():
-            self.label(lane.label[i], float(low[i]) + 5, float(wide[i]) - 9, float(tops[i]) + ROW / 2 - 3, "on")
+            self.label(lane.label[i], float(low[i]) + 5, float(wide[i]) - 9, float(tops[i]) + ROW / 2 - 3,
+                       "ink" if dashed else "on")  # fmt: skip
 
     def points(self, lane: Lane, y: float) -> None:
         xs, middle = self.x(lane.start), y + ROW / 2
         # of marks that stand close together there would be nothing but edges: they have one of their own colour
-        edge = "edge" if len(xs) * MARK < self.right - self.left else _darker(self.colour[lane.type])
+        fill, edge, dashed = self.look(lane.type)
+        if not dashed and len(xs) * MARK >= self.right - self.left:
+            edge = _darker(fill)
         for i, x in enumerate(xs):
-            self.mark(float(x), middle, self.colour[lane.type], edge, lane.text[i] if self.tips else "")
+            self.mark(float(x), middle, fill, edge, lane.text[i] if self.tips else "", dashed=dashed)
         room = np.append(xs[1:], self.right + MARK) - xs
         for i in np.flatnonzero(room > 3 * MARK).tolist():
             self.label(lane.label[i], float(xs[i]) + MARK + 4, float(room[i]) - 2 * MARK - 8, middle, "ink")
@@ -297,9 +317,9 @@ class _Drawing:
         if text and text_width(text, SMALL) <= room:
             self.text(x, y, text, SMALL, colour=colour, role="label")
 
-    def mark(self, x: float, y: float, fill: str, edge: str = "edge", tip: str = "") -> None:
+    def mark(self, x: float, y: float, fill: str, edge: str = "edge", tip: str = "", *, dashed: bool = False) -> None:
         points = ((x, y - MARK), (x + MARK, y), (x, y + MARK), (x - MARK, y))
-        self.out.append(Polygon(points, fill, edge, tip))
+        self.out.append(Polygon(points, fill, edge, tip, dashed))
 
     def head(self, x: float, y: float, way: int) -> None:
         """A small triangle with its point at ``x``."""
@@ -460,10 +480,10 @@ def _style(theme: dict[str, str]) -> str:
 def _shape(shape: Shape) -> Iterator[str]:
     if isinstance(shape, Rect):
         place = f'x="{_n(shape.x)}" y="{_n(shape.y)}" width="{_n(shape.width)}" height="{_n(shape.height)}"'
-        yield _closed("rect", f"{place} {_paint(shape.fill, shape.edge)}", shape.tip)
+        yield _closed("rect", f"{place} {_paint(shape.fill, shape.edge, shape.dashed)}", shape.tip)
     elif isinstance(shape, Polygon):
         points = " ".join(f"{_n(x)},{_n(y)}" for x, y in shape.points)
-        yield _closed("polygon", f'points="{points}" {_paint(shape.fill, shape.edge)}', shape.tip)
+        yield _closed("polygon", f'points="{points}" {_paint(shape.fill, shape.edge, shape.dashed)}', shape.tip)
     elif isinstance(shape, Dot):
         place = f'cx="{_n(shape.x)}" cy="{_n(shape.y)}" r="{_n(shape.radius)}"'
         yield _closed("circle", f"{place} {_paint(shape.fill, '')}", shape.tip)
@@ -487,12 +507,13 @@ def _closed(name: str, attributes: str, tip: str) -> str:
     return f"<{name} {attributes}><title>{_safe(tip)}</title></{name}>" if tip else f"<{name} {attributes}/>"
 
 
-def _paint(fill: str, edge: str) -> str:
+def _paint(fill: str, edge: str, dashed: bool = False) -> str:
     """Colours of a theme are classes, others attributes."""
     own = [f'fill="{fill}"'] * fill.startswith("#") + [f'stroke="{edge}"'] * edge.startswith("#")
     names = [fill] * (not fill.startswith("#")) + [f"{edge}-line"] * bool(edge and not edge.startswith("#"))
     classes = [f'class="{" ".join(names)}"'] * bool(names)
-    return " ".join([*own, *classes, *(['stroke-width="0.7"'] * bool(edge))])
+    stroke = ['stroke-width="1.2" stroke-dasharray="3 2"' if dashed else 'stroke-width="0.7"'] * bool(edge)
+    return " ".join([*own, *classes, *stroke])
 
 
 def _path(line: Line) -> str:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.astext import plain_text
-from occurs.model.colours import COLOURS, INPUT
+from occurs.model.colours import COLOURS, FAILED, INPUT
 from occurs.model.time import TimeKind
 from occurs.plot.order import natural
 
@@ -68,6 +68,16 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What the timeline of an answer shows beside rows: types whose rows ``failed``, types whose rows are ``added``
+    (dashed: they are not in the input), and the time that was ``asked`` for, from a tick to a tick."""
+
+    failed: frozenset[str] = frozenset()
+    added: frozenset[str] = frozenset()
+    asked: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
 class Chart:
     """A timeline from ``start`` to ``end`` (ticks of ``kind``); ``notices``: the rows that are not shown, and why.
 
@@ -82,12 +92,16 @@ class Chart:
     groups: tuple[Group, ...]
     notices: tuple[str, ...]
     inputs: frozenset[str] = frozenset()
+    answer: Answer = Answer()
 
     @property
     def colours(self) -> dict[str, str]:
-        """The fill colour of each type: input events share one."""
-        found = [t for t in self.types if t not in self.inputs]
-        own = {t: COLOURS[i % len(COLOURS)] for i, t in enumerate(found)}
+        """The fill colour of each type: input events share one, and so do rows that failed, whose colour no other type
+        has then."""
+        marked = self.answer.failed
+        found = [t for t in self.types if t not in self.inputs | marked]
+        free = [c for c in COLOURS if not marked or c != FAILED]
+        own = {t: free[i % len(free)] for i, t in enumerate(found)} | dict.fromkeys(marked, FAILED)
         return {t: own.get(t, INPUT) for t in self.types}
 
     @property
@@ -130,14 +144,15 @@ def chart(
     columns: Mapping[str, Sequence[str]] | None = None,
     inputs: Mapping[str, pa.Table] | None = None,
     signals: Sequence[str] | None = None,
+    answer: Answer | None = None,
 ) -> Chart:
     """The timeline of ``tables``: type to rows with ``time`` (int64 ticks), ``end`` of what lasts (null: open).
 
     ``key``: attributes to group by (in any case of letters); rows of types without them are a group of their own.
     ``columns``: what the attributes of ``key`` are called in some types.  ``inputs``: tables of input events, drawn
     above; their numeric attributes are ``signals`` (None: those that :func:`measured` finds).  At most ``most_rows``
-    rows are shown, and whole groups of ``most_lanes`` lanes together.  Raises UsageProblem if no type has an attribute
-    of ``key``, or no input one of ``signals``.
+    rows are shown, and whole groups of ``most_lanes`` lanes together.  ``answer``: what stands out in the answer to a
+    question.  Raises UsageProblem if no type has an attribute of ``key``, or no input one of ``signals``.
     """
     events = {name: table for name, table in (inputs or {}).items() if name not in tables}
     everything = {**events, **tables}
@@ -170,7 +185,8 @@ def chart(
     groups = [Group(name, tuple(lanes[name])) for name in sorted(lanes, key=natural)]
     types = tuple(p.type for p in both)
     shown = tuple(dict.fromkeys(notices))
-    return Chart(title, kind, first, last, types, tuple(groups), shown, frozenset(events) & {*types})
+    known = frozenset(events) & {*types}
+    return Chart(title, kind, first, last, types, tuple(groups), shown, known, answer or Answer())
 
 
 def _need(

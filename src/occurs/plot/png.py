@@ -49,7 +49,7 @@ def png(chart: Chart, *, width: float = 1200, theme: str | None = None, scale: f
 def _alike(shape: Shape) -> tuple[object, ...]:
     """Neighbours of one kind and colour are drawn at once."""
     if isinstance(shape, Rect | Polygon):
-        return Polygon, shape.fill, shape.edge
+        return Polygon, shape.fill, shape.edge, shape.dashed
     if isinstance(shape, Dot):
         return Dot, shape.fill, shape.radius
     return (id(shape),)
@@ -65,10 +65,10 @@ def _artists(run: list[Shape], axes: Any, colours: dict[str, str]) -> Iterator[A
     if isinstance(first, Rect | Polygon):
         edge = colour(first.edge) if first.edge else "none"
         corners = [_corners(s) for s in run if isinstance(s, Rect | Polygon)]
+        width = (1.2 if first.dashed else 0.7) * _POINT if first.edge else 0
+        style: Any = (0, (3, 2)) if first.dashed else "solid"
         yield axes.add_collection(
-            PolyCollection(
-                corners, facecolor=colour(first.fill), edgecolor=edge, linewidth=0.7 * _POINT if first.edge else 0
-            ),
+            PolyCollection(corners, facecolor=colour(first.fill), edgecolor=edge, linewidth=width, linestyle=style),
             autolim=False,
         )
     elif isinstance(first, Dot):

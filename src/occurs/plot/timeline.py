@@ -21,7 +21,7 @@ from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.source import InputOptions, Instant
 from occurs.model.ticks import instant, to_ticks
 from occurs.model.time import TimeKind
-from occurs.plot.lanes import Chart, Lane, chart
+from occurs.plot.lanes import Answer, Chart, Lane, chart
 
 if TYPE_CHECKING:
     from occurs.model.history import History
@@ -45,6 +45,7 @@ class Timeline:
     ``key``: the attributes whose values rows are grouped by; ``columns``: their names in some types.  ``guessed``: the
     key is only used if all groups have room.  ``start``, ``end``: the time that is shown, in ticks.  ``inputs``: tables
     of input events, whose numeric attributes are ``signals`` (None: those that look like measured values).
+    ``answer``: of why and why-not, the asked time and the rows that stand out.
     """
 
     tables: Mapping[str, pa.Table] = field(repr=False)
@@ -57,6 +58,7 @@ class Timeline:
     guessed: bool = False
     inputs: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
     signals: tuple[str, ...] | None = None
+    answer: Answer | None = None
 
     @classmethod
     def of(
@@ -107,6 +109,7 @@ class Timeline:
             return chart(
                 self.tables, self.kind, key=key, start=self.start, end=self.end, title=self.title, most_rows=rows,
                 most_lanes=lanes, columns=self.columns if key else None, inputs=self.inputs, signals=self.signals,
+                answer=self.answer,
             )  # fmt: skip
 
         shown = made(self.key)
@@ -312,11 +315,13 @@ def _data(chart: Chart) -> dict[str, Any]:
         # times are given from here, so that they are exact in floats; text, as these have 53 bits
         "base": str(chart.start),
         "span": max(chart.end - chart.start, 1),
-        "types": [{"name": t, "colour": c, "input": t in chart.inputs} for t, c in chart.colours.items()],
+        "types": [{"name": t, "colour": c, "input": t in chart.inputs, "added": t in chart.answer.added}
+                  for t, c in chart.colours.items()],
         "groups": [
             {"name": g.name, "lanes": [_lane(lane, chart) for lane in g.lanes]} for g in chart.groups
         ],
         "notices": list(chart.notices),
+        "asked": None if chart.answer.asked is None else [t - chart.start for t in chart.answer.asked],
     }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from occurs.nets.editing import Change as Change
 from occurs.nets.editing import edited
 from occurs.nets.firing import Element, number_of, plan_of
 from occurs.nets.layout import Point, placed
-from occurs.nets.ml import value_text
+from occurs.nets.ml import right_token, token_text
 from occurs.nets.net import Net, Place, Role, priority_text
 from occurs.nets.stepping import Breaks as Breaks
 from occurs.nets.stepping import Stepper
@@ -203,7 +203,7 @@ class Texts:
             if self._count >= MOST_KEPT:
                 self._known, self._count = {}, 0
                 known = self._known.setdefault(colour.name, {})
-            text = value_text(value, colour) if colour.check(value) is None else repr(value)
+            text = token_text(value, colour) if right_token(value, colour) else repr(value)
             text = known[value] = text if len(text) <= LONGEST else text[: LONGEST - 2] + ".."
             self._count += 1
         return text
@@ -423,7 +423,7 @@ class OpenNet:
         assert kind is not None
         prefix = translation.prefixes[firing.statement]
         place = self.net.holder(translation.outputs_of[prefix])
-        token = next((term(binding) for _, holder, term in plan_of(self.net, name).puts if holder == place), None)
+        token = next((p.term(binding) for p in plan_of(self.net, name).puts if p.holder == place), None)
         if token is None:
             return None
         type_, at, values = translation.types.event(token)

@@ -36,8 +36,8 @@ def said(text: str, severity: str = "error", inputs: dict[str, Schema] | None = 
         ("DEFINE A AS E.v WHERE $1 > 1.", "1:23 unknown-name: there is no input `$1`"),
         ("DEFINE A AS $0 + E.v.", "1:13 sort: `$0` is an input of a function, but a pipe is needed here"),
         ("DEFINE A AS COMBINE E.v WITH ADDING.", "1:30 unknown-function: there is no COMBINE function `ADDING`"),
-        ("DEFINE A AS APPLY xpath('//a[b=$c]', $0) WITH THE XML OF E.name.",
-         "1:25 unknown-name: there is no variable `$c` here, and the path uses it"),
+        ("DEFINE A AS APPLY xpath($0, '//a[b=$c]') WITH THE XML OF E.name.",
+         "1:29 unknown-name: there is no variable `$c` here, and the path uses it"),
         # definitions
         ("DEFINE A AS E. DEFINE A AS Y.", "1:23 duplicate-definition: `A` is defined twice"),
         ("E.v. Y.v.", "1:6 duplicate-definition: two queries have no name"),

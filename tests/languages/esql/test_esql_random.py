@@ -14,7 +14,7 @@ from occurs.model.types import Schema, Type
 
 EVENT = Schema((("v", Type.INT), ("f", Type.FLOAT), ("b", Type.BOOL), ("k", Type.STRING)))
 #: those that have no text
-SILENT = {"smooth", "dead_time"}
+SILENT = {"smooth", "dead_time", "travel_rise", "persist", "noise"}
 
 
 def compare(case):

@@ -323,6 +323,7 @@ def only(text: str) -> Problem:
         ("event e := collector(3, [x]).", "unsupported", 25, "`collector`", None),
         ("state e := p union q minus r.", "ambiguous-chain", 12, "`⊔` and `\\`", "write the parentheses"),
         ("state e := p union (q ⊓ r) ⊓ t.", "ambiguous-chain", 12, "`⊓` and `⊔`", "write the parentheses"),
+        ("state e := p minus q minus r.", "ambiguous-chain", 12, "`\\` and `\\`", "write the parentheses"),
         ("dynamic e := a before b meets c.", "ambiguous-chain", 14, "`before` and `meets`", "write the parentheses"),
         (".", "syntax", 1, "unexpected `.`", None),
     ],
@@ -466,3 +467,16 @@ def test_a_text_in_which_nothing_stands() -> None:
         assert (problem.kind, problem.file) == ("syntax", "empty.phen")
         assert "empty" in problem.message
     assert not read([("# nothing yet", None, "phenesthe")]).problems
+
+
+def test_what_files_of_the_original_hold_beside_definitions() -> None:
+    text = """:-multifile input_phenomenon/2.
+:- ['../phenesthe.prolog'].
+input_phenomenon(p(_), state).
+state_phenomenon e(V) := p(V) union p(V) union p(V).
+state_phenomenon f(V) := p(V) intersection p(V) intersection p(V).
+:-run.
+"""
+    file, problems = parse(text)
+    assert not problems
+    assert [type(s).__name__ for s in file.statements] == ["Declaration", "Definition", "Definition"]

@@ -133,7 +133,8 @@ class StreamQuery:
                 if t in names:
                     # nothing but time has made notices: they have neither labels nor constituents, as on other hosts
                     made = t not in self.notices
-                    own[t] = _Shape.of(path, t, number, names[t], self.label and made, self.because and made)
+                    label, because = self.label and made, self.because and made
+                    own[t] = _Shape.of(path, t, number, names[t], label, because, self.layout.window is not None)
         return out
 
 
@@ -148,7 +149,9 @@ class _Shape:
     columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, path: Path, type: str, number: int, name: str, label: bool, because: bool) -> _Shape:
+    def of(
+        cls, path: Path, type: str, number: int, name: str, label: bool, because: bool, query: bool = False
+    ) -> _Shape:
         stage, wide = path.lane.group.stage, path.wide
         schema = stage.schemas[type]
         time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
@@ -156,6 +159,7 @@ class _Shape:
         fields += [("end", time, "__end")] if schema.lasting else []
         for (n, t), (_, kind) in zip(schema, kinds_of(schema)):  # what is of several types is text
             fields.append((n, pa.string() if kind is Type.STRING else schema.arrow_of(n, t), wide.physical[type, n]))
+        fields += [("query", time, "__query")] if query else []
         fields += [("final", pa.bool_(), "__final")] if wide.final else []
         fields += [("label", pa.string(), "__label")] if label else []
         fields += [("because", because_type(stage.kind), "__because")] if because else []
@@ -170,7 +174,7 @@ def _cut(parts: Sequence[pa.Table], shapes: Mapping[str, _Shape]) -> Iterator[tu
     the cuts of its columns.
     """
     whole = pa.concat_tables(parts)
-    keys = [n for n in ("__type", "__time", "__end", "__label") if n in whole.column_names]
+    keys = [n for n in ("__type", "__query", "__time", "__end", "__label") if n in whole.column_names]
     whole = whole.take(pc.sort_indices(whole, sort_keys=[(n, "ascending") for n in keys])).combine_chunks()
     number = whole.column("__type").to_numpy()
     bounds = np.searchsorted(number, np.arange(number[-1] + 2)).tolist()

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
-from occurs.engine.saved_pieces import Drop, Get, Ledger, Put
+from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem
 from occurs.hosts.local import calls, cuts
@@ -27,6 +27,7 @@ from occurs.hosts.spark.wide import wide_rows
 from occurs.hosts.stream.clock import Clock, last_end
 from occurs.hosts.stream.frequent import frequent
 from occurs.hosts.stream.layout import Layout, Path
+from occurs.hosts.stream.queries import answers, due, kept
 from occurs.hosts.stream.records import (
     CLOCK,
     FIGURES,
@@ -44,9 +45,11 @@ from occurs.hosts.stream.records import (
     to_blob,
 )
 from occurs.hosts.stream.state_migration import describe, heirs, pieces_of, renamed, take_over
+from occurs.hosts.stream.waiting import Waiting
 from occurs.model.canonical import fingerprint
 from occurs.model.time import OPEN
 from occurs.operators.rows import Rows
+from occurs.options import Window
 from occurs.plan.stage import Stage, with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
@@ -82,6 +85,8 @@ class Seat:
     waiting: Waiting
     name: str
     births: dict[str, int]
+    #: in window mode, the rows that later queries may give
+    answers: Waiting = field(default_factory=kept)
 
 
 @dataclass
@@ -151,8 +156,9 @@ class Bucket:
         if past.newest is not None:
             before = self._replay(memory, {n: pa.concat_tables(found) for n, found in history.items()}, past)
         clock.see(None, None, last_end(ends, before))
-        if ended and self.layout.decided_by_end:
+        if ended and (self.layout.decided_by_end or self.layout.window is not None):
             before = OPEN  # what the end decided was given, and cannot be taken back
+        passed = clock.frontier
         frontier = clock.judge()
         for table in strays:
             missed, _ = _late(table, before)
@@ -172,7 +178,12 @@ class Bucket:
                     yield from self._late_rows(missed)
                 seat.waiting.add(rest)
             if frontier is not None and clock.start is not None:
-                for blob, n in self._advance(seat, frontier, clock.start, clock.closed and not ended):
+                closing = clock.closed and not ended
+                if self.layout.window is not None:
+                    given = self._queries(seat, self.layout.window, passed, frontier, clock.start, closing)
+                else:
+                    given = self._advance(seat, frontier, clock.start, closing)
+                for blob, n in given:
                     found += n
                     yield Record(FOUND, self.number, number, found=n, blob=blob)
         self._save(memory)
@@ -256,6 +267,29 @@ class Bucket:
             for piece in seat.path.wide.batches(result, stage):
                 yield to_blob(piece), piece.num_rows
 
+    def _queries(
+        self, seat: Seat, window: Window, passed: int | None, frontier: int, start: int, closing: bool
+    ) -> Iterator[tuple[bytes, int]]:
+        """Window mode: the answers of the queries between two frontiers, and if nothing comes any more of the last one.
+
+        ``passed``: the frontier of the micro-batch before.
+        """
+        stage, engine, layout = seat.engine.stage, seat.engine, self.layout
+        done = engine.state.frontier if passed is None else max(passed, engine.state.frontier or passed)
+        if done is not None and frontier <= done and not closing:
+            return
+        queries = due(window, layout.start is not None, start, done, frontier, closing)
+        until = max(frontier, queries[-1]) if queries else frontier
+        ready = seat.waiting.take(until)
+        if seat.path.lane.split and engine.state.frontier is None and not ready:
+            return  # a range of keys that has had no rows answers nothing
+        calls = (
+            (at, wide_rows(stage, seat.path.inlets, table, layout.labelled, layout.types))
+            for at, table in in_pieces(ready, until, BUDGET)
+        )
+        for table in answers(engine, seat.path.wide, calls, queries, start, seat.answers, window):
+            yield to_blob(table.combine_chunks()), table.num_rows
+
     # -- state ---------------------------------------------------------------------------------------------------------
     def _open(self) -> Memory:
         """The state as the last completed micro-batch left it: remembered, or read."""
@@ -309,7 +343,9 @@ class Bucket:
             return from_ipc(self.store.get(f"{seat.name}/{name}"))
 
         seat.ledger, state = Ledger.read(entry["engine"], seat.engine.definitions, get)
-        seat.waiting = Waiting.read(entry["waiting"], state.frontier, get)
+        seat.waiting = Waiting().read(entry["waiting"], state.frontier, get)
+        if "answers" in entry:
+            seat.answers = kept().read(entry["answers"], state.frontier, get)
         return state
 
     def _adopt(self, meta: dict[str, Any]) -> Memory:
@@ -377,6 +413,8 @@ class Bucket:
                 "engine": seat.ledger.write(seat.engine.state, seat.engine.definitions, put, drop),
                 "waiting": seat.waiting.write(put, drop),
             }
+            if self.layout.window is not None:
+                lanes[seat.name]["answers"] = seat.answers.write(put, drop)
         memory.version = uuid.uuid4().hex
         data = meta_to_ipc(
             {
@@ -414,101 +452,7 @@ def _late(table: pa.Table, frontier: int | None) -> tuple[pa.Table, pa.Table]:
     return table.filter(pa.array(late)), table.filter(pa.array(~late))
 
 
-# --- the reorder buffer -----------------------------------------------------------------------------------------------
-# Rows of a lane that the frontier has not passed yet, and their saved pieces.
-
-#: more pieces than these are put together
-MOST = 16
-
-
-@dataclass
-class _Piece:
-    """``table``: the rows that still wait; ``name``: of the saved piece, which may hold others; None: not saved."""
-
-    name: str | None
-    table: pa.Table
-    last: int
-
-
-@dataclass
-class Waiting:
-    """Tables with a column ``__time``, in no order.  ``number``: of the next saved piece."""
-
-    pieces: list[_Piece] = field(default_factory=list)
-    number: int = 0
-    _gone: list[str] = field(default_factory=list)
-
-    @property
-    def rows(self) -> int:
-        return sum(p.table.num_rows for p in self.pieces)
-
-    @property
-    def names(self) -> list[str]:
-        """Of the saved pieces."""
-        return [*(p.name for p in self.pieces if p.name is not None), *self._gone]
-
-    def add(self, table: pa.Table) -> None:
-        if table.num_rows:
-            self.pieces.append(_Piece(None, table, int(table.column("__time").to_numpy().max())))
-
-    def take(self, frontier: int) -> list[pa.Table]:
-        """The rows up to the frontier, in no order."""
-        ready, left = [], []
-        for p in self.pieces:
-            if p.last <= frontier:
-                ready.append(p.table)
-                self._drop(p)
-                continue
-            time = p.table.column("__time").to_numpy()
-            due = time <= frontier
-            if due.any():
-                ready.append(p.table.filter(pa.array(due)))
-                p.table = p.table.filter(pa.array(~due))
-            left.append(p)
-        self.pieces = left
-        return ready
-
-    def _drop(self, piece: _Piece) -> None:
-        if piece.name is not None:
-            self._gone.append(piece.name)
-
-    def write(self, put: Put, drop: Drop) -> dict[str, Any]:
-        """Save what is new; returns what names the pieces, as plain JSON.
-
-        Where there are many pieces, the young ones that are not much larger than the new rows are written again with
-        them, so that a row that waits through n calls is written about log(n) times.
-        """
-        fresh = [p for p in self.pieces if p.name is None]
-        saved = [p for p in self.pieces if p.name is not None]
-        if fresh:
-            rows = sum(p.table.num_rows for p in fresh)
-            while len(saved) >= MOST and saved[-1].table.num_rows <= 2 * rows:
-                young = saved.pop()
-                self._drop(young)
-                fresh.insert(0, young)
-                rows += young.table.num_rows
-            table = pa.concat_tables([p.table for p in fresh], promote_options="permissive").combine_chunks()
-            name = f"waiting/{self.number}"
-            self.number += 1
-            put(name, table)
-            self.pieces = [*saved, _Piece(name, table, max(p.last for p in fresh))]
-        for gone in self._gone:
-            drop(gone)
-        self._gone.clear()
-        return {"pieces": [p.name for p in self.pieces], "number": self.number}
-
-    @classmethod
-    def read(cls, entry: dict[str, Any], frontier: int | None, get: Get) -> Waiting:
-        """What :meth:`write` has saved; rows up to the frontier of the engine do not wait any more."""
-        names: Sequence[str] = entry["pieces"]
-        pieces = []
-        for name in names:
-            table = get(name)
-            time = table.column("__time").to_numpy()
-            if frontier is not None:
-                table = table.filter(pa.array(time > frontier))
-            pieces.append(_Piece(name, table, int(time.max())))
-        return cls(pieces, entry["number"])
+# --- what is due ------------------------------------------------------------------------------------------------------
 
 
 def in_pieces(tables: Sequence[pa.Table], frontier: int, budget: int) -> Iterator[tuple[int, pa.Table | None]]:

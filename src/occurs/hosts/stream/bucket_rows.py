@@ -360,7 +360,7 @@ class Chosen:
 @dataclass(frozen=True)
 class Shown:
     """What users see of the detections of several types: their attributes side by side; ``lasting``: some last;
-    ``final``: they say whether they are."""
+    ``final``: they say whether they are; ``query``: they say which query of window mode gives them."""
 
     paths: tuple[Path, ...]
     types: tuple[str, ...]
@@ -369,20 +369,23 @@ class Shown:
     because: bool
     lasting: bool = False
     final: bool = False
+    query: bool = False
 
     @classmethod
-    def of(cls, paths: Sequence[Path], types: Sequence[str], label: bool, because: bool) -> Shown:
+    def of(cls, paths: Sequence[Path], types: Sequence[str], label: bool, because: bool, query: bool = False) -> Shown:
         """Raises UsageProblem if attributes of one name are of kinds that do not go together."""
         schemas = {t: p.lane.group.stage.schemas[t] for p in paths for t in p.wide.reported}
         kinds = joint_kinds((t, schemas[t]) for t in types)
         lasting = any(schemas[t].lasting for t in types)
-        return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because, lasting, paths[0].wide.final)
+        attributes = tuple(kinds.items())
+        return cls(tuple(paths), tuple(types), attributes, label, because, lasting, paths[0].wide.final, query)
 
     @property
     def ddl(self) -> str:
         """Times as ticks, attributes numbered (names are the user's)."""
         parts = ["type string", "time bigint", *(["end bigint"] if self.lasting else [])]
         parts += [f"a{n} {ddl_of(t)}" for n, (_, t) in enumerate(self.attributes)]
+        parts += ["query bigint"] if self.query else []
         parts += ["final boolean"] if self.final else []
         parts += ["label string"] if self.label else []
         parts += [f"because {because_ddl(self.paths[0].wide.kind)}"] if self.because else []
@@ -413,6 +416,7 @@ class Shown:
         for i, (name, kind) in enumerate(self.attributes):
             values = [table.column(c).cast(arrow_of(kind)) for c in sources.get(name, ())]
             found[f"a{i}"] = _first(values) if values else pa.nulls(n, arrow_of(kind))
+        found |= {"query": table.column("__query")} if self.query else {}
         found |= {"final": table.column("__final")} if self.final else {}
         found |= {"label": table.column("__label")} if self.label else {}
         found |= {"because": table.column("__because")} if self.because else {}

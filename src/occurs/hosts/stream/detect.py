@@ -36,6 +36,7 @@ from occurs.hosts.stream.source import StreamSource, read_stream
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
+from occurs.options import Window
 from occurs.plan.lanes import Lane, lanes
 from occurs.plan.partitioning import Group, groups
 from occurs.plan.stage import Stage
@@ -110,7 +111,7 @@ def found_in(
         never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even)
     return StreamDetections(
         source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,
-        program.provisional, never, even,
+        program.provisional, never, even, None if program.window is None else Window.of(*program.window, source.kind),
     )  # fmt: skip
 
 
@@ -166,6 +167,7 @@ class StreamDetections(Detections["DataFrame"]):
         final: bool,
         never: Callable[[], StreamDetections] | None = None,
         even: bool = False,
+        window: Window | None = None,
     ):
         self._source = source
         self._notices, self._never = stage.notices, never
@@ -174,6 +176,7 @@ class StreamDetections(Detections["DataFrame"]):
         self._groups = groups(stage.definitions, stage)
         self._buckets, self._even = buckets, even
         self._label, self._because, self._skip, self._final = label, because, skip, final
+        self._window = window
         self._tables: dict[str, DataFrame] = {}
         self.notices = notices
         self.counts: dict[str, int] = {}
@@ -286,7 +289,7 @@ class StreamDetections(Detections["DataFrame"]):
         label, because, skip = self._label, self._because, self._skip
         return lay_out(
             run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final,
-            even=self._even, sizes=sizes,
+            even=self._even, sizes=sizes, window=self._window,
         )  # fmt: skip
 
     def _shown(self, types: tuple[str, ...], plain: bool = False) -> DataFrame:
@@ -295,7 +298,7 @@ class StreamDetections(Detections["DataFrame"]):
 
         layout = self._layout(types, self._source)
         label, because = self._label and not plain, self._because and not plain
-        shown = Shown.of(layout.paths, types, label, because)
+        shown = Shown.of(layout.paths, types, label, because, layout.window is not None)
         records = observed(records_of(layout, self._source)).where(f"kind = {FOUND}")
         rows = records.mapInArrow(make_reader(shown), shown.ddl)
         columns = [F.col("type")]
@@ -303,6 +306,9 @@ class StreamDetections(Detections["DataFrame"]):
             columns.append((F.timestamp_micros(name) if self._source.kind.timestamp else F.col(name)).alias(name))
         for n, (name, t) in enumerate(shown.attributes):
             columns.append((F.timestamp_micros(f"a{n}") if t is Type.TIMESTAMP else F.col(f"a{n}")).alias(name))
+        if shown.query:
+            query = F.timestamp_micros("query") if self._source.kind.timestamp else F.col("query")
+            columns.append(query.alias("query"))
         asked_for = ("final", self._final), ("label", label), ("because", because)
         columns += [F.col(n) for n, asked in asked_for if asked]
         return rows.select(*columns)
@@ -338,9 +344,10 @@ def lay_out(
     final: bool = False,
     even: bool = False,
     sizes: bool = False,
+    window: Window | None = None,
 ) -> Layout:
     """The layout of a query over ``source``.  ``final``: do rows say whether they are final?  ``sizes``: is the state
-    of each definition reported?"""
+    of each definition reported?  ``window``: in window mode its queries."""
     labelled = label or because
     results: list[Result] = []
     found = lanes(groups, buckets)
@@ -372,6 +379,7 @@ def lay_out(
         types if len(types) <= MOST_NUMBERED else (),
         even,
         sizes,
+        window,
     )
 
 

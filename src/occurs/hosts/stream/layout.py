@@ -8,6 +8,7 @@ from functools import cached_property
 
 from occurs.hosts.spark.shipped import Shipped
 from occurs.hosts.spark.wide import Inlet, Wide
+from occurs.options import Window
 from occurs.plan.lanes import Lane
 
 
@@ -26,7 +27,7 @@ class Layout(Shipped):
     """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
     ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.  ``buckets``: parts
     of the state, each with a range of the hashes of keys; ``even``: are they dealt evenly to any number of tasks?
-    ``sizes``: report the rows of state of each definition."""
+    ``sizes``: report the rows of state of each definition.  ``window``: the queries of window mode."""
 
     paths: tuple[Path, ...]
     buckets: int
@@ -41,6 +42,7 @@ class Layout(Shipped):
     types: tuple[str, ...] = ()
     even: bool = False
     sizes: bool = False
+    window: Window | None = None
 
     @cached_property
     def decided_by_end(self) -> bool:

@@ -56,6 +56,7 @@ def describe(layout: Layout, depth: int) -> dict[str, Any]:
         "time": None if kind is None else [kind.timestamp, kind.unit],
         "types": list(layout.types),
         "lanes": {str(p.lane.number): _lane(p) for p in layout.at(depth)},
+        **({} if layout.window is None else {"window": [layout.window.length, layout.window.step]}),
     }
 
 
@@ -175,6 +176,10 @@ def _headers(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     if old["labelled"] != new["labelled"]:
         had, has = ("with", "without") if old["labelled"] else ("without", "with")
         out.append(f"it was written {had} labels (--label, --because) but is now used {has} labels")
+    if old.get("window") != new.get("window"):
+        out.append("it was written with another --window or --step")
+    elif new.get("window") is not None:
+        out.append("in window mode, the rules of a checkpoint cannot change")
     return out
 
 
@@ -256,7 +261,7 @@ def wanted_columns(path: Path, type: str) -> set[str] | None:
 
 def pieces_of(entry: Mapping[str, Any]) -> list[str]:
     """The names of all pieces that a saved lane has."""
-    return [*pieces(entry["engine"]), *entry["waiting"]["pieces"]]
+    return [*pieces(entry["engine"]), *entry["waiting"]["pieces"], *entry.get("answers", {}).get("pieces", ())]
 
 
 def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) -> None:

@@ -19,9 +19,11 @@ from occurs.languages.kit.clauses import (
     Declaration,
     Edit,
     Evidence,
+    Loosening,
     RuleClauses,
     Source,
     Splice,
+    Uses,
     Where,
     comparison,
     declarations,
@@ -86,8 +88,10 @@ class _Statement:
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.resolved.title or None, tuple(found),
             frozenset(positive), frozenset(negative), renamed=self._renamed, named=self._named,
+            loosened=self._loosened(found), chooses=True, counts=not self._independent,
             durations=tuple(self._durations()), constants=tuple(self._constants()),
-            reach=self._reach(), fixed=self._fixed(),
+            reach=self._reach(), fixed=self._fixed(), uses=self._uses(),
+            ends=self._completing(self.query.pattern, None),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -109,6 +113,74 @@ class _Statement:
 
         every = isinstance(self.query.pattern, syntax.Every) or self.query.simple
         return length(self.query.pattern) if every else None
+
+    @property
+    def _steps(self) -> tuple[syntax.Pattern, ...] | None:
+        """The steps of `every p1 -> p2 ..`, `every (p1 -> p2 ..)` and `p1 -> p2 ..` of which each binds one row or
+        none; None: the pattern is another."""
+        root = self.query.pattern
+        inner = root.operand if isinstance(root, syntax.Every) else root
+        steps = inner.operands if isinstance(inner, syntax.Followed) else (inner,)
+        first, rest = steps[0], steps[1:]
+        first = first.operand if isinstance(first, syntax.Every) and inner is root else first
+        if self.query.simple or not isinstance(first, syntax.Filter):
+            return None
+        return (first, *rest) if all(_one_row(p) for p in rest) else None
+
+    @property
+    def _independent(self) -> bool:
+        """Whether each row of the first step begins a search of its own, which no other search decides."""
+        root = self.query.pattern
+        first = root.operands[0] if isinstance(root, syntax.Followed) else root
+        limited = isinstance(root, syntax.Followed) and any(n is not None for n in root.limits)
+        taken = any(isinstance(n, syntax.Filter) and n.consume for n in root.walk())
+        alone = isinstance(first, syntax.Every) and isinstance(first.operand, syntax.Filter)
+        return alone and not (limited or taken or self.query.suppress or self.query.discard)
+
+    def _loosened(self, found: Sequence[Clause]) -> tuple[Loosening, ...] | None:
+        """Every choice, restart and absence dropped, and a search for each row of the later steps, too."""
+        steps = self._steps
+        if steps is None:
+            return None
+        edits = [c.drop for c in found if c.kind in ("choice", "restart", "absence") and c.drop is not None]
+        for step in steps[1:]:
+            for node, good in _signed(step, True):
+                if good and isinstance(node, syntax.Filter):
+                    at = self.source.offsets(of_text(node.span))[0]
+                    edits.append(Edit((Splice(at, at, "every "),)))
+        return tuple(Loosening(e, always=True) for e in edits)
+
+    def _completing(
+        self, node: syntax.Pattern, before: frozenset[tuple[str, int]] | None
+    ) -> frozenset[tuple[str, int]] | None:
+        """The types of the rows that complete a part of the pattern, and how long before; ``before``: those that
+        complete the part before it; None: another time completes it, too."""
+        if isinstance(node, syntax.Filter):
+            return frozenset({(node.type.text, 0)})
+        if isinstance(node, syntax.Interval):
+            return None if before is None else frozenset((t, lag + self._ticks(node.duration)) for t, lag in before)
+        if isinstance(node, syntax.Followed):
+            for operand in node.operands:
+                before = self._completing(operand, before)
+            return before
+        if isinstance(node, syntax.Every | syntax.EveryDistinct | syntax.Repeat):
+            if any(isinstance(n, syntax.Interval) for n in node.walk()) and before is not None:
+                return None  # an interval begins again when it has passed
+            return self._completing(node.operand, None)
+        if isinstance(node, syntax.Within | syntax.While):
+            return self._completing(node.operand, before)
+        if isinstance(node, syntax.And | syntax.Or | syntax.Until):
+            absent = syntax.Not if isinstance(node, syntax.And) else ()
+            parts = [self._completing(p, before) for p in node.children if not isinstance(p, absent)]
+            known = [p for p in parts if p is not None]
+            return frozenset().union(*known) if known and len(known) == len(parts) else None
+        return None
+
+    def _uses(self) -> Uses:
+        """The names that the pattern and the columns use; `*` keeps names."""
+        named = {i.name.text: i.expr for i in self.query.items if i.name is not None}
+        unnamed = [i.expr for i in self.query.items if i.name is None]
+        return Uses.of((self.query.pattern, self.query.where, *unnamed), named)
 
     def _durations(self) -> Iterator[int]:
         for n in self.query.pattern.walk():
@@ -430,6 +502,16 @@ def _signed(node: syntax.Pattern, good: bool) -> Iterator[tuple[syntax.Pattern, 
     else:
         for child in node.children:
             yield from _signed(child, good)
+
+
+def _one_row(step: syntax.Pattern) -> bool:
+    """Whether a step of a pattern binds one row, or waits for an interval; guards and absences aside."""
+    if isinstance(step, syntax.Within | syntax.While):
+        return (not isinstance(step, syntax.Within) or step.count is None) and _one_row(step.operand)
+    if isinstance(step, syntax.And):
+        present = [p for p in step.operands if not isinstance(p, syntax.Not)]
+        return len(present) == 1 and _one_row(present[0])
+    return isinstance(step, syntax.Filter | syntax.Interval)
 
 
 def _first(node: syntax.Pattern) -> syntax.Pattern | None:

@@ -36,6 +36,9 @@ MOST = 40
 #: the forms with a number, what its part is called, the least that it may be (None: it grows)
 COUNTS = {"Trim": ("n", 0), "Decimate": ("n", 1), "Window": ("n", 1), "First": ("n", None), "Repeat": ("n", None)}
 
+#: what is written before these numbers
+FORMS = {"Trim": "TRIM", "Decimate": "EVERY", "Window": "ON A WINDOW OF", "First": "THE FIRST", "Repeat": "REPEAT"}
+
 
 def rules(part: Esql, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses]:
     """The clauses of all definitions, in the order of the text."""
@@ -171,8 +174,7 @@ class _Pipe:
         at, n = self.source.offsets(of_text(number.span)), int(number.value)
         values = range(n + 1, n + MOST) if least is None else range(n - 1, least - 1, -1)
         edits = tuple(Edit((Splice(*at, str(v)),), str(v), abs(v - n)) for v in values)
-        word = self.text[self.source.offsets(of_text(node.span))[0] :].split(None, 1)[0]
-        yield Clause("count", *at, self.text[slice(*at)], others=edits, role="about", subject=f"items of {word}")
+        yield Clause("count", *at, self.text[slice(*at)], others=edits, role="about", detail={"form": FORMS[node.kind]})
 
     def _condition(self, part: syntax.Node, node: syntax.Node | None = None) -> Clause:
         """A condition on the items of ``node``, or (None) a comparison in a formula."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from occurs.errors import Span
 from occurs.expr.dialect import Dialect
 from occurs.expr.evaluate import leaves
 from occurs.expr.text import Name, Text
-from occurs.expr.tree import COMPARISONS, Binary, DurationLiteral, Expr, Literal, Unary
+from occurs.expr.tree import COMPARISONS, Binary, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.model.types import Type
 
@@ -121,6 +122,58 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class Uses:
+    """The texts that a parsed rule consists of, such as names of attributes.
+
+    ``texts``: how often each stands in the conditions and patterns; ``outputs``: per attribute of the output the texts
+    of its expression.
+    """
+
+    texts: Mapping[str, int]
+    outputs: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, parts: Iterable[Any], outputs: Mapping[str, Any]) -> Uses:
+        """From trees of dataclasses."""
+        texts: Counter[str] = Counter()
+        for part in parts:
+            texts.update(_texts(part))
+        return cls(texts, {name: frozenset(_texts(tree)) for name, tree in outputs.items()})
+
+
+def _texts(tree: Any) -> Iterator[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, Mapping):
+        yield from (text for pair in tree.items() for part in pair for text in _texts(part))
+    elif isinstance(tree, Iterable):
+        yield from (text for part in tree for text in _texts(part))
+    elif is_dataclass(tree):
+        yield from (text for f in fields(tree) if f.name != "span" for text in _texts(getattr(tree, f.name)))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A clause at one of the states of a derivation: ``kind`` (``comparison``, ``window``), ``start`` (of a window that
+    of its operator's bound, in which the clause lies), and the number of the ``state``.
+
+    ``path``: the operators that lead to the state, outermost first.  A comparison has its sides as text and their
+    values there (None: not known); an operator with a bound has ``apart``, the ticks between its two states.
+    """
+
+    kind: str
+    start: int
+    state: int
+    path: tuple[str, ...]
+    left: str = ""
+    value: Any = None
+    op: str = ""
+    right: str = ""
+    wanted: Any = None
+    apart: int | None = None
+
+
+@dataclass(frozen=True)
 class Loosening:
     """An edit without which a rule may lose bindings that a repair keeps.
 
@@ -175,8 +228,18 @@ class RuleClauses:
     #: per aggregate, as `because` calls it, the edit after which a copy also binds each row that enters, as its last
     #: role
     gathered: tuple[tuple[str, Edit], ...] = ()
+    #: types of which only the rows at the time of its output matter
+    anchors: frozenset[str] = frozenset()
+    #: the types whose rows may complete a row of its output, each with how many ticks before that row; None: not known
+    ends: frozenset[tuple[str, int]] | None = None
+    #: the names that it uses, if it uses no attribute without its name; None: it may
+    uses: Uses | None = field(default=None, compare=False)
     #: attributes of its output that are constants: their values, and where they are assigned in the text
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)
+    #: of the states of a derivation (time, values) the clauses that were read there; None if they do not show it
+    followed: Callable[[Sequence[tuple[int, Mapping[str, Any]]]], Sequence[Seen] | None] | None = field(
+        default=None, compare=False
+    )
 
     @property
     def reads(self) -> frozenset[str]:
@@ -383,7 +446,10 @@ def comparison(
         moved = comparison_edit(text, (start, stop), at, between, limit, greater, on_right, value_text)
         op = part.op if on_right else turned(part.op)
         found = where(other)
+        leaf = source(other) if source is not None and isinstance(other, Ref) else None
         detail: dict[str, Any] = {"own": found, "duration": isinstance(literal, DurationLiteral)}
+        if leaf is not None and leaf.type is not None:
+            detail["attribute_of"] = leaf.type, leaf.attribute
         return Clause(
             "threshold", start, stop, written, drop, None, moved, role=role, subject=shown(other),
             needed=f"{op} {text[at[0] : at[1]]}", reading=reading(other, source, dialect), detail=detail,

@@ -31,7 +31,7 @@ LONG = 64
 MOST = 2**31 - 1
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
-_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t", "r": "\r"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -389,7 +389,7 @@ def unquoted(word: str, at: int, source: Text) -> str:
         if len(code) == 5:
             return chr(int(code[1:], 16))
         start = at + 1 + match.start()
-        hint = r"the escapes are \\ \' \" \n \t and \uXXXX; write a backslash as \\"
+        hint = r"the escapes are \\ \' \" \n \t \r and \uXXXX; write a backslash as \\"
         source.report("syntax", f"unknown escape \\{code}", source.span(start, start + 2), hint)
         return ""
 

@@ -17,6 +17,7 @@ from occurs.languages.kit.clauses import (
     Declaration,
     Edit,
     RuleClauses,
+    Seen,
     Source,
     Splice,
     Where,
@@ -31,6 +32,7 @@ from occurs.languages.kit.clauses import (
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import ResolvedTrigger
 from occurs.languages.logic.define import Logic
+from occurs.languages.logic.reading import Read, State, followed
 from occurs.languages.logic.render import render
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
@@ -71,8 +73,6 @@ class _Trigger:
         self.text = source.text
         self.start, self.stop = source.offsets(of_text(self.trigger.span))
         formulas = [f for f in _all(self.trigger.formula) if isinstance(f, syntax.Assign)]
-        #: how many temporal operators there are
-        self.temporal = sum(isinstance(f, (*syntax.FUTURE, *syntax.PAST)) for f in _all(self.trigger.formula))
         several = Counter(f.variable.text for f in formulas)
         #: the terms of variables that are assigned once
         self.assigned = {f.variable.text: f.term for f in formulas if several[f.variable.text] == 1}
@@ -83,8 +83,34 @@ class _Trigger:
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),
             frozenset(positive), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
-            constants=tuple(self._constants()),
+            constants=tuple(self._constants()), followed=self._followed,
         )  # fmt: skip
+
+    def _followed(self, states: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Seen] | None:
+        """The conditions of the formula at the states of one way to be satisfied."""
+        constants = {name: c.value.value for name, c in self.part.analysis.constants.items()}
+        read = followed(
+            self.trigger.formula, [State(*s) for s in states], self.kind, past=self.trigger.past, constants=constants,
+            events=self.part.analysis.events, word=self._word,
+        )  # fmt: skip
+        return None if read is None else [self._seen(r) for r in read]
+
+    def _word(self, node: syntax.Formula) -> str:
+        """A temporal operator as it is written."""
+        name = type(node).__name__.lower()
+        if isinstance(node, syntax.Since | syntax.Until):
+            return name
+        found = re.compile(r"[A-Za-z]+").match(self.text, self.source.offsets(of_text(node.span))[0])
+        return name if found is None else found[0].lower()
+
+    def _seen(self, read: Read) -> Seen:
+        if read.apart is not None:
+            bound: Any = getattr(read.node, "bound", None)
+            place = self.source.offsets(of_text(bound.span))
+            return Seen("window", place[0], read.state, read.path, right=self.text[slice(*place)], apart=read.apart)
+        start = self.source.offsets(of_text(read.node.span))[0]
+        left, value, op, right, wanted = read.parts(lambda e: self.source.piece(of_text(e.span)))  # type: ignore[attr-defined]
+        return Seen("comparison", start, read.state, read.path, left, value, op, right, wanted)
 
     def _ticks(self, duration: Duration) -> int:
         return math.floor(self.kind.convert(duration) or 0)
@@ -129,11 +155,12 @@ class _Trigger:
             place = self.source.offsets(of_text(span))
             type = self._event_of(node.operand)
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "true"),), "true"),
-                         needed="none", type=type)  # fmt: skip
+                         needed="none", type=type, detail={"bound": self._bounds(node.operand)})  # fmt: skip
         elif isinstance(node, syntax.Implies):
             place = self.source.offsets(of_text(node.left.span))
             yield Clause("absence", *place, self.text[slice(*place)], Edit((Splice(*place, "false"),), "false"),
-                         needed="false", type=self._event_of(node.left))  # fmt: skip
+                         needed="false", type=self._event_of(node.left),
+                         detail={"bound": self._bounds(node.left)})  # fmt: skip
         elif isinstance(node, syntax.Atom):
             yield from self._atom(node)
         bound = getattr(node, "bound", None)
@@ -145,9 +172,30 @@ class _Trigger:
             yield Clause("missing", *place, name, type=name, role="state")
 
     def _event_of(self, node: syntax.Formula) -> str | None:
-        """The type of the event that a formula is; None if it is another formula."""
+        """The type of the event that a formula is, at one state or at some; None if it is another formula."""
+        node = _within(node)
         name = getattr(node.term, "name", None) if isinstance(node, syntax.Atom) else None
         return name if name in self.part.analysis.events else None
+
+    def _bounds(self, node: syntax.Formula) -> dict[str, list[tuple[Any, ...]]]:
+        """Per attribute of a negated event the values that it is compared with: a constant, what a variable remembers,
+        or what the trigger emits."""
+        node = _within(node)
+        term: Any = node.term if isinstance(node, syntax.Atom) else None
+        schema = self.part.schemas.get(str(getattr(term, "name", "")))
+        if schema is None or not isinstance(term, syntax.Apply):
+            return {}
+        emit = self.trigger.emit
+        out: dict[str, list[tuple[Any, ...]]] = {}
+        for given, argument, at in zip(term.names, term.args, range(len(term.args)), strict=True):
+            found: list[tuple[Any, ...]] = []
+            if (literal := sign_of(argument)) is not None or isinstance(argument, Literal):
+                found.append(("is", (argument if literal is None else literal).value))  # type: ignore[attr-defined]
+            elif isinstance(argument, Ref) and argument.scope is None:
+                emitted = [] if emit is None else [n.text for n, e in emit.arguments if e == argument]
+                found += [("variable", argument.name), *(("out", n) for n in [*emitted, argument.name])]
+            out[given or schema.names[at]] = found
+        return out
 
     def _applied(self, node: syntax.Formula) -> Iterator[tuple[str, tuple[int, int]]]:
         """The declared tables with keys whose rows a formula looks up."""
@@ -240,7 +288,7 @@ class _Trigger:
 
         needed = f"within {written}" if found is not None else written
         yield Clause("window", *place, written, None, None, moved, role="state", reference="activation",
-                     needed=needed, detail={"exact": limit - strict, "alone": self.temporal == 1})  # fmt: skip
+                     needed=needed, detail={"exact": limit - strict})  # fmt: skip
 
     def _strategy(self) -> Iterator[Clause]:
         trigger = self.trigger
@@ -318,6 +366,13 @@ def _source(leaf: Expr) -> Source | None:
         return None
     *path, scope = (leaf.scope or "").split(_AT)
     return Source(_AT.join((*path, scope)), scope or None, leaf.name)
+
+
+def _within(node: syntax.Formula) -> syntax.Formula:
+    """What is true at some state, below operators of one operand."""
+    while isinstance(node, syntax.Eventually | syntax.Previously | syntax.Nexttime | syntax.Lasttime):
+        node = node.parts[0]
+    return node
 
 
 def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:

@@ -40,6 +40,9 @@ ENDING = ".\n"
 TRUE = "0 = 0"
 _SIGN = re.compile(r"union\b|minus\b|complement\b|intersection\b|[⊔⊓\\]")
 
+#: the words of filters, as sentences have them
+_LENGTHS = {"less": "less than", "at_most": "at most", "at_least": "at least", "greater": "more than"}
+
 
 def rules(part: Phenesthe, texts: Sequence[str], kind: TimeKind) -> list[RuleClauses]:
     """The clauses of all definitions, in the order of the text."""
@@ -151,7 +154,8 @@ class _Definition:
             drop = Edit((Splice(low, high[1], ""),))
             type = node.right.name.text if isinstance(node.right, syntax.Atom) else None
             written = self.text[found.start() : high[1]]
-            yield Clause("absence", found.start(), high[1], written, drop, needed="none", type=type)
+            yield Clause("absence", found.start(), high[1], written, drop, needed="none", type=type,
+                         detail={"bound": self._bound(node.right)})  # fmt: skip
         elif isinstance(node, syntax.Filter | syntax.Iteration):
             yield from self._length(node)
         elif isinstance(node, syntax.Related):
@@ -196,8 +200,28 @@ class _Definition:
         start, stop = self.source.offsets(of_text(node.span))
         mine, its = self._extent(node), self._extent(other)
         splice = Splice(its[1], mine[1], "") if its[1] <= mine[0] else Splice(mine[0], its[0], "")
+        if isinstance(other, syntax.Not):  # both may go, and the operator with one of them only
+            splice = Splice(*mine, TRUE)
         type = node.operand.name.text if isinstance(node.operand, syntax.Atom) else None
-        return Clause("absence", start, stop, self.text[start:stop], Edit((splice,)), needed="none", type=type)
+        return Clause("absence", start, stop, self.text[start:stop], Edit((splice,)), needed="none", type=type,
+                      detail={"bound": self._bound(node.operand)})  # fmt: skip
+
+    def _bound(self, node: syntax.Relation) -> dict[str, list[tuple[Any, ...]]]:
+        """Per attribute of a negated atom the values that it is compared with: constants, or those of other atoms."""
+        schema = self.part.schemas.get(node.name.text) if isinstance(node, syntax.Atom) else None
+        if schema is None or not isinstance(node, syntax.Atom):
+            return {}
+        out: dict[str, list[tuple[Any, ...]]] = {}
+        for i, argument in enumerate(node.arguments):
+            name = argument.name.text if argument.name else schema.names[i]
+            if isinstance(argument.value, syntax.Constant):
+                out[name] = [("is", argument.value.value)]
+            elif isinstance(argument.value, syntax.Variable):
+                variable = argument.value.name
+                heads = [h for h in self.written.head if getattr(h.value, "name", None) == variable]
+                out[name] = [("at", *self.places[variable])] if variable in self.places else []
+                out[name] += [("out", h.name.text) for h in heads if h.name is not None]
+        return out
 
     def _length(self, node: syntax.Filter | syntax.Iteration) -> Iterator[Clause]:
         at = self.source.offsets(of_text(node.duration_span))
@@ -221,7 +245,7 @@ class _Definition:
         atoms = [n.name.text for n in node.operand.walk() if isinstance(n, syntax.Atom)]
         yield Clause(
             "window", *at, written, None, None, moved, role=atoms[0] if atoms else None,
-            needed=f"{op.replace('_', ' ')} {written}", detail={"length": True},
+            needed=f"{_LENGTHS[op]} {written}", detail={"length": True},
         )  # fmt: skip
 
     def _relation(self, node: syntax.Related) -> Clause:

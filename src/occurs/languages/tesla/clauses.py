@@ -19,6 +19,7 @@ from occurs.languages.kit.clauses import (
     Loosening,
     RuleClauses,
     Splice,
+    Uses,
     comparison_edit,
     declarations,
     distinct,
@@ -86,12 +87,24 @@ class _Rule:
             durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
             gathered=tuple(self._gathered()), roles=tuple(self.roles),
             chooses=any(s.policy != "each" for s in rule.selections), counts=any(s.k > 1 for s in rule.selections),
+            anchors=self._anchors(), ends=self._completing(),
+            uses=Uses.of((rule.terminator, *rule.items), {a.name.text: a.expr for a in rule.where}),
         )  # fmt: skip
 
     # -- facts -------------------------------------------------------------------------------------------------------
     def _aggregated(self) -> frozenset[str]:
         nodes = (n for e in expressions_of(self.rule) for n in e.walk())
         return frozenset(n.event.type.text for n in nodes if isinstance(n, syntax.Aggregate))
+
+    def _anchors(self) -> frozenset[str]:
+        """The type of the terminator, if nothing else reads it, and if detections do not use up rows of others."""
+        own = self.rule.terminator.type.text
+        return frozenset() if self.rule.consuming else frozenset({own}) - {TIMER} - looked_back(self.rule)
+
+    def _completing(self) -> frozenset[tuple[str, int]] | None:
+        """The type of the terminator; None if that is a timer."""
+        own = self.rule.terminator.type.text
+        return None if own == TIMER else frozenset({(own, 0)})
 
     def _opaque(self) -> frozenset[str]:
         return frozenset(a.name.text for a in self.rule.where if _aggregates(a.expr))
@@ -281,17 +294,19 @@ class _Rule:
         return Clause(
             "threshold", start, stop, self.text[start:stop], drop, None, moved, self._value(other, event), role=role,
             subject=self._subject(other, event), needed=needed,
-            detail={"duration": isinstance(literal, DurationLiteral), "attribute_of": self._type_of(other, event)},
+            detail={"duration": isinstance(literal, DurationLiteral), "attribute_of": self._attribute_of(other, event)},
         )  # fmt: skip
 
-    def _type_of(self, expr: Expr, event: syntax.Event | None) -> str | None:
-        """The type of which an expression is an attribute; None if it is not one."""
+    def _attribute_of(self, expr: Expr, event: syntax.Event | None) -> tuple[str, str] | None:
+        """The type and the name of the attribute that an expression is; None if it is not one."""
         role = event.role if event is not None and isinstance(expr, Ref) and expr.scope is None else None
+        name = expr.name if isinstance(expr, Ref) else ""
         if isinstance(expr, Ref) and expr.scope in self.roles:
             role = expr.scope
         elif isinstance(expr, Param) and expr.name in self.params:
-            role = self.roles[self.params[expr.name][0]]
-        return next((e.type.text for e in self.rule.roles if e.role == role), None)
+            number, name = self.params[expr.name]
+            role = self.roles[number]
+        return next(((e.type.text, name) for e in self.rule.roles if e.role == role), None)
 
     def _within(self, within: syntax.Within, role: str) -> Clause:
         start, _ = self.source.offsets(of_text(within.span))

@@ -26,7 +26,7 @@ from occurs.operators.interval.bindings import (
     pick,
     shared,
 )
-from occurs.operators.interval.signals import Instants, Intervals, Points, Signal, State, Stateless
+from occurs.operators.interval.signals import Held, Instants, Intervals, Points, Signal, State, Stateless
 from occurs.operators.kernels.row_index import spread
 
 
@@ -164,12 +164,53 @@ class Ticks(Stateless):
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
         before = max(call.frontier - self.window, -1)
-        count = call.frontier - before
-        if count > MOST:
-            raise LimitProblem.of(
-                "too-many-instants",
-                f"`{self.name}` is true almost always, but the window has {count} ticks",
-                hint=f"at most {MOST} ticks can be listed: combine the negation with an event, or use a smaller window",
-            )
+        listed(call.frontier - before, self.name)
         time = np.arange(max(call.since, before) + 1, call.frontier + 1, dtype=np.int64)
         return state, Points((), time, call.since, call.complete)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """``not phi``, per binding: the ticks t >= 0 of (frontier - ``window``, frontier] at which phi is not true, for
+    the bindings under which it is true at another one of them.
+
+    Only closing says which bindings these are.  State, ``seen``: the phi-instants in the window.  Raises LimitProblem
+    if the instants are too many.
+    """
+
+    variables: tuple[str, ...]
+    window: int
+    name: str = ""
+
+    def fresh(self) -> State:
+        return {"seen": Held.empty(len(self.variables), "time")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Instants) -> tuple[State, Points]:
+        phi = as_points(inputs[0])
+        before = max(call.frontier - self.window, -1)
+        seen = Held.concat([state["seen"], Held(phi.codes, {"time": phi.time})])
+        seen = seen.take(seen.columns["time"] > before)
+        found = _no_points(len(self.variables), phi)
+        if call.closing and len(seen):
+            found = self._missing(seen, before, call.frontier, found)
+        return {"seen": seen}, found
+
+    def _missing(self, seen: Held, before: int, frontier: int, like: Points) -> Points:
+        (key,) = joint([(seen.codes, len(seen))])
+        _, row, number = np.unique(key, return_index=True, return_inverse=True)
+        ticks = frontier - before
+        listed(len(row) * ticks, self.name)
+        missing = np.ones((len(row), ticks), np.bool_)
+        missing[number, seen.columns["time"] - before - 1] = False
+        which, tick = np.nonzero(missing)
+        return Points(tuple([c[row[which]] for c in seen.codes]), tick + before + 1, like.since, like.complete)
+
+
+def listed(count: int, name: str) -> None:
+    """Raises LimitProblem if a formula that is true almost always has more instants in a window than can be listed."""
+    if count > MOST:
+        raise LimitProblem.of(
+            "too-many-instants",
+            f"`{name}` is true almost always, but the window has {count} ticks",
+            hint=f"at most {MOST} ticks can be listed: combine the negation with an event, or use a smaller window",
+        )

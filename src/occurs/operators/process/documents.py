@@ -48,7 +48,7 @@ def read_xml(text: Any) -> Document:
         raise Fault("bad-value", f"is not accepted as XML: {problem}", text) from problem
 
 
-def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
+def xpath(document: Any, path: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
     """All that an XPath 1.0 finds, as texts.  ``context``: the variables; they are bound, never pasted."""
     import elementpath
 
@@ -78,13 +78,13 @@ def _found_text(found: Any) -> str:
     return found if isinstance(found, str) else "".join(found.itertext())
 
 
-def xpath_text(path: Any, document: Any, context: Mapping[str, Any]) -> str | None:
-    found = xpath(path, document, context)
+def xpath_text(document: Any, path: Any, context: Mapping[str, Any]) -> str | None:
+    found = xpath(document, path, context)
     return found[0] if found else None
 
 
-def xpath_number(path: Any, document: Any, context: Mapping[str, Any]) -> float | None:
-    found = xpath_text(path, document, context)
+def xpath_number(document: Any, path: Any, context: Mapping[str, Any]) -> float | None:
+    found = xpath_text(document, path, context)
     if found is None:
         return None
     try:

@@ -158,9 +158,9 @@ FUNCTIONS: dict[str, Signature] = {
     "replace": _make("text, text, text", _text, _text, _text, result=TEXT),
     "substring": _make("text, int[, int]", _text, _whole, _whole, result=TEXT, least=2),
     **dict.fromkeys(("troolean", "hard", "soft"), _make("bool", _truth, result=TROOLEAN)),
-    "xpath": _make("text, xml", _text, _of(XML), result=list_of(TEXT)),
-    "xpath_text": _make("text, xml", _text, _of(XML), result=TEXT),
-    "xpath_number": _make("text, xml", _text, _of(XML), result=NUMBER),
+    "xpath": _make("xml, text", _of(XML), _text, result=list_of(TEXT)),
+    "xpath_text": _make("xml, text", _of(XML), _text, result=TEXT),
+    "xpath_number": _make("xml, text", _of(XML), _text, result=NUMBER),
     "json_path": _make("json, text", _of(JSON), _text, result=ANY),
 }
 # functions of texts and whole numbers that pipes have from the catalogue of all languages
@@ -436,7 +436,7 @@ def _json_problem(path: str) -> str | None:
 #: functions with an argument that is of a form: its number, and what is wrong with it
 _WRITTEN: dict[str, tuple[int, Callable[[str], str | None]]] = {
     "matches": (1, _pattern_problem),
-    **dict.fromkeys(("xpath", "xpath_text", "xpath_number"), (0, _xpath_problem)),
+    **dict.fromkeys(("xpath", "xpath_text", "xpath_number"), (1, _xpath_problem)),
     "json_path": (1, _json_problem),
 }
 

@@ -102,6 +102,23 @@ def dead(code: np.ndarray, live: np.ndarray, n: int, left: np.ndarray, zero: np.
 
 
 @kernel
+def persist(
+    code: np.ndarray, value: np.ndarray, n: int, held: np.ndarray, since: np.ndarray, out: np.ndarray
+) -> None:
+    """``out`` (n): the value of the greatest size, held for ``n`` items more; ``held``, ``since``: per code."""
+    for i in range(len(code)):
+        c = code[i]
+        since[c] += 1
+        if abs(value[i]) > abs(held[c]):
+            held[c] = value[i]
+            since[c] = 0
+        if since[c] > n:
+            held[c] = 0.0
+            since[c] = 0
+        out[i] = held[c]
+
+
+@kernel
 def last_rows(code: np.ndarray, at: np.ndarray) -> None:
     """``at`` (per code): the last row of each."""
     for i in range(len(code)):

@@ -111,7 +111,7 @@ def _call(node: tree.Call, of: Callable[[tree.Expr], Any], variables: Mapping[st
         return args[0] if isinstance(args[0], _Lost) else SEEING[name](args[0])
     if name in XPATH:
         run = XPATH[name]
-        return strict(lambda path, document: run(path, document, variables), args)
+        return strict(lambda document, path: run(document, path, variables), args)
     return strict(STRICT[name], args)
 
 
@@ -490,7 +490,7 @@ SEEING: dict[str, Callable[..., Any]] = {
     "soft": lambda a: T if a is True or a is T else U,
     "hard": lambda a: F if a is False or a is F else U,
 }
-#: of a path, a document and the variables
+#: of a document, a path and the variables
 XPATH = {
     "xpath": documents.xpath,
     "xpath_text": documents.xpath_text,

@@ -814,6 +814,40 @@ class DeadTime(Processor):
         return [join(at.amount(), INT)]
 
 
+class TravelRise(Processor):
+    """The signed height of the last n items if they travel further than they rise (a peak or a dip); otherwise 0."""
+
+    n: int = parameter(Whole(2))
+    slack: int | float = parameter(Number(), 1)
+
+    calls = ("TravelRise", "signal.travel_rise")
+    takes, makes = ((0, NUMBER),), NUMBER
+
+    def rate(self, front: Rate, own: Rate) -> Rate:
+        return front.later(self.n - 1)
+
+
+class Persist(Processor):
+    """Holds the item with the greatest absolute value for n more items, until a greater one comes; then 0."""
+
+    n: int = parameter(Whole(0))
+
+    calls = ("Persist", "signal.persist")
+    takes, makes = ((0, NUMBER),), NUMBER
+    steady = True
+
+
+class Noise(Processor):
+    """Adds pseudo-random noise between -spread/2 and spread/2 to each item; the same seed gives the same noise."""
+
+    spread: int | float = parameter(Number())
+    seed: int = parameter(Whole(0), 0)
+
+    calls = ("Noise", "signal.noise")
+    takes, makes = ((0, NUMBER),), NUMBER
+    steady = True
+
+
 # --- 4.5, 4.6: formulas, which are one processor each -----------------------------------------------------------------
 
 
@@ -1102,13 +1136,16 @@ _PLOTTED = {
     "scatter": (("list", "set", "bag", "map"), "a collection of (x, y)"),
     "heatmap": (("list", "set", "bag", "map"), "rows of numbers or a map"),
     "histogram": (("list", "set", "bag"), "a collection of numbers"),
+    "pie": (("map",), "a map of numbers"),
 }
 
 
 class Plot(Processor):
-    """One PNG per item; ``what``: ``scatter heatmap histogram``; ``size`` in pixels; ``bins`` of a histogram."""
+    """One PNG per item; ``what``: ``scatter heatmap histogram pie``; ``size`` in pixels; ``bins`` of a histogram."""
 
-    what: str = parameter(Word({"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}))
+    what: str = parameter(
+        Word({"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram", "PIECHART": "pie"})
+    )
     title: str = parameter(Text(), "")
     size: tuple[int, int] = parameter(Pixels(), (640, 480))
     bins: int = parameter(Whole(1), 10)
@@ -1127,6 +1164,7 @@ class Plot(Processor):
             port="p",
         ),
         Call("plot.histogram", "A histogram; each item is a collection of numbers.", {"what": "histogram"}, port="p"),
+        Call("plot.pie", "A pie chart; each item is a map of names to numbers.", {"what": "pie", "bins": 10}, port="p"),
     )
     text = ("THE {what} OF {pipe} [TITLED {title}] [SIZED {width:number} BY {height:number}]",)
 

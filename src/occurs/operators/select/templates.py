@@ -236,7 +236,7 @@ def checked(run: Run, matches: Matches) -> list[Checked]:
     for step in run.pattern.steps:
         if isinstance(step, Absent):
             start, end = _interval(run, matches, step.source, step.interval, open=True)
-            none = pa.array(['{"rows": 0}'] * len(matches), pa.string())
+            none = pa.repeat(pa.scalar('{"rows": 0}', pa.string()), len(matches))
             out.append(Checked(f"not {step.source.type}", step.source.type, start, end, none))
     for node in dict.fromkeys(_aggregates(run.pattern)):
         start, end = _interval(run, matches, node.source, node.interval, open=False)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TEMPORAL = {"G": False, "F": False, "X": False, "ALWAYS": True, "SOMETIME": True, "AFTER": True}
 _BINARY = {"AND": "and", "OR": "or", "MOD": "mod", "DIV": "div"}
 _CALLS = {"->": "implies", "^": "power", "IN": "in"}
-#: functions whose first argument is an XPath, in which `$x` is a variable
+#: functions whose second argument is an XPath, in which `$x` is a variable
 _PATHS = ("xpath", "xpath_text", "xpath_number")
 _IN_PATH = re.compile(r""""[^"]*"|'[^']*'|\$\s*([A-Za-z_][\w.\-]*)""")
 
@@ -35,6 +35,10 @@ NOTHING = core.Literal(None, Type.NULL)
 
 #: more inputs than any function has
 _MANY = 1 << 30
+
+
+def _is_text(node: Expr) -> bool:
+    return isinstance(node, core.Literal) and isinstance(node.value, str)
 
 
 @lru_cache(maxsize=512)
@@ -264,8 +268,15 @@ class Functions:
         if node.name not in FUNCTIONS or node.name in OPERATORS:
             hint = did_you_mean(node.name, {*FUNCTIONS, *others} - set(OPERATORS), "functions")
             return self.wrong("unknown-function", f"there is no function `{node.name}`", node, scope, hint)
-        if node.name in _PATHS and args and isinstance(args[0], core.Literal) and isinstance(args[0].value, str):
-            args = (self._path(args[0], node.args[0], scope), *args[1:])
+        if node.name in _PATHS and len(args) == 2:
+            nodes = node.args
+            if _is_text(args[0]) and not _is_text(args[1]):
+                args, nodes = args[::-1], nodes[::-1]
+                message = f"`{node.name}` takes the document before the path"
+                hint = f"write the arguments in the order of `json_path`: `{node.name}(doc, path)`"
+                scope.source.report("argument-order", message, scope.span(node), hint, "notice")
+            if isinstance(args[1], core.Literal) and _is_text(args[1]):
+                args = (args[0], self._path(args[1], nodes[1], scope))
         return core.Call(node.name, args, span=scope.span(node))
 
     def _foreign(self, function: Function, args: tuple[Expr, ...], node: syntax.Call, scope: Scope) -> Expr:

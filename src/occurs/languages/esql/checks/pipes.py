@@ -599,7 +599,7 @@ class Builder(Functions):
         return tuple(names)
 
     def form_xpath(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
-        call = syntax.Call("xpath", (node["path"], syntax.Variable("0", span=node.span)), span=node.span)
+        call = syntax.Call("xpath", (syntax.Variable("0", span=node.span), node["path"]), span=node.span)
         lift = tree.Lift((self.function(call, scope.function(1)),))
         return self.node(lift, (self.pipe(node["pipe"], scope),), node, scope)
 

@@ -44,7 +44,7 @@ def _height(level: list[Any]) -> int:
     return height
 
 
-def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
+def xpath(document: Any, path: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
     """All that the path finds, as texts; a number, a boolean or a text is a list of one."""
     if not isinstance(document, Document):
         raise Fault("bad-value", "is not an XML document", document)
@@ -71,14 +71,14 @@ def _text(found: Any) -> str:
     return found if isinstance(found, str) else "".join(found.itertext())
 
 
-def xpath_text(path: Any, document: Any, context: Mapping[str, Any]) -> str | None:
+def xpath_text(document: Any, path: Any, context: Mapping[str, Any]) -> str | None:
     """The first that the path finds."""
-    return next(iter(xpath(path, document, context)), None)
+    return next(iter(xpath(document, path, context)), None)
 
 
-def xpath_number(path: Any, document: Any, context: Mapping[str, Any]) -> float | None:
+def xpath_number(document: Any, path: Any, context: Mapping[str, Any]) -> float | None:
     """The first that the path finds, as a number; null if it is none."""
-    found = xpath_text(path, document, context)
+    found = xpath_text(document, path, context)
     try:
         value = math.nan if found is None else float(found)
     except ValueError:

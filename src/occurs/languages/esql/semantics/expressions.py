@@ -129,7 +129,7 @@ def _call(name: str, args: list[Any], context: Context) -> Any:
     if name in SEEING:
         return LOST if LOST in args else SEEING[name](*args)
     if name in XPATH:
-        return strict(lambda path, document: XPATH[name](path, document, context), *args)
+        return strict(lambda document, path: XPATH[name](document, path, context), *args)
     return strict(STRICT[name], *args)
 
 
@@ -356,7 +356,7 @@ STRICT |= {name: _shared(name) for name in SHARED}
 #: they see their nulls
 SEEING: dict[str, Callable[..., Any]] = {"troolean": _troolean, "hard": _hard, "soft": _soft}
 
-#: of a path, a document and the variables of the context
+#: of a document, a path and the variables of the context
 XPATH: dict[str, Callable[..., Any]] = {
     "xpath": documents.xpath,
     "xpath_text": documents.xpath_text,

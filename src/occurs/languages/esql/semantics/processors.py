@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from occurs.expr import tree as core
@@ -534,6 +535,51 @@ def dead_time(p: tree.DeadTime, inputs: Inputs, scope: Scope) -> list[Trace]:
     return [Trace(tuple(out), inputs[0].end)]
 
 
+def travel_rise(p: tree.TravelRise, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The height of the last n, negative if the greatest comes before the least, if the way from item to item is longer
+    than that from the first to the last and the slack; else 0."""
+
+    def of(some: tuple[Any, ...]) -> Any:
+        if None in some or any(v != v for v in some):
+            return 0.0
+        travel = sum(abs(float(b) - float(a)) for a, b in pairwise(some))
+        if not travel > abs(float(some[-1]) - float(some[0])) + p.slack:
+            return 0.0
+        height = float(max(some)) - float(min(some))
+        return height if some.index(min(some)) < some.index(max(some)) else -height
+
+    return [_last(inputs[0], p.n, of)]
+
+
+def persist(p: tree.Persist, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The item of the greatest size so far; n items after it the next one gives 0, and all begins anew."""
+    out: list[Item] = []
+    held, since = 0.0, 0
+    for item in inputs[0].items:
+        since += 1
+        if item.value is not None and abs(item.value) > abs(held):
+            held, since = float(item.value), 0
+        if since > p.n:
+            held, since = 0.0, 0
+        out.append(item._replace(value=held))
+    return [Trace(tuple(out), inputs[0].end)]
+
+
+def noise(p: tree.Noise, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The k-th item and the k-th number that splitmix64 makes of the seed."""
+    (x,) = inputs
+    most = 2**64
+
+    def random(k: int) -> float:
+        z = (p.seed + (k + 1) * 0x9E3779B97F4A7C15) % most
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % most
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % most
+        return ((z ^ (z >> 31)) >> 11) / 2**53
+
+    made = (None if i.value is None else i.value + (random(k) - 0.5) * p.spread for k, i in enumerate(x.items))
+    return [with_values(x, made)]
+
+
 MEANING: dict[type[tree.Processor], Callable[[Any, Inputs, Scope], list[Trace]]] = {
     tree.Lift: lift,
     tree.Cumulate: cumulate,
@@ -568,4 +614,7 @@ MEANING: dict[type[tree.Processor], Callable[[Any, Inputs, Scope], list[Trace]]]
     tree.Plateaus: plateaus,
     tree.Peaks: peaks,
     tree.DeadTime: dead_time,
+    tree.TravelRise: travel_rise,
+    tree.Persist: persist,
+    tree.Noise: noise,
 }

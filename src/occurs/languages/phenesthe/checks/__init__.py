@@ -110,9 +110,8 @@ def analyse(
 
 
 def _may_be_clocked(definition: syntax.Definition, used: set[str]) -> bool:
-    """Whether an event definition may be co-finite where there are windows: no variables, and nothing uses it."""
-    constant = all(isinstance(a.value, syntax.Constant) for a in definition.head)
-    return definition.sort == "event" and constant and definition.name.text not in used
+    """Whether an event definition may be co-finite where there are windows: nothing uses it."""
+    return definition.sort == "event" and definition.name.text not in used
 
 
 # --- the whole program ------------------------------------------------------------------------------------------------

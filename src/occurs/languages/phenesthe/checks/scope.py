@@ -189,11 +189,12 @@ class Scopes:
         """Report unbound variables and unguarded negations; returns whether the body is true almost always, as it
         ``may_be``."""
         body = whole(self.definition)
-        bound = self.bound(body)
+        clocked = may_be_clocked and sort(body, self.sorts) == "event" and not finite(body, self.sorts)
+        # under which bindings the body is true, its negation says
+        bound = self.bound(inverse(body) if clocked else body)
         for _, value in self.definition.variables:
             if value.name not in bound:
                 self._unbound(value.name, "no atom of the formula names it", value.span, "name it in an atom")
-        clocked = may_be_clocked and sort(body, self.sorts) == "event" and not finite(body, self.sorts)
         self._finite(body, not clocked)
         return clocked
 

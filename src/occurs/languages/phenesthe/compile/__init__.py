@@ -12,7 +12,7 @@ from occurs.expr.tree import Literal
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, Phenomenon, ResolvedDefinition
 from occurs.languages.phenesthe.checks.catalogue import FACT
-from occurs.languages.phenesthe.checks.scope import Project
+from occurs.languages.phenesthe.checks.scope import Project, inverse
 from occurs.languages.phenesthe.checks.scope import variables as atom_variables
 from occurs.languages.phenesthe.compile.building import Building, Formula, Kept
 from occurs.languages.phenesthe.compile.conditions import Conditions, FactTables
@@ -24,7 +24,7 @@ from occurs.operators.definition import Choice
 from occurs.operators.interval.answers import Answer, Attribute
 from occurs.operators.interval.measuring import Measured, Measures
 from occurs.operators.interval.network import Net
-from occurs.operators.interval.points import Ticks
+from occurs.operators.interval.points import Missing, Ticks
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,12 @@ def _compiled(
     formulas = Formulas(building, phenomena, done, conditions, kind, resolved.name, resolved.file)
     if resolved.clocked:
         assert window is not None
-        every = Formula(building.add(Ticks(window, resolved.name)), "event", ())
-        formula = formulas.guarded(every, resolved.body)
+        if any(isinstance(a.value, syntax.Variable) for a in resolved.definition.head):
+            found = formulas.formula(inverse(resolved.body))
+            formula = building.made(Missing(found.variables, window, resolved.name), "event", found, later=None)
+        else:
+            every = Formula(building.add(Ticks(window, resolved.name)), "event", ())
+            formula = formulas.guarded(every, resolved.body)
     else:
         formula = formulas.formula(resolved.body)
     report = formulas.report(resolved.body, formula)

@@ -55,7 +55,11 @@ _STARTS = frozenset((*syntax.SORTS, *(f"{s}_phenomenon" for s in syntax.SORTS), 
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The statements of a text, blanks and comments around them left out."""
+    """The statements of a text, blanks and comments around them left out, and the directives of the original."""
+    return (piece for piece in _pieces(text) if not piece.words.startswith(":-"))
+
+
+def _pieces(text: str) -> Iterator[Piece]:
     tokens = tokens_of(_TOKEN, text)
     begin: int | None = None
     depth = 0

@@ -354,6 +354,8 @@ def check_chains(body: Relation, source: Text) -> None:
     for outer in body.walk():
         for inner in outer.parts:
             sets = isinstance(outer, _SETS) and isinstance(inner, _SETS)
+            # however a union of unions is grouped, it is the same, and so is an intersection of intersections
+            sets &= type(outer) is not type(inner) or isinstance(outer, syntax.Complement)
             relations = isinstance(outer, syntax.Related) and isinstance(inner, syntax.Related)
             if (sets or relations) and is_bare(outer, inner):
                 message = f"`{operator_text(inner)}` and `{operator_text(outer)}` in a row need parentheses"

@@ -17,7 +17,7 @@ from occurs.expr.reference import Undecided, clean
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics.formulas import Formulas, Phenomenon
 from occurs.languages.phenesthe.semantics.intervals import INFINITY, maximal_range
-from occurs.languages.phenesthe.semantics.scope import CONDITION, EVENT, finite, scoped, unbound
+from occurs.languages.phenesthe.semantics.scope import CONDITION, EVENT, finite, negated, scoped, unbound
 from occurs.languages.phenesthe.semantics.values import Binding, joined
 from occurs.model.time import TimeKind
 
@@ -79,7 +79,11 @@ def derived(definition: syntax.Definition, formulas: Formulas, ticks: range | No
     head = frozenset(a.value.name for a in definition.head if isinstance(a.value, syntax.Variable))
     body = scoped(whole, head)
     if ticks is not None and definition.sort == EVENT and not finite(body, formulas.sorts):
-        return Phenomenon(EVENT, (), tuple(({}, t) for t in ticks if formulas.true_at(body, Binding(), t)))
+        if not head:
+            values = {a.name.text: attribute(a.value, {}, Binding(), None, formulas) for a in definition.head}
+            names = tuple(a.name.text for a in definition.head)
+            return Phenomenon(EVENT, names, tuple((values, t) for t in ticks if formulas.true_at(body, Binding(), t)))
+        return absent(definition, body, formulas, ticks)
     rows = []
     for binding, items in formulas.meaning(body).items():
         bound = dict(binding)
@@ -89,6 +93,17 @@ def derived(definition: syntax.Definition, formulas: Formulas, ticks: range | No
             values = {a.name.text: attribute(a.value, bound, binding, item, formulas) for a in definition.head}
             rows.append((values, item))
     return Phenomenon(definition.sort, tuple(a.name.text for a in definition.head), tuple(rows))
+
+
+def absent(definition: syntax.Definition, body: syntax.Relation, formulas: Formulas, ticks: range) -> Phenomenon:
+    """A co-finite definition with variables: the ticks at which the body is true, for every binding under which it is
+    not true at another one of them."""
+    rows = []
+    for binding, instants in formulas.meaning(negated(body)).items():
+        if any(t in ticks for t in instants):
+            values = {a.name.text: attribute(a.value, dict(binding), binding, None, formulas) for a in definition.head}
+            rows += [(values, t) for t in ticks if t not in instants]
+    return Phenomenon(EVENT, tuple(a.name.text for a in definition.head), tuple(rows))
 
 
 def attribute(

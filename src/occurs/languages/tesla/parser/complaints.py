@@ -45,6 +45,10 @@ _STATEMENTS = ("define", "rule", "event", "subscribe", "assign")
 _STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _COMMENT = re.compile(r"(?:#|--)[^\n]*")
 _MEASURED = "name the event from which the window is measured: `within 5 min from A`"
+_ENDS = (
+    "write the interval, `within 5 min from A` or `between A and B`: it ends at A; to detect that nothing "
+    "happened after an event, use a Timer: `from Timer(M%5 == 0) and each A() ...`"
+)
 _CASE = "`case when A.V > 1 then 1 else 2 end`"
 
 
@@ -130,8 +134,9 @@ _CASES: Sequence[Case] = (
             before=r"\(\s*(within|between)$", wants="_RPAR"),
     Mistake("write the interval before the comparison: `within 5 min from A %s ..`",
             "[<>=!≠≤≥]+", only="WITHIN BETWEEN"),
-    Mistake("write the interval, `within 5 min from A` or `between A and B`: it ends at A; to detect that nothing "
-            "happened after an event, use a Timer: `from Timer(M%5 == 0) and each A() ...`", only="WITHIN BETWEEN"),
+    Mistake(_ENDS, only="WITHIN BETWEEN"),
+    Mistake(_ENDS, only="AS WITHIN BETWEEN"),
+    Mistake(_ENDS, only="_LPAR AS WITHIN BETWEEN"),
     Mistake("write both ends of the interval: `between A and B`", before=r"\bbetween\s+\S+$", only="_AND"),
     Mistake("a rule needs a terminator: `define C(..) from A() ...`", before=r"\A(?!.*\bwithin\b)", only="FROM"),
     Mistake(_MEASURED, only="FROM"),

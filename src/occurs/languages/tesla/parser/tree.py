@@ -86,6 +86,8 @@ class Builder(SqlBuilder):
         if tree.data == "negation":
             *parts, interval = tree.children
             kind = self.name(parts[0])
+            if isinstance(parts[-1], Tree) and parts[-1].data == "alias":
+                parts.pop()  # nothing can call a negated event, so its alias is only read
             inside = self.constraints(parts[1]) if len(parts) > 1 else ()
             end = self.span(parts[-1]) if len(parts) > 1 else kind.span
             at = kind.span.to(end) if kind.span and end else None
@@ -178,6 +180,11 @@ class Builder(SqlBuilder):
                 built = syntax.Positional(built, span=self.span(part))
             out.append(built)
         return tuple(out)
+
+    def x_constraints_last(self, tree: Node) -> Expr:
+        """``AVG(Temp.Value(Area = $a)) ..``, as T-Rex spells ``AVG(Temp(Area = $a).Value) ..``."""
+        word, distinct, kind, attribute, inside, number, interval = tree.children
+        return self.x_aggregate(Tree(tree.data, [word, distinct, kind, inside, attribute, number, interval], tree.meta))
 
     def x_aggregate(self, tree: Node) -> Expr:
         word, distinct, kind, *rest = tree.children

@@ -159,8 +159,8 @@ def draw(plot: tree.Plot, value: Any) -> bytes:
     """The picture of an item.
 
     Scatterplots are of a collection of (x, y), or of a map; heatmaps of rows of numbers, the first one on top, or of a
-    map (x, y) -> z; histograms of a collection of numbers.  Raises Fault for what is none of this, ResourceProblem if
-    matplotlib is not installed.
+    map (x, y) -> z; histograms of a collection of numbers; pie charts of a map of names to numbers.  Raises Fault for
+    what is none of this, ResourceProblem if matplotlib is not installed.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -205,6 +205,22 @@ def _histogram(axes: Any, value: Any, plot: tree.Plot) -> None:
     axes.grid(visible=False, axis="x")
     axes.set_ylim(bottom=0)
     axes.yaxis.get_major_locator().set_params(integer=True)
+
+
+def _pie(axes: Any, value: Any, plot: tree.Plot) -> None:
+    if not isinstance(value, Map):
+        raise Fault("bad-value", "is not a map of numbers", value)
+    found = [(_text(name), _number(size)) for name, size in value.items]
+    if any(size < 0 for _, size in found):
+        raise Fault("bad-value", "has a negative number, which a pie chart cannot show", value)
+    found = [(name, size) for name, size in found if size > 0 and math.isfinite(size)]
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    if found:
+        names, sizes = zip(*found)
+        colours = [COLOURS[i % len(COLOURS)] for i in range(len(found))]
+        axes.pie(sizes, labels=names, colors=colours, startangle=90, counterclock=False, textprops={"fontsize": 9},
+                 wedgeprops={"edgecolor": "white", "linewidth": 0.8})  # fmt: skip
 
 
 def _plain(axes: Any) -> None:
@@ -260,6 +276,7 @@ _DRAWN: dict[str, Callable[[Any, Any, tree.Plot], None]] = {
     "scatter": _scatter,
     "heatmap": _heatmap,
     "histogram": _histogram,
+    "pie": _pie,
 }
 
 

@@ -520,6 +520,77 @@ class Plateaus(_Means):
         return of_numpy(np.where(flat, mean[at], 0.0))
 
 
+@operator(tree.TravelRise)
+class TravelRise(_Recent):
+    """The signed height of the last n items if they travel further than they rise, else 0."""
+
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
+        if not len(x):
+            state["kept"].drop(x.ends.code)
+            return x
+        n = self.p.n
+        rows = self.rows(state, x, call)
+        given, valid = _numbers(rows)
+        value = np.where(valid, given, np.nan).astype(np.float64)
+        low = np.arange(len(value)) - n + 1
+        at = np.flatnonzero(rows.new & (low >= rows.first))
+        height = np.zeros(len(at))
+        for begin in range(0, len(at), max(1, BLOCK // n)):
+            part = slice(begin, begin + max(1, BLOCK // n))
+            height[part] = self._heights(value[low[at[part], None] + np.arange(n)])
+        self.keep(state, rows, rows.newest(n - 1), x.ends)
+        return rows.items.at(at, of_numpy(height)).by_step().with_ends(x.ends)
+
+    def _heights(self, windows: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", over="ignore"):
+            travel = np.abs(np.diff(windows, axis=1)).sum(axis=1)
+            rise = np.abs(windows[:, -1] - windows[:, 0]) + self.p.slack
+            height = windows.max(axis=1) - windows.min(axis=1)
+        height = np.where(windows.argmin(axis=1) < windows.argmax(axis=1), height, -height)
+        return np.where(travel > rise, height, 0.0)
+
+
+@operator(tree.Persist)
+class Persist(Operator):
+    """The item of the greatest size, held for n items more."""
+
+    def fresh(self) -> dict[str, Part]:
+        return {"held": Counts(0.0, np.float64), "since": Counts()}
+
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
+        if not len(x):
+            return x
+        value, valid = need_numbers(x.value)
+        given = value.astype(np.float64) if valid is None else np.where(valid, value, 0.0)
+        held, since = (state[name].upto(call.instances) for name in ("held", "since"))
+        out = np.zeros(len(x))
+        kernels.persist(x.codes, given, self.p.n, held, since, out)
+        return x.with_value(of_numpy(out))
+
+
+@operator(tree.Noise)
+class Noise(Operator):
+    """The item and pseudo-random noise, which depends on the seed and on how many items were before."""
+
+    def fresh(self) -> dict[str, Part]:
+        return {"n": Counts()}
+
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
+        if not len(x):
+            return x
+        number = count_up(state["n"].upto(call.instances), x)
+        value, valid = need_numbers(x.value)
+        return x.with_value(of_numpy(value + (_random(self.p.seed, number) - 0.5) * self.p.spread, valid))
+
+
+def _random(seed: int, number: np.ndarray) -> np.ndarray:
+    """Numbers from 0 to 1, one for each: splitmix64."""
+    z = (np.uint64(seed % 2**64) + (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53
+
+
 @operator(tree.Peaks)
 class Peaks(_Recent):
     """x_i if it is greater than the r items before and not less than the r items after, else 0; known with item i+r,

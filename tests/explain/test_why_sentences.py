@@ -1,0 +1,59 @@
+"""The sentences of why and why-not name rows, values and changes as the reader of a rule knows them."""
+
+from __future__ import annotations
+
+from tests.explain.test_worked import CHAIN, FIRE, UP, Y9, table
+
+import occurs
+
+
+def why_not(rules: str, language: str, events: str, type: str, **question) -> list[str]:
+    """The lines of the answer to a question."""
+    answer = occurs.parse(rules, language).why_not(type, table(events), time_unit="ms", **question)
+    return [line.strip() for line in str(answer).split("\n")]
+
+
+def why(rules: str, language: str, events: str, type: str) -> list[str]:
+    """The lines of the derivation of the first detection."""
+    program, given = occurs.parse(rules, language), table(events)
+    row = program.detect(given, time_unit="ms")[type].to_pylist()[0]
+    return [line.strip() for line in str(program.why({"type": type, **row}, given, time_unit="ms")).split("\n")]
+
+
+def test_a_change_names_what_it_replaces():
+    lines = why_not(CHAIN, "tesla", "Temp@1m(Area='hall',Value=40) Smoke@2m(Area='hall')", "Fire", between=120_000)
+    assert "it is found with `Value >= 40` in place of `Value > 45` in line 1" in lines
+
+
+def test_a_row_that_only_makes_room_is_shown():
+    events = "Login@1s(user='ann',ok=0) Login@5s(user='bob',ok=0) Pay@9s(user='bob',v=7) Pay@12s(user='ann',v=3)"
+    lines = why_not(Y9, "epl", events, "Out", where={"user": "bob"}, between=9_000)
+    assert "the search of 1000 was still open at 5000" in lines
+    assert 'no Pay with user = "bob" from 4999 to 9000; 1 other was looked at' in lines
+    assert '· Pay       4999  user = "ann", v = 3' in lines
+    assert 'it is found with one more row: Pay at 4999 (user = "ann", v = 3)' in lines
+
+
+def test_a_count_of_a_pipe_names_its_operator_and_the_item_once():
+    rules = "DEFINE Out AS EVERY 3 TH OF (SELECT v AS v FROM Pay)."
+    lines = why_not(rules, "esql", "Pay@5(v=1) Pay@9(v=2)", "Out", between=9)
+    assert "EVERY 3 drops the item; EVERY 1 does not" in lines
+    assert lines.count("✓ Pay  9  v = 2") == 1
+    lines = why(rules.replace("3", "2"), "esql", "Pay@5(v=1) Pay@9(v=2)", "Out")
+    assert lines[1:] == ["Pay  5  v = 1", "✓ EVERY 2"]
+
+
+def test_a_length_names_the_filter_in_words():
+    lines = why_not(UP, "phenesthe", "opens@2(K='x') closes@7(K='x')", "brief", between=(2, 7))
+    assert "brief at 2 is 5 ms long, needed less than 4" in lines
+    assert "✓ brief is 3 ms long, less than 4" in why(UP, "phenesthe", "opens@2(K='x') closes@5(K='x')", "brief")
+
+
+def test_the_checks_of_a_derivation():
+    lines = why(FIRE, "tesla", "Temp@1m(Area='hall',Value=50) Rain@2m(Area='attic') Smoke@3m(Area='hall')", "Fire")
+    assert lines[3:] == [
+        '✓ Temp.Area = "hall" = Smoke.Area',
+        "✓ Temp.Value = 50 > 45",
+        "✓ 2 min, within 5 min",
+        "✓ no Rain(Area = $a) between Temp and Smoke from 60001 to 180000 (1 other)",
+    ]
