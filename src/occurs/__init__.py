@@ -6,6 +6,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from occurs.version import __version__
+
 if TYPE_CHECKING:
     from occurs.connect.debezium import changes
     from occurs.connect.sparkerrors import spark_errors
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from occurs.loading import load, parse
     from occurs.program import Program
     from occurs.queries import sql
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CheckpointProblem",

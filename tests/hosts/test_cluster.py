@@ -10,7 +10,7 @@ import sysconfig
 import tarfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyspark
@@ -21,164 +21,164 @@ from occurs.connect.java import ensure_java
 from occurs.connect.sparkerrors import translate
 from occurs.hosts.spark.ship import NEEDED, Worker, _judge
 
+#: the second compiler of Java costs more than it saves in a process that lives for seconds
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 RULE = """
 event A(V: int)
 define CE(V) from A(V > 3) where V = A.V
 """
-#: a job as users write it: it ships Occurs itself unless it is asked not to
+#: a job as users write it; it ships Occurs when it has failed without
 JOB = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {source!r})
 import occurs
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
 
 spark = SparkSession.builder.getOrCreate()
 events = spark.createDataFrame([(n, n) for n in range(8)], "time long, V long")
-rules = sys.argv[1]
+rules, archive = sys.argv[1:]
 
 def detect():
-    found = occurs.load(rules).detect({{"A": events}}, time_unit="s")
+    found = occurs.load(rules).detect({{"A": events}}, time_unit="s", partitions=2)
     return sorted(row.V for row in found["CE"].collect())
+
+def where(_):
+    import os
+    import occurs
+    from pyspark import SparkFiles
+    text = Path(SparkFiles.get(Path(rules).name)).read_text()
+    return f"{{os.environ['ENVIRONMENT']}} {{'.zip' in occurs.__file__}} {{len(text)}}"
 
 try:
     detect()
 except occurs.ResourceProblem as error:
-    print("before:", error.kind, error, flush=True)
-if len(sys.argv) > 2:
-    workers = occurs.ship(spark, rules, archive=sys.argv[2])
-else:
-    workers = occurs.ship(spark, rules)
-again = occurs.ship(spark, rules)
-print("workers:", sorted({{(w.python, w.occurs) for w in workers}}), len(again), flush=True)
+    print("before:", *str(error).split(), flush=True)
+print("workers:", *{{w.occurs for w in occurs.ship(spark, rules)}}, flush=True)
 print("found:", detect(), flush=True)
-
-def text(_):
-    from pyspark import SparkFiles
-    return Path(SparkFiles.get(Path(rules).name)).read_text()
-
-from pyspark.sql.functions import udf
-rows = spark.range(1).select(udf(text, "string", useArrow=False)("id")).collect()
-print("rules:", rows[0][0] == Path(rules).read_text(), flush=True)
+where = udf(where, "string", useArrow=False)
+print("where:", spark.range(0, 1, 1, 1).select(where("id")).first()[0], flush=True)
+occurs.ship(spark, archive=archive)
+print("archive:", spark.range(0, 1, 1, 1).select(where("id")).first()[0], flush=True)
 spark.stop()
 """
 
 
-def _bare(folder: Path, *more: Path) -> Path:
-    """A Python that has all packages of this one but Occurs: nobody reads what `.pth` files of its folder name."""
+def _bare(folder: Path) -> Path:
+    """A Python that has all packages of this one but Occurs: `-S` leaves out what `.pth` files name."""
     script = folder / "bin" / "python"
     script.parent.mkdir(parents=True)
-    paths = os.pathsep.join([sysconfig.get_paths()["purelib"], *map(str, more)])
-    # -S: no site packages; those of this Python follow as an ordinary folder, without the links in it
-    script.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{paths}" exec {sys.executable} -S "$@"\n')
+    packages = sysconfig.get_paths()["purelib"]
+    lines = [f"export ENVIRONMENT={folder.name}", f'export PYTHONPATH="$PYTHONPATH:{packages}"']
+    script.write_text("\n".join(["#!/bin/sh", *lines, f'exec {sys.executable} -S "$@"', ""]))
     script.chmod(0o755)
     return script
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    ensure_java()
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SPARK_REMOTE")}
-    home = str(Path(pyspark.__file__).parent)
-    env |= {"SPARK_HOME": home, "SPARK_LOCAL_DIRS": str(tmp_path / "local"), "SPARK_DAEMON_MEMORY": "128m"}
-    env |= {"SPARK_LOCAL_IP": "127.0.0.1", "OCCURS_KERNELS": "plain", "SPARK_WORKER_DIR": str(tmp_path / "work")}
-    return env | {"PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1"}
+class Cluster:
+    """A master and two workers of a standalone cluster, each a process; nothing on it has Occurs."""
 
+    def __init__(self, folder: Path) -> None:
+        ensure_java()
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        home = Path(pyspark.__file__).parent
+        self.bin = home / "bin"
+        self.env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SPARK_REMOTE")}
+        self.env |= {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_LOCAL_IP": "127.0.0.1"}
+        self.env |= {"SPARK_WORKER_DIR": str(folder / "work"), "SPARK_DAEMON_JAVA_OPTS": JAVA}
+        self.env |= {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYSPARK_PYTHON": str(_bare(folder / "bare"))}
+        self.env |= {"OCCURS_KERNELS": "plain"}
+        self.job, self.rules = folder / "job.py", folder / "rule.tesla"
+        self.job.write_text(JOB.format(source=str(Path(occurs.__file__).parents[1])))
+        self.rules.write_text(RULE)
+        _bare(folder / "packed")
+        self.archive = folder / "environment.tar.gz"
+        with tarfile.open(self.archive, "w:gz") as out:
+            out.add(folder / "packed", arcname=".")
 
-Start = Callable[..., re.Match[str]]
-
-
-@pytest.fixture
-def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Start]:
-    """Starts a process of Spark, and waits for a line of its log."""
-    processes: list[subprocess.Popen[bytes]] = []
-
-    def begin(pattern: str, *command: str, **env: str) -> re.Match[str]:
-        log = tmp_path / f"process-{len(processes)}.log"
+    def start(self, pattern: str, *command: str) -> re.Match[str]:
+        """Start a process, and wait for a line of its log."""
+        log = self.folder / f"process-{len(self.processes)}.log"
         with log.open("wb") as out:
-            processes.append(
-                subprocess.Popen(command, stdout=out, stderr=out, cwd=tmp_path, env={**environment, **env})
-            )
+            self.processes.append(subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder, env=self.env))
         for _ in range(600):
             found = re.search(pattern, log.read_text(errors="replace"))
             if found:
                 return found
-            assert processes[-1].poll() is None, log.read_text()[-3000:]
+            assert self.processes[-1].poll() is None, log.read_text()[-3000:]
             time.sleep(0.1)
         raise AssertionError(log.read_text()[-3000:])
 
-    yield begin
-    for process in reversed(processes):
-        process.terminate()
-    for process in processes:
-        process.wait(30)
+    def begin(self) -> None:
+        command = (str(self.bin / "spark-class"), "org.apache.spark.deploy.")
+        host = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        master = self.start(r"Starting Spark master at (spark://\S+)", command[0], command[1] + "master.Master", *host)
+        for _ in range(2):
+            worker = (command[0], command[1] + "worker.Worker", *host, "-c", "1", "-m", "1g", master[1])
+            self.start("Successfully registered", *worker)
+        self.submit = [str(self.bin / "spark-submit"), "--master", master[1]]
+        self.submit += ["--executor-memory", "512m", "--driver-memory", "512m"]
+        for name, value in {
+            "spark.ui.enabled": "false",
+            "spark.driver.extraJavaOptions": JAVA,
+            "spark.executor.extraJavaOptions": JAVA,
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        }.items():
+            self.submit += ["--conf", f"{name}={value}"]
+
+    def end(self) -> None:
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in self.processes:
+            process.wait(30)
+
+    def run(self, *command: str, **env: str) -> dict[str, str]:
+        """Run the job; what it prints, by the word before the colon."""
+        command = (*command, str(self.job), str(self.rules), str(self.archive))
+        env = {**self.env, **env}
+        done = subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        errors = [line for line in done.stderr.splitlines() if " INFO " not in line]
+        assert done.returncode == 0, "\n".join([done.stdout, *errors])
+        return {name: text for name, _, text in (line.partition(": ") for line in done.stdout.splitlines())}
 
 
-def _job(tmp_path: Path) -> tuple[str, str]:
-    job, rules = tmp_path / "job.py", tmp_path / "rule.tesla"
-    job.write_text(JOB.format(source=str(Path(occurs.__file__).parents[1])))
-    rules.write_text(RULE)
-    return str(job), str(rules)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        cluster.begin()
+        yield cluster
+    finally:
+        cluster.end()
 
 
-def _run(command: list[str], tmp_path: Path, env: dict[str, str]) -> dict[str, str]:
-    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr[-4000:]
-    lines = [line.partition(": ") for line in done.stdout.splitlines()]
-    return {name: text for name, _, text in lines}
+def _shipped(found: dict[str, str]) -> None:
+    """The job failed with a clear error at first; Occurs, the rules and then the environment reached the workers."""
+    assert re.match(r"error\[workers\]: the workers on \S+ \(\S+\) cannot import Occurs: No module", found["before"])
+    assert "call occurs.ship(spark)" in found["before"]
+    assert found["workers"] == occurs.__version__
+    assert found["found"] == "[4, 5, 6, 7]"
+    assert found["where"] == f"bare True {len(RULE)}"
+    assert found["archive"] == f"packed True {len(RULE)}"
 
 
 @pytest.mark.slow
-@pytest.mark.spark
-def test_occurs_is_shipped_to_the_workers_of_a_cluster(
-    tmp_path: Path, environment: dict[str, str], start: Start
-) -> None:
-    bin = Path(environment["SPARK_HOME"]) / "bin"
-    run = (str(bin / "spark-class"), "org.apache.spark.deploy.")
-    python = _bare(tmp_path / "bare")
-    host = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-    master = start(r"Starting Spark master at (spark://\S+)", run[0], run[1] + "master.Master", *host)[1]
-    for _ in range(2):
-        start("Successfully registered", run[0], run[1] + "worker.Worker", *host, "-c", "1", "-m", "1g", master)
-    submit = [str(bin / "spark-submit"), "--master", master, "--executor-memory", "512m", "--driver-memory", "512m"]
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-    }.items():
-        submit += ["--conf", f"{name}={value}"]
-    found = _run([*submit, *_job(tmp_path)], tmp_path, {**environment, "PYSPARK_PYTHON": str(python)})
-    assert re.search(r"workers .*cannot import Occurs: No module named 'occurs'", found["before"]), found
-    assert "occurs.ship(spark)" in found["before"]
-    assert found["found"] == "[4, 5, 6, 7]"
-    assert found["rules"] == "True"
-    assert occurs.__version__ in found["workers"]
+def test_occurs_is_shipped_to_the_workers_of_a_cluster(cluster: Cluster) -> None:
+    _shipped(cluster.run(*cluster.submit))
 
 
-@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.spark
-def test_environment_is_shipped_to_a_connect_server(
-    tmp_path: Path, environment: dict[str, str], start: Start
-) -> None:
-    bin = Path(environment["SPARK_HOME"]) / "bin"
-    packed = tmp_path / "environment.tar.gz"
-    _bare(tmp_path / "packed")
-    with tarfile.open(packed, "w:gz") as out:
-        out.add(tmp_path / "packed", arcname=".")
-    start(
-        r"Spark Connect server started at: .*?(\d+)",
-        *(str(bin / "spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
-        *("--master", "local[2]", "--conf", "spark.connect.grpc.binding.port=15777", "--driver-memory", "512m"),
-        *("--conf", "spark.ui.enabled=false", "spark-internal"),
-        PYSPARK_PYTHON=str(_bare(tmp_path / "bare")),
-    )
-    remote = {**environment, "SPARK_REMOTE": "sc://127.0.0.1:15777"}
-    found = _run([sys.executable, *_job(tmp_path), str(packed)], tmp_path, remote)
-    assert "cannot import Occurs: No module named 'occurs'" in found["before"]
-    assert found["found"] == "[4, 5, 6, 7]"
-    assert found["rules"] == "True"
+def test_occurs_is_shipped_from_a_client_of_spark_connect(cluster: Cluster) -> None:
+    server = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
+    port = ("--conf", "spark.connect.grpc.binding.port=0")
+    started = cluster.start(r"Spark Connect server started at: \S*?:(\d+)\n", *cluster.submit, *port, *server)
+    _shipped(cluster.run(sys.executable, SPARK_REMOTE=f"sc://127.0.0.1:{started[1]}"))
 
 
 def _worker(**changed: object) -> Worker:

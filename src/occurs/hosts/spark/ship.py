@@ -12,13 +12,14 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-import occurs
 from occurs.connect.sparkerrors import own_errors
 from occurs.errors import ResourceProblem, UsageProblem
+from occurs.version import __version__
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,8 +139,8 @@ def _judge(worker: Worker) -> None:
     if worker.problem is not None:
         hint = "call occurs.ship(spark) before the first job, or install Occurs there"
         raise ResourceProblem.of("workers", f"{where} cannot import Occurs: {worker.problem}", hint=hint)
-    if worker.occurs != occurs.__version__:
-        text = f"{where} have Occurs {worker.occurs}, this process has {occurs.__version__}"
+    if worker.occurs != __version__:
+        text = f"{where} have Occurs {worker.occurs}, this process has {__version__}"
         raise ResourceProblem.of("workers", text, hint="install the same version in both places")
 
 
@@ -179,7 +180,7 @@ def _looking(needed: Sequence[str]) -> Callable[[Any], str]:
         if None not in packages.values():
             try:
                 importlib.import_module("occurs.hosts.spark.task")
-                version = importlib.import_module("occurs").__version__
+                version = importlib.import_module("occurs.version").__version__
                 folder = importlib.import_module("occurs.kernel.cache").folder()
                 cache = None if folder is None else str(folder)
             except ImportError as error:
@@ -191,9 +192,10 @@ def _looking(needed: Sequence[str]) -> Callable[[Any], str]:
     return look
 
 
+@cache
 def _packed() -> Path:
-    """The package as a zip file, named by its content, so that sending it twice does nothing."""
-    root = Path(occurs.__file__).parent
+    """The package as a zip file, the same in every call: Spark rejects another path for a name that it knows."""
+    root = Path(__file__).parents[2]
     made = hashlib.sha256()
     contents = []
     for path in sorted(root.rglob("*")):
@@ -203,7 +205,7 @@ def _packed() -> Path:
             made.update(str(name).encode() + b"\0" + hashlib.sha256(content).digest())
             contents.append((name, content))
     folder = Path(tempfile.mkdtemp(prefix="occurs-"))
-    target = folder / f"occurs-{occurs.__version__}-{made.hexdigest()[:12]}.zip"
+    target = folder / f"occurs-{__version__}-{made.hexdigest()[:12]}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as out:
         for name, content in contents:
             out.writestr(zipfile.ZipInfo(name.as_posix()), content, zipfile.ZIP_DEFLATED)
