@@ -133,7 +133,7 @@ class Server(LanguageServer):
             documents = {p: self.document(files, p) for p in files.texts}
             out |= {u: [] for u in uris_of.values()}
             for problem in services.check(files.texts).problems:
-                at = problem.file if problem.file in files.texts else path
+                at = path if problem.file is None or problem.file not in files.texts else problem.file
                 out[uris_of[at]].append(_diagnostic(problem, documents, uris_of, at))
         return out
 
@@ -185,9 +185,9 @@ def _diagnostic(
 ) -> lsp.Diagnostic:
     message = problem.message if problem.hint is None else f"{problem.message}\nhint: {problem.hint}"
     related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(uris[r.file], documents[r.file].range(r.span)), r.message)
+        lsp.DiagnosticRelatedInformation(lsp.Location(uris[file], documents[file].range(r.span)), r.message)
         for r in problem.related
-        if r.file in documents
+        if (file := r.file or "") in documents
     ]
     place = documents[at].range(problem.span if problem.file == at else None)
     return lsp.Diagnostic(
