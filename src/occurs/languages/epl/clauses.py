@@ -162,8 +162,7 @@ class _Statement:
         if isinstance(node, syntax.Filter):
             return frozenset({(node.type.text, 0)})
         if isinstance(node, syntax.Interval):
-            known = not isinstance(node.duration, syntax.Period | syntax.Computed)
-            if before is None or not known:
+            if before is None or isinstance(node.duration, syntax.Period | syntax.Computed):
                 return None
             return frozenset((t, lag + self._ticks(node.duration)) for t, lag in before)
         if isinstance(node, syntax.Followed):

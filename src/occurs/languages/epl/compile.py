@@ -139,7 +139,7 @@ class _Nodes:
         second = fields[5] if len(fields) > 5 else (0,)
         if fields[2] is not None and fields[4] is not None and (len(fields[2]) == 31 or len(fields[4]) == 7):
             fields[2] = fields[4] = None  # either will do, and one of them always does
-        below = [(0,), (0,)]
+        below: list[tuple[int, ...]] = [(0,), (0,)]
         for i, (written, (_, low, high)) in enumerate(zip(node.below, BELOW, strict=False)):
             below[i] = tuple(sorted(numbers(written, low, high)))
         day = None

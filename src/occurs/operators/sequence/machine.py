@@ -216,9 +216,11 @@ class Answers:
         now, total = int(work.reg[T.NOW]), Fraction(0)
         for expr, ticks in node.length:
             asked = Asked(expr, None)
-            found = evaluate(
-                expr, lambda leaf, asked=asked: self._column(work, asked, leaf), 1, kind=self.rules.kind, dialect=EPL
-            )  # type: ignore[misc]
+
+            def column(leaf: Expr, asked: Asked = asked) -> pa.Array:
+                return self._column(work, asked, leaf)
+
+            found = evaluate(expr, column, 1, kind=self.rules.kind, dialect=EPL)
             if found.overflow is not None:
                 raise overflow(self.name, now)
             value = found.values[0].as_py()

@@ -79,8 +79,16 @@ _KINDS = {
     Schedule: (T.SCHEDULE, "timer:schedule"),
 }
 #: fields of a calendar: where their numbers begin in the table of those allowed, and the numbers that there are
-_FIELDS = ((SECOND, 0, 60), (MINUTE, 0, 60), (HOUR, 0, 24), (DAY, 1, 32), (MONTH, 1, 13), (WEEKDAY, 0, 7))
-_FIELDS += ((MILLISECOND, 0, 1000), (MICROSECOND, 0, 1000))
+_FIELDS = (
+    (SECOND, 0, 60),
+    (MINUTE, 0, 60),
+    (HOUR, 0, 24),
+    (DAY, 1, 32),
+    (MONTH, 1, 13),
+    (WEEKDAY, 0, 7),
+    (MILLISECOND, 0, 1000),
+    (MICROSECOND, 0, 1000),
+)
 #: where the numbers of rules for days begin
 _RULES = {"last": LAST_DAY, "last_weekday": LAST_WEEKDAY, "weekday": NEAREST, "last_of": LAST_OF}
 

@@ -308,8 +308,8 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
     known = "events, `every`, `->`, `and`, `or`, `not` and `timer:within`" if extended else "events, `every` and `->`"
     hint = f"a net supports {known}"
     alone = [c for p in q.pattern.walk() if not isinstance(p, syntax.And) for c in p.children]
-    for p in (n for n in (q.pattern, *alone) if isinstance(n, syntax.Not)):
-        refuse("a `not` that is not an operand of `and`", p.span, "write `.. and not B`")
+    for lone in (n for n in (q.pattern, *alone) if isinstance(n, syntax.Not)):
+        refuse("a `not` that is not an operand of `and`", lone.span, "write `.. and not B`")
     for p in q.pattern.walk():
         possible = isinstance(p, EXTENDED) and not (isinstance(p, syntax.Within) and p.count is not None)
         if not possible or not (extended or isinstance(p, CORE)):

@@ -43,7 +43,8 @@ def next_instant(written: syntax.At, after: int, tick: int, zone: str) -> int | 
     """The first tick strictly after ``after`` that fits; ticks of ``tick`` microseconds since 1970; None: never."""
     fields = written.fields
     below = [numbers(f, *BELOW) for f in written.below]
-    milli, micro = (*below, *({0}, {0})[len(below) :])
+    milli = below[0] if below else {0}
+    micro = below[1] if len(below) > 1 else {0}
     fractions = [1000 * m + u for m in _all(milli, BELOW) for u in _all(micro, BELOW)]
     allowed = [numbers(f, *r) for f, r in zip(fields, RANGES, strict=False)]
     minute, hour, month_day, month, week_day = allowed[:5]

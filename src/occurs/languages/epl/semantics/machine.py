@@ -148,7 +148,8 @@ class Machine(Parent):
         if tick is None:
             raise DefinitionProblem.of("missing-unit", "a schedule needs a time with a unit")
         at = start if schedule.date is None else ceil(Fraction(schedule.date, tick))
-        left = {None: 1, -1: inf}.get(schedule.repetitions, schedule.repetitions)
+        left: float = 1 if schedule.repetitions is None else schedule.repetitions
+        left = inf if left < 0 else left
         if schedule.period is not None and (schedule.date is None or schedule.repetitions is None):
             at = self.later_than(at, schedule.period)
         fixed = schedule.period is not None and not isinstance(schedule.period, syntax.Period)
