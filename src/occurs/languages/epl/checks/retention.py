@@ -70,6 +70,8 @@ class _Lengths:
                 return node.duration.amount
             case syntax.At():
                 return _period(node)
+            case syntax.Schedule():
+                return _next(node)
             case syntax.Followed():
                 return _sum(self.life(o) for o in node.operands)
             case syntax.And():
@@ -95,6 +97,8 @@ class _Lengths:
                 return node.duration.amount
             case syntax.At():
                 return _period(node)
+            case syntax.Schedule():
+                return _next(node)
             case syntax.Followed():
                 return _sum(self.sure(o) for o in node.operands)
             case syntax.And():
@@ -136,6 +140,12 @@ def many(node: syntax.Pattern) -> bool:
         case syntax.Followed() | syntax.And() | syntax.Or() | syntax.While() | syntax.Within():
             return any(many(c) for c in node.children)
     return False
+
+
+def _next(node: syntax.Schedule) -> Length:
+    """How long a schedule waits at most; None: its date may be past, or far ahead."""
+    one = node.repetitions == 1  # the start itself, which is past
+    return None if node.date is not None or node.period is None or one else node.period.amount
 
 
 def _period(node: syntax.At) -> Length:
@@ -224,6 +234,9 @@ class _Walk:
                 self.waits[node.tag.text] = Fraction(0)
                 self._piled([node.tag.text], at)
                 return {node.tag.text: at.again}
+            case syntax.Schedule():
+                self._hold(at)
+                return {}
             case syntax.Followed():
                 return self._followed(node, at)
             case syntax.And():
