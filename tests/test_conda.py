@@ -20,7 +20,7 @@ NAMES = {
     "matplotlib": "matplotlib-base",
     "prometheus-client": "prometheus_client",
 }
-#: extras without packages of their own that rules need: Java is `openjdk` there, and the server of the studio has no JVM
+#: extras without packages that rules need; Java is `openjdk` there
 APART = {"java", "connect", "all", "docs", "examples", "dev"}
 
 

@@ -35,7 +35,7 @@ class Coverage:
 
     Attributes:
         clauses: The clauses that can be dropped, and whether a case has other detections without each.
-        rules: The rules, and whether a case has a detection of each.
+        rules: The rules of the types that are reported, and whether a case has a detection of each.
         unknown: The clauses that cannot be dropped, and rules of languages that do not name their clauses.
     """
 
@@ -103,12 +103,14 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
     world = World(program.checked, history, "", zone=first.zone)
     found = {row.type for _, one in before for row in one.rows}
     reported = {name for _, one in before for name in one.columns}
+    compared = _upstream(world, reported)
     for rule in world.rules:
         c = rule.clauses
-        if world.fixed or rule.defines not in reported:
+        if world.fixed or rule.defines not in compared:
             out.unknown += world.fixed
             continue
-        out._note(out.rules, _place(world, rule, c.start, c.title), rule.defines in found)
+        if rule.defines in reported:
+            out._note(out.rules, _place(world, rule, c.start, c.title), rule.defines in found)
         for clause in c.clauses:
             edit = _edit(clause)
             if edit is None:
@@ -120,6 +122,18 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
                 out.unknown += 1
             else:
                 out._note(out.clauses, place, decided)
+
+
+def _upstream(world: World, reported: set[str]) -> set[str]:
+    """The types that are compared, and those that they are made of: steps that are not reported have clauses, too."""
+    out: set[str] = set()
+    waiting = list(reported)
+    while waiting:
+        type = waiting.pop()
+        if type not in out:
+            out.add(type)
+            waiting += [t for rule in world.rules if rule.defines == type for t in rule.clauses.reads]
+    return out
 
 
 def _edit(clause: Clause) -> Edit | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ class RuleCase(Case):
 
     def program(self, texts: Sequence[Text] | None = None) -> Program:
         """The program of the case, or of other ``texts``.  Raises SyntaxProblem and DefinitionProblem."""
-        return Program(self.texts if texts is None else texts, folders=self.folders)
+        own = tuple(self.texts if texts is None else texts)
+        return _program(own, tuple(sorted(self.folders.items())), frozenset(self.inputs), self.kind)
 
     def options(self) -> dict[str, Any]:
         """The options of :meth:`occurs.Program.detect`."""
@@ -82,6 +84,14 @@ class RuleCase(Case):
         program = self.program() if program is None else program
         found = program.detect(self.events_for(program), **self.options())
         return detected(found, self.only)
+
+
+@lru_cache(maxsize=16)
+def _program(
+    texts: tuple[Text, ...], folders: tuple[tuple[str, Path], ...], inputs: Set[str], kind: TimeKind
+) -> Program:
+    """A program; another case of the same rules with the same types of events has the same one, and so its plan."""
+    return Program(texts, folders=dict(folders))
 
 
 @dataclass(frozen=True)
@@ -137,7 +147,7 @@ def load(path: str | Path) -> list[RuleCase]:
         elif blocks:
             section = Section(name, text, _merged(head, blocks), str(path), line)
             try:
-                out.append(_case(section, path))
+                out.append(_case(section, path, head.keys() - blocks.keys()))
             except (ValueError, KeyError) as problem:
                 if isinstance(problem, OccursError):
                     raise
@@ -158,7 +168,8 @@ def _merged(head: Mapping[str, str], blocks: Mapping[str, str]) -> dict[str, str
     return {**kept, **blocks, **({"options": options} if options else {})}
 
 
-def _case(section: Section, path: Path) -> RuleCase:
+def _case(section: Section, path: Path, shared: Set[str]) -> RuleCase:
+    """The case of a section.  ``shared``: the blocks that stand above all cases."""
     blocks, languages = section.blocks, _languages()
     unknown = set(blocks) - {"in", "out", "error", "options", "rules", *languages}
     if unknown:
@@ -169,7 +180,7 @@ def _case(section: Section, path: Path) -> RuleCase:
     if not set(section.options) <= {*_OPTIONS}:
         wrong = sorted(set(section.options) - {*_OPTIONS})
         raise ValueError(f"{section.name}: unknown options {wrong}; known: {', '.join(_OPTIONS)}")
-    texts, folders = _rules(section, path)
+    texts, folders = _rules(section, path, shared)
     given = blocks.get("in", "")
     kind, ends = section.clock("timestamp" if _ISO.search(given) else "ms", "start", "until")
     ended = section.options.pop("ended", "true")
@@ -185,10 +196,11 @@ def _case(section: Section, path: Path) -> RuleCase:
     )  # fmt: skip
 
 
-def _rules(section: Section, path: Path) -> tuple[list[Text], dict[str, Path]]:
-    """The rules of a case, and the folders of their files."""
+def _rules(section: Section, path: Path, shared: Set[str]) -> tuple[list[Text], dict[str, Path]]:
+    """The rules of a case, and the folders of their files.  Rules above all cases are the same text in each of them."""
     languages = _languages()
-    inline = [(body, f"{path}:{section.line}", languages[n]) for n, body in section.blocks.items() if n in languages]
+    own = [(n, body) for n, body in section.blocks.items() if n in languages]
+    inline = [(body, str(path) if n in shared else f"{path}:{section.line}", languages[n]) for n, body in own]
     files = [path.parent / line.strip() for line in section.blocks.get("rules", "").splitlines() if line.strip()]
     if not inline and not files:
         files = [f for s in suffixes() if (f := path.with_suffix(s)).is_file()]
