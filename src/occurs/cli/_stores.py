@@ -56,7 +56,6 @@ class Stores:
         """Write rows that are not events if ``option`` names a table; false if it does not."""
         if option not in self.targets:
             return False
-        target = self.targets[option]
         table = pa.table({"reason": pa.array([], pa.string())}) if table is None else table
-        target.put(self._session[0], target.place, table, {})
+        self.targets[option].rows(self._session[0], table)
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,11 @@ class Target:
             ResourceProblem: If the table cannot be written.
         """
         for place, table in self.parts(tables):
-            self.put(session, place, table, {})
+            self.put(session, place, table, provider_of(session, place, self.option))
+
+    def rows(self, session: SparkSession, table: pa.Table) -> None:
+        """Write rows that are not events.  Raises what :meth:`write` raises."""
+        self.put(session, self.place, table, provider_of(session, self.place, self.option))
 
     def parts(self, tables: Tables) -> list[tuple[TablePlace, pa.Table]]:
         """The tables with the rows that they get."""
@@ -68,9 +72,16 @@ class Target:
             return [(self.place, one_table(tables))]
         return [(self.place.of(name), typed(name, table)) for name, table in tables.items()]
 
-    def put(self, session: SparkSession, place: TablePlace, table: pa.Table, more: Mapping[str, str]) -> None:
-        """Write rows to one table, which is made if it does not exist; ``more``: options of the writer."""
-        provider = provider_of(session, place, self.option)
+    def put(self, session: SparkSession, place: TablePlace, table: pa.Table, provider: str | None, **more: str) -> None:
+        """Write rows to one table, which is made if it does not exist.
+
+        Args:
+            session: The session.
+            place: The table.
+            table: The rows.
+            provider: The format of the table, None if it does not exist.
+            more: Options of the writer.
+        """
         with writing_to(place, self.option):
             writer = session.createDataFrame(_storable(table)).write.options(**place.options, **more)
             if self.overwrite:
@@ -95,23 +106,27 @@ class Batches:
     def __init__(self, target: Target, identity: str) -> None:
         """``identity``: of this writer, the same after a restart and of no other writer."""
         self._target, self._identity = target, identity
-        self._seen: dict[str, int | None] = {}
+        self._providers: dict[str, str] = {}
+        self._seen: dict[str, int] = {}
 
     def write(self, session: SparkSession, batch: int, parts: list[tuple[TablePlace, pa.Table]]) -> None:
         """Write a micro-batch, unless its table has it.  Raises what :meth:`Target.write` raises."""
         for place, table in parts:
             if not len(table):
                 continue
-            provider = provider_of(session, place, self._target.option) or place.provider or place.scheme
+            there = self._providers.get(place.name) or provider_of(session, place, self._target.option)
+            provider = there or place.provider or place.scheme
             more: dict[str, str] = {}
             if provider == "delta":
                 more = {"txnAppId": self._identity, "txnVersion": str(batch)}
             elif provider == "iceberg":
-                if batch <= self._last(session, place):
+                if there is not None and batch <= self._last(session, place):
                     continue
                 more = {f"snapshot-property.{self._property}": str(batch)}
-            self._target.put(session, place, table, more)
+            self._target.put(session, place, table, there, **more)
             self._seen[place.name] = batch
+            if there is not None:  # one that was made just now is looked at once more
+                self._providers[place.name] = there
 
     @property
     def _property(self) -> str:
@@ -121,8 +136,6 @@ class Batches:
         """The latest micro-batch of this writer in an Iceberg table, by its snapshots; -1 if there is none."""
         found = self._seen.get(place.name)
         if found is None:
-            if provider_of(session, place, self._target.option) is None:
-                return -1
             with writing_to(place, self._target.option):
                 rows = session.table(f"{place.sql}.snapshots").select("summary").collect()
             numbers = [int(r[0][self._property]) for r in rows if self._property in r[0]]
