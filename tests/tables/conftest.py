@@ -27,6 +27,12 @@ def _lacks(why: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def lacks():
+    """``lacks(why)``: skip, or fail in CI."""
+    return _lacks
+
+
+@pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
     """Variables for a process that has this PySpark and these libraries."""
     site = Path(os.environ.get("OCCURS_TABLES_SITE") or ROOT / ".venv-tables" / "site")

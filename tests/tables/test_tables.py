@@ -37,14 +37,32 @@ def test_a_table_is_read_by_spark_and_in_this_process(console, events):
     assert "5 events read" in done.err
 
 
+def test_a_missing_table_is_named(console):
+    for address in ("delta:/nowhere", "table:nowhere", "iceberg:lake.nowhere", "iceberg:/no/where"):
+        done = console.occurs("run", "fire.tesla", "-e", address)
+        assert done.status == 2
+        assert f"error[missing-table]: --events {address}: there is no such table" in done.err
+    console.sql(f"create table delta.`{console.folder}/other.delta` using delta as select 'x' as Area, 'x' as time")
+    done = console.occurs("run", "fire.tesla", "-e", "events.csv", "--out", "delta:other.delta?mode=append")
+    assert done.status == 2
+    assert "error[schema-conflict]: --out delta:" in done.err
+
+
+def test_each_type_may_have_a_table(console):
+    done = console.occurs("run", "fire.tesla", "-e", "events.csv", "--out", "table:found_{type}", "--bad", "table:bad")
+    assert done.status == 0, done.err
+    assert [r["Area"] for r in console.sql("select * from found_Fire")] == ["kitchen"]
+    assert console.sql("select * from bad") == []
+
+
 @pytest.mark.parametrize(
     ("address", "name"),
     [
         ("delta:found.delta", "delta.`{folder}/found.delta`"),
         ("iceberg:./found.iceberg", None),
-        ("iceberg:lake.found", "lake.found"),
         ("table:found", "found"),
-        ("table:kept?provider=delta", "kept"),
+        pytest.param("iceberg:lake.found", "lake.found", marks=pytest.mark.long),
+        pytest.param("table:kept?provider=delta", "kept", marks=pytest.mark.long),
     ],
 )
 def test_detections_go_into_a_table_once_or_again_if_asked(console, address, name):

@@ -198,12 +198,15 @@ class Input:
 
     @cached_property
     def tables(self) -> list[tuple[str | None, TablePlace]]:
-        """The tables of Spark among the events, each with its type if one is given."""
+        """The tables of Spark among the events of a history, each with its type if one is given."""
         if not any(is_table(split_type(text)[1]) for text in self.events):
             return []  # most runs need no module of tables
-        from occurs.connect.sparktables.place import table_places
+        from occurs.connect.sparktables.place import BATCH, table_places
 
-        return table_places(self.events)
+        found = table_places(self.events)
+        for _, place in found:
+            place.options_for(BATCH, "--events")
+        return found
 
     def options(self, *, skip: bool = False) -> InputOptions:
         """For the intake; ``skip`` as ``--bad`` implies it."""

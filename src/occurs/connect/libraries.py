@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import http.client
 import os
 import re
@@ -129,7 +128,6 @@ def scala_version() -> str:
     return found[0] if found else "2.13"  # a client of Spark Connect has no jars; Spark 4 is built for one Scala
 
 
-@functools.cache
 def listed(group: str, artifact: str) -> frozenset[str] | None:
     """The versions of a module that Maven Central lists, none if there is no such module; None if it cannot be asked.
 

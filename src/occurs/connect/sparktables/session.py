@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 DELTA_VERSION, ICEBERG_VERSION, POSTGRESQL_VERSION = "4.4.0", "1.12.0", "42.7.13"
 
 
+#: Maven Central's list of versions, asked for once
+_versions = functools.cache(listed)
+
+
 def _delta() -> str:
-    return _by_minor("Delta Lake", "io.delta", "delta-spark", DELTA_VERSION)
+    return _by_minor("Delta Lake", "io.delta", "delta-spark_", DELTA_VERSION)
 
 
 def _iceberg() -> str:
-    return _by_minor("Iceberg", "org.apache.iceberg", "iceberg-spark-runtime", ICEBERG_VERSION)
+    return _by_minor("Iceberg", "org.apache.iceberg", "iceberg-spark-runtime-", ICEBERG_VERSION)
 
 
 def _postgresql() -> str:
-    version = newest(listed("org.postgresql", "postgresql") or ()) or POSTGRESQL_VERSION
+    version = newest(_versions("org.postgresql", "postgresql") or ()) or POSTGRESQL_VERSION
     return f"org.postgresql:postgresql:{version}"
 
 
@@ -53,15 +57,15 @@ DRIVERS = {"postgresql": POSTGRESQL}
 
 
 def _by_minor(title: str, group: str, name: str, known: str) -> str:
-    """The coordinate of a library that has a module for each minor version of Spark."""
+    """The coordinate of a library with a module for each minor version of Spark, which ends the module's ``name``."""
     import pyspark
 
     scala = scala_version()
     spark = ".".join(pyspark.__version__.split(".")[:2])
-    versions = listed(group, f"{name}_{spark}_{scala}")
+    versions = _versions(group, f"{name}{spark}_{scala}")
     if versions == frozenset():
         raise unfit(title, pyspark.__version__, _last_minor(group, name, scala, spark))
-    return f"{group}:{name}_{spark}_{scala}:{newest(versions or ()) or known}"
+    return f"{group}:{name}{spark}_{scala}:{newest(versions or ()) or known}"
 
 
 @functools.cache
@@ -69,7 +73,7 @@ def _last_minor(group: str, name: str, scala: str, spark: str) -> str | None:
     """The latest minor version of Spark before ``spark`` that a library has a module for."""
     major, minor = spark.split(".")
     for before in range(int(minor) - 1, -1, -1):
-        if listed(group, f"{name}_{major}.{before}_{scala}"):
+        if _versions(group, f"{name}{major}.{before}_{scala}"):
             return f"{major}.{before}"
     return None
 
@@ -200,7 +204,7 @@ def _lacking(place: TablePlace) -> OccursError:
 
 def _database(text: str, place: TablePlace) -> OccursError | None:
     """What a database has said."""
-    if re.search(r"[Cc]onnection.*(refused|timed out)|UnknownHost|attempt failed", text):
+    if re.search(r"[Cc]onnection.*(refuse|timed out)|UnknownHost|attempt failed", text):
         return ResourceProblem.of("unreachable", f"{place}: the database does not answer", hint="is it running?")
     if re.search(r"authentication failed|no password|Access denied|permission denied|[Ll]ogin failed", text):
         hint = "put user and password into a file, and name it with config=PATH"
