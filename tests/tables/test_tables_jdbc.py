@@ -36,11 +36,13 @@ def database(lacks):
 
 def test_a_table_and_a_query_of_a_database(console, database):
     done = console.occurs("run", "fire.tesla", "-e", f"{database}&dbtable=events", "--out", "-")
-    assert (done.status, json.loads(done.out)) == (0, FIRE), done.err
+    assert done.status == 0, done.err
+    assert json.loads(done.out) == FIRE
     smoke = "select time, \"Area\" from events where type = 'Smoke'"
     queries = ["-e", f"Smoke={database}&query={smoke}", "-e", f"Temp={database}&dbtable=events"]
     done = console.occurs("run", "fire.tesla", *queries, "--out", "-")
-    assert (done.status, json.loads(done.out)) == (0, FIRE), done.err
+    assert done.status == 0, done.err
+    assert json.loads(done.out) == FIRE
     done = console.occurs("run", "fire.tesla", "-e", f"{database}&dbtable=nothing")
     assert done.status == 2
     assert "error[missing-table]: jdbc:postgresql://127.0.0.1:" in done.err

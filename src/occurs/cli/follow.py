@@ -109,6 +109,7 @@ def command(
     speed: float | None,
     metrics: str | None,
     monitor: str | None,
+    otlp: str | None,
     late: str | None,
     bad: str | None,
     timeouts: str | None,
@@ -207,7 +208,7 @@ def command(
         return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1], no_more)
 
     try:
-        with _monitor.monitored(monitor, "follow") as to, line:
+        with _monitor.monitored(monitor, otlp, "follow") as to, line:
             follower = Follower(program, asked, _input.warn, acts, to)
             went = follower.follow(checkpoint, outputs, session, metrics, line.show)
     except KeyboardInterrupt:  # while it was starting, or a second time

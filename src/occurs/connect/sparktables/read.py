@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from occurs.connect.sparkerrors import own_errors
 from occurs.connect.sparktables.place import BATCH, STREAM, TablePlace
-from occurs.connect.sparktables.session import table_errors
+from occurs.connect.sparktables.session import CLASSES, table_errors
 from occurs.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def frame_of(session: SparkSession, place: TablePlace) -> DataFrame:
     with own_errors(), table_errors(place):
         reader = session.read.options(**options)
         if place.scheme == "jdbc":
+            driver = CLASSES.get(place.name.split(":")[1])
+            if driver is not None and "driver" not in options:
+                reader = reader.option("driver", driver)
             found = reader.format("jdbc").option("url", place.name).load()
         elif place.scheme == "delta":
             found = reader.format("delta").load(place.name)

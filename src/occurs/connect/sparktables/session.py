@@ -54,6 +54,8 @@ ICEBERG = Library("Iceberg", "no-library", "OCCURS_ICEBERG_JARS", _iceberg)
 POSTGRESQL = Library("the JDBC driver of PostgreSQL", "no-library", "OCCURS_JDBC_JARS", _postgresql)
 #: drivers by the name of the database in a URL
 DRIVERS = {"postgresql": POSTGRESQL}
+#: their classes: Java finds a driver that comes with the session only by its name
+CLASSES = {"postgresql": "org.postgresql.Driver"}
 
 
 def _by_minor(title: str, group: str, name: str, known: str) -> str:
@@ -137,7 +139,7 @@ _ABSENT = r"TABLE_OR_VIEW_NOT_FOUND|PATH_NOT_FOUND|MISSING_DELTA_TABLE|DELTA_SCH
 _ABSENT += r"|NoSuchTableException|does not exist|doesn't exist|DELTA_PATH_DOES_NOT_EXIST"
 _LACKING = r"DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source|Cannot find catalog plugin class"
 _LACKING += r"|ClassNotFoundException: (io\.delta|org\.apache\.(iceberg|spark\.sql\.delta))|No suitable driver"
-_LACKING += r"|DELTA_CONFIGURE_SPARK_SESSION"
+_LACKING += r"|DELTA_CONFIGURE_SPARK_SESSION|ClassNotFoundException: \S*Driver"
 _LINKAGE = r"NoSuchMethodError|NoSuchFieldError|IncompatibleClassChangeError|AbstractMethodError|NoClassDefFoundError"
 _MISFIT = r"METADATA_MISMATCH|FAILED_TO_MERGE_FIELDS|INCOMPATIBLE_DATA_FOR_TABLE|INSERT_COLUMN_ARITY_MISMATCH"
 _MISFIT += r"|column number of the existing table|doesn't match the (specified|data)"
@@ -171,7 +173,7 @@ def _shown(line: str) -> str:
 def _linkage(place: TablePlace) -> ResourceProblem:
     import pyspark
 
-    [library] = libraries_of([place]) or [None]
+    library = next(iter(libraries_of([place])), None)
     title = "a library of this session" if library is None else library.title
     text = f"{place}: {title} was built for another version of Spark than this one, {pyspark.__version__}"
     hint = "use the library's release for this Spark, or another PySpark"
