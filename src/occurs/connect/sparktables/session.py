@@ -206,7 +206,7 @@ def _lacking(place: TablePlace) -> OccursError:
 
 def _database(text: str, place: TablePlace) -> OccursError | None:
     """What a database has said."""
-    if re.search(r"[Cc]onnection.*(refuse|timed out)|UnknownHost|attempt failed", text):
+    if re.search(r"java\.net\.\w*(Connect|UnknownHost|SocketTimeout|NoRouteToHost)Exception|attempt failed", text):
         return ResourceProblem.of("unreachable", f"{place}: the database does not answer", hint="is it running?")
     if re.search(r"authentication failed|no password|Access denied|permission denied|[Ll]ogin failed", text):
         hint = "put user and password into a file, and name it with config=PATH"
