@@ -96,7 +96,10 @@ def combined(cases: Iterable[EplCase]) -> tuple[list[Batch], list[EplCase]]:
     alone: list[EplCase] = []
     for case in cases:
         known = all(t is not Type.NULL for s in case.inputs.values() for _, t in s)
-        if case.error is not None or case.start is not None or case.until is not None or not case.events or not known:
+        # a timer of seconds would go on for all years of a clock that calendars share
+        calendar = case.kind.timestamp and "timer:" in case.rules
+        clocked = case.start is not None or case.until is not None
+        if case.error is not None or clocked or calendar or not case.events or not known:
             alone.append(case)
             continue
         batch = next((b for b in batches if b.takes(case)), None)
