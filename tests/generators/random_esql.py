@@ -184,6 +184,8 @@ class _Trees:
                 return self.text()
             case "word":
                 return Name(self.rng.choice(("ADDITION", "BAG UNION", "x")))
+            case "signature":
+                return syntax.Signature(Name(self.name()), tuple(Name(self.name()) for _ in range(self.rng.randint(1, 2))))
         return Name(self.name())
 
     def _machine(self, depth: int) -> syntax.Node:

@@ -264,11 +264,13 @@ class Graphs:
         names = [literal(n) for n in self.rng.sample(("p", "p", "q", "none"), 2)]
         name = Call("if", (Binary(">", Input(0), literal(1)), *names))
         items = [self.pipe("int", depth), self.pipe(self.rng.choice(("int", "text")), depth)]
-        rows = node(tree.Lift((tree.ListOf((name, Input(0), Input(1))),)), *items)
-        made = node(tree.Predicates(self.rng.choice((("p(d, e)", "q(e, d)"), ("p(d, d)", "q(e)")))), rows)
+        # an argument is never null or blank: that would be one argument less
+        first, second = Call("coalesce", (Input(0), literal(0))), Call("coalesce", (Input(1), literal(0)))
+        rows = node(tree.Lift((tree.ListOf((name, first, Call("concat", (literal("a"), second)))),)), *items)
+        made = node(tree.Predicates(self.rng.choice((("p(d, e)", "q(e, d)"), ("p(d, d)", "q(e, e)")))), rows)
         if kind == "int":
             return node(tree.Lift((Call("size", (Attribute(Input(0), self.rng.choice("depq")),)),)), made)
-        wanted = [self.rng.choice((literal("_"), literal(self.count(-1)), literal("a"))) for _ in range(self.count(1))]
+        wanted = [self.rng.choice((literal("_"), literal(self.count(-1)), literal("a1"))) for _ in range(self.count(1))]
         return node(tree.Lift((Call("holds", (Attribute(Input(0), self.rng.choice("pq")), *wanted)),)), made)
 
     def make_grouped(self, kind: str, depth: int) -> Pipe:
@@ -281,10 +283,11 @@ class Graphs:
         if self.rng.random() < 0.4:
             functions.append(Binary(self.rng.choice((">", "<")), Call("count", (Input(0),)), literal(2)))
         inner = Inner(1, (grouping.rows(functions, node(tree.Placeholder(0)), lambda p, inputs: node(p, *inputs)),))
-        key = grouping.key_of([self.functions("event").of(k, 1) for k in self.rng.sample(("text", "bool"), self.count(1, 2))])
-        events = node(tree.Events(self.rng.choice((("X0",), ("X0", "X1"))))) if self.inputs is None else None
-        if events is None:
+        keys = self.rng.sample(("text", "bool"), self.count(1, 2))
+        key = grouping.key_of([self.functions("event").of(k, 1) for k in keys])
+        if self.inputs is not None:
             return self.pipe(kind, 0)
+        events = node(tree.Events(self.rng.choice((("X0",), ("X0", "X1")))))
         return node(grouping.ROW, node(tree.Slice(key, inner, "each"), events))
 
     def make_moment(self, kind: str, depth: int) -> Pipe:
