@@ -185,7 +185,8 @@ class _Trees:
             case "word":
                 return Name(self.rng.choice(("ADDITION", "BAG UNION", "x")))
             case "signature":
-                return syntax.Signature(Name(self.name()), tuple(Name(self.name()) for _ in range(self.rng.randint(1, 2))))
+                domains = tuple(Name(self.name()) for _ in range(self.rng.randint(1, 2)))
+                return syntax.Signature(Name(self.name()), domains)
         return Name(self.name())
 
     def _machine(self, depth: int) -> syntax.Node:

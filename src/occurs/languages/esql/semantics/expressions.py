@@ -291,7 +291,7 @@ def _hard(a: Any) -> Troolean:
 
 
 def holds(predicate: Any, *arguments: Any) -> bool:
-    """Whether a predicate, a set of lists of arguments, has these: a list of as many, each equal or one of them ``_``."""
+    """Whether a set of lists has a list of these arguments: each is equal, or one of the two is ``_``."""
     for row in elements_of(predicate):
         if row is None:
             continue
