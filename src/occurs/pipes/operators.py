@@ -179,7 +179,7 @@ def _grouped(rows: Pipe, row: Expr, key: Expr, having: Expr | None) -> Pipe:
         return grouping.rows(functions, item, lambda p, sources: _made(p, *sources))
 
     inner = inner_of(slice_of, [rows.item_type], "a group")
-    return _made(grouping.ROW, _made(tree.Slice(key, inner, "each"), rows))
+    return _made(grouping.ROW, _made(tree.Slice(key, inner, "each", False, None), rows))
 
 
 def _of_input(node: Expr, inputs: Mapping[str, Input]) -> Expr | None:

@@ -20,13 +20,13 @@ P = TypeVar("P")
 _ZERO, _ONE = Literal(0, Type.INT), Literal(1, Type.INT)
 #: what the aggregates run on the values of their argument
 AGGREGATES: dict[str, Processor] = {
-    "sum": tree.Cumulate("addition"),
+    "sum": tree.Cumulate("addition", None),
     "mean": tree.Moment(1),
-    "count": tree.Cumulate("addition"),
-    "minimum": tree.Cumulate("minimum"),
-    "maximum": tree.Cumulate("maximum"),
-    "all": tree.Cumulate("conjunction"),
-    "any": tree.Cumulate("disjunction"),
+    "count": tree.Cumulate("addition", None),
+    "minimum": tree.Cumulate("minimum", None),
+    "maximum": tree.Cumulate("maximum", None),
+    "all": tree.Cumulate("conjunction", None),
+    "any": tree.Cumulate("disjunction", None),
 }
 #: the row of a group, of the items that a slicer emits
 ROW = tree.Lift((Attribute(Input(0), "value"),))

@@ -617,7 +617,7 @@ class Builder(Functions):
         item = self.node(tree.Placeholder(0), (), node, within)
         functions = [row] if having is None else [row, having]
         found = grouping.rows(functions, item, lambda p, inputs: self.node(p, inputs, node, within))
-        each = self.node(tree.Slice(key, tree.Inner(1, (found,)), "each"), (rows,), node, scope)
+        each = self.node(tree.Slice(key, tree.Inner(1, (found,)), "each", False, None), (rows,), node, scope)
         return self.node(grouping.ROW, (each,), node, scope)
 
     def _names(self, columns: tuple[syntax.Column, ...], scope: Scope) -> tuple[str, ...]:

@@ -471,7 +471,7 @@ class Predicates(_Gathering):
         if len(arguments) != len(domains):
             many = f"{len(arguments)} argument{'s' * (len(arguments) != 1)}"
             raise Fault("bad-value", f"has {many}, but `{name}` has {len(domains)}", item)
-        return name, arguments
+        return str(name), arguments
 
     def with_assertion(self, so_far: Record, asserted: tuple[str, tuple[Any, ...]] | None) -> Record:
         if asserted is None:
