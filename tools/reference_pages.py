@@ -248,8 +248,9 @@ def cpn_files() -> str:
     reasons = {
         "code segment": "A transition has a code segment, which runs ML code (files, sockets, charts).",
         "channel": "Transitions communicate by channels.",
-        "declarations of Design/CPN": "The file was converted from Design/CPN; its declarations are one unread text.",
         "undeclared colour": "A variable has a colour that the file does not declare.",
+        "undeclared name": "An inscription has a variable that the file does not declare.",
+        "multisets as values": "A variable stands for a multiset.",
     }
     rows = ["| result | files | why |", "| --- | --- | --- |"]
     rows.append(f"| runs | {sum(f['result'] == 'runs' for f in files)} | |")

@@ -36,7 +36,18 @@ def test_stopped_and_started_again_it_has_the_rows_of_run(occurs, here: Path) ->
     (here / "states.phen").write_text(RULES)
     (here / "in").mkdir()
     move_in(here / "in", "1.csv", PARTS[0])
-    whole = [sys.executable, "-m", "occurs.cli", "follow", "states.phen", "--checkpoint", "cp", "--out", "out", *WINDOWS]
+    whole = [
+        sys.executable,
+        "-m",
+        "occurs.cli",
+        "follow",
+        "states.phen",
+        "--checkpoint",
+        "cp",
+        "--out",
+        "out",
+        *WINDOWS,
+    ]
     pipe = subprocess.PIPE
 
     def start(*more: str) -> subprocess.Popen[str]:

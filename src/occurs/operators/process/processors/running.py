@@ -278,7 +278,6 @@ def _boxed(values: list[Any]) -> Col:
     return Obj.of(values) if len({type(v) for v in values}) > 1 else column_of(values)
 
 
-
 def _word(function: expressions.Expr) -> str | None:
     """The word that says the same as an expression of the value so far and the item."""
     both = (Input(0), Input(1))
