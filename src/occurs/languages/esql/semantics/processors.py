@@ -402,7 +402,7 @@ def _decided(function: core.Expr, i: int, inputs: Sequence[Trace], scope: Scope)
 
 def partial(node: core.Expr, front: Sequence[Any], context: Context) -> Any:
     """The value, or MISSING: AND, OR, IMPLIES and ``if`` do without what cannot change it."""
-    if not any(isinstance(n, (Input, core.Ref)) for n in node.walk()):
+    if not _of_front(node):
         return evaluate(node, front, context)
     match node:
         case Input():
@@ -426,7 +426,15 @@ def partial(node: core.Expr, front: Sequence[Any], context: Context) -> Any:
         case core.Ref():
             return MISSING if MISSING in front else evaluate(node, front, context)
     parts = [partial(c, front, context) for c in node.children]
-    return MISSING if MISSING in parts else evaluate(node, front, context)
+    if any(p is MISSING for p in parts):
+        return MISSING
+    # a part may be decided although an item in it is missing, so the node is evaluated over the values of its parts
+    over = tuple(Input(k) if _of_front(c) else c for k, c in enumerate(node.children))
+    return evaluate(node.with_children(over), parts, context)
+
+
+def _of_front(node: core.Expr) -> bool:
+    return any(isinstance(n, (Input, core.Ref)) for n in node.walk())
 
 
 def _kleene(values: list[Any], decisive: bool) -> Any:
