@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from snakes_engine import Unfolded, space_of
 
 from occurs.errors import DefinitionProblem
 from occurs.nets import colours
@@ -95,10 +96,13 @@ def test_cooks_and_pans() -> None:
         ("Cooks", "End", "PtoT", "c"), ("Pans", "End", "TtoP", "Pans(c)"), ("Rests", "End", "TtoP", "c"),
     ]  # fmt: skip
     places = {"Rests": ("COOK", "ms'COOK"), "Pans": ("PAN", "ms'PAN"), "Cooks": ("COOK", "")}
-    space = explore(net_of(KITCHEN, page_of(places, arcs)))
+    net = net_of(KITCHEN, page_of(places, arcs))
+    space = explore(net)
     sets = [s for s in range(16) if not any(s >> i & 1 and s >> (i + 1) % 4 & 1 for i in range(4))]
     begins = sum(not s >> i & 1 and (s | 1 << i) in sets for s in sets for i in range(4))
     assert (len(space.nodes), len(space.steps)) == (len(sets), 2 * begins) == (7, 16)
+    markings, steps, _ = space_of(net, Unfolded)
+    assert ({space.marking(k).key for k in range(7)}, 16) == (markings, steps)
 
 
 def test_times_of_the_clock() -> None:
