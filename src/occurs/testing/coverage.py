@@ -1,7 +1,8 @@
 """Which clauses of rules decide something in the test cases of the rules.
 
-A clause decides something if a case has other detections without it.  Each clause is dropped by the edit that
-``occurs why-not`` would make (why.md, section 6), and the cases run again.
+A clause decides something if a case has other detections without it.  Each clause is dropped by the edits that
+``occurs why-not`` would make (why.md, section 6), and the cases run again: a clause that cannot be left out, such as a
+window or a relation of intervals, is made as wide as it goes, or replaced by each of its alternatives.
 """
 
 from __future__ import annotations
@@ -112,11 +113,14 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
         if rule.defines in reported:
             out._note(out.rules, _place(world, rule, c.start, c.title), rule.defines in found)
         for clause in c.clauses:
-            edit = _edit(clause)
-            if edit is None:
-                out.unknown += clause.kind != "missing"  # that an event is there is what the rule's detections show
-                continue
-            decided = _decides(world.edited({rule.number: (edit,)}), before)
+            if clause.kind == "missing":
+                continue  # that an event is there is what the rule's detections show
+            decided: bool | None = None
+            for edit in _edits(clause):
+                changed = _decides(world.edited({rule.number: (edit,)}), before)
+                decided = decided if changed is None else changed
+                if decided:
+                    break
             place = _place(world, rule, clause.start, clause.text)
             if decided is None:
                 out.unknown += 1
@@ -136,9 +140,10 @@ def _upstream(world: World, reported: set[str]) -> set[str]:
     return out
 
 
-def _edit(clause: Clause) -> Edit | None:
-    """The edit after which a clause excludes least."""
-    return clause.drop or clause.loosest or (clause.others[-1] if clause.others else None)
+def _edits(clause: Clause) -> tuple[Edit, ...]:
+    """The edits after which a clause excludes least."""
+    least = clause.drop or clause.loosest or clause.widest
+    return clause.others if least is None else (least,)
 
 
 def _decides(texts: Sequence[Text], before: Sequence[tuple[RuleCase, Detected]]) -> bool | None:
