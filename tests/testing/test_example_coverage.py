@@ -118,7 +118,7 @@ def test_a_condition_of_a_pipe_that_all_rows_meet(tmp_path: Path) -> None:
 def test_clauses_of_a_step_that_is_not_reported_count(tmp_path: Path) -> None:
     report = "Weather@2013-03-08T08:10:00Z(Origin='JFK', Temperature=30.0, Wind={}, Rain=0.0, Visibility=9.0) "
     rules = str(EXAMPLES / "flights" / "flights.tesla")
-    step = "18: Wind > 25 or Rain > 0.1 or Visibility < 2"  # of BadWeather, which has no Subscribe
+    step = "17: Wind > 25 or Rain > 0.1 or Visibility < 2"  # of BadWeather, which has no Subscribe
     assert step in undecided(covered(tmp_path, rules, report.format("30.0") + departure(9, 70)))
     assert step not in undecided(covered(tmp_path, rules, report.format("3.0") + departure(9, 70)))
 
