@@ -128,6 +128,12 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
                 out._note(out.clauses, place, decided)
 
 
+def _edits(clause: Clause) -> tuple[Edit, ...]:
+    """The edits after which a clause excludes least."""
+    least = clause.drop or clause.loosest or clause.widest
+    return clause.others if least is None else (least,)
+
+
 def _upstream(world: World, reported: set[str]) -> set[str]:
     """The types that are compared, and those that they are made of: steps that are not reported have clauses, too."""
     out: set[str] = set()
@@ -140,20 +146,18 @@ def _upstream(world: World, reported: set[str]) -> set[str]:
     return out
 
 
-def _edits(clause: Clause) -> tuple[Edit, ...]:
-    """The edits after which a clause excludes least."""
-    least = clause.drop or clause.loosest or clause.widest
-    return clause.others if least is None else (least,)
-
-
 def _decides(texts: Sequence[Text], before: Sequence[tuple[RuleCase, Detected]]) -> bool | None:
     """Whether a case has other detections with other texts; None if these rules do not run."""
     ran = False
+    try:
+        program = before[0][0].program(texts)
+    except OccursError:
+        return None  # the rules are wrong without the clause
     for case, then in before:
         try:
-            now = case.detect(case.program(texts))
+            now = case.detect(program)
         except OccursError:
-            continue  # the rules are wrong without the clause: it cannot be left out, here at least
+            continue  # it cannot be left out, here at least
         ran = True
         if difference(then.rows, now.rows, case.kind) is not None:
             return True
