@@ -178,6 +178,10 @@ class Names:
             self._nobodys(ref, scope.bound)
             return _nothing(ref)
         tag, type = scope.own
+        if ref.index is not None and ref.scope is None and ref.name not in self.tags:
+            message = f"`{ref.name}[{ref.index}]`: an element of a list is not supported"
+            self.source.report("unsupported", message, ref.span, "make a column of the element in the input")
+            return _nothing(ref)
         if ref.index is not None:
             message = f"`{ref.scope or ref.name}` is a single event here and has no index"
             self.source.report("type-mismatch", message, ref.span, f"write `{ref.name}`")

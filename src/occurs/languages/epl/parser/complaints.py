@@ -50,7 +50,7 @@ _CLAUSES = {
     "group": ("`group by`", _ONE),
     "having": ("`having`", _ONE),
     "output": ("`output`", "a statement emits every detection immediately"),
-    "order": ("`order by`", "detections are always in the order of time"),
+    "order": ("`order by`", "detections are in the order of time, those of one event in the order of their events"),
     "limit": ("`limit`", None),
     "match_recognize": ("`match_recognize`", "write a pattern: `from pattern [every a=A -> b=B]`"),
     **dict.fromkeys(("join", "inner", "left", "right", "full", "outer", "unidirectional"), ("a join", _JOINS)),
@@ -61,6 +61,10 @@ _CLAUSES = {
 _CREATED = ("window", "table", "context", "variable", "index", "expression", "constant", "dataflow", "class", "script")
 _BEGUN = ("context", "on", "update", "delete", "merge", "declare", "expression", "explain")
 
+
+_VARIABLES = "write the value where it is used; values that change are events: `every l=Limit -> a=A(v > l.v)`"
+_COUNTS = "write a number: `[2] a=A`, `[1:3] a=A until B`"
+_ELEMENTS = "make a column of the element in the input"
 
 _STAR = "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`"
 _MARKED = "win|std|ext|stat"
@@ -77,15 +81,12 @@ def _timer(stop: Stop) -> Said | None:
     if not timer or not found:
         return None
     word, place = found[1].lower(), (stop.piece.rindex(timer[0], 0, stop.start), stop.start + found.end())
-    if word in ("withinmax", "within", "interval", "at"):
+    if word in ("withinmax", "within", "interval", "at", "schedule"):
         guard = word.startswith("within")
         hint = f"write the guard after its pattern: `a=A where timer:{word}(..)`" if guard else (
             f"`timer:{word}(..)` is a pattern on its own, as in `a=A -> timer:{word}(..)`")  # fmt: skip
         return Said(hint, f"`timer:{word}` is not allowed here", place=place)
-    if word == "schedule":
-        hint = "write `timer:at(minute, hour, day, month, day of week)`"
-        return Said(hint, "`timer:schedule` is not supported", "unsupported", place)
-    hint = "the timers are timer:within, timer:withinmax, timer:interval and timer:at"
+    hint = "the timers are timer:within, timer:withinmax, timer:interval, timer:at and timer:schedule"
     return Said(hint, f"there is no `timer:{word}`", place=place)
 
 
@@ -105,16 +106,25 @@ _UNSUPPORTED: Sequence[Case] = (
              before=r"\binsert\s+into\s+\S+$"),
     _missing("a query inside a query", None, "select", before=r"\($"),
     *(_missing(what, hint, word, wants="-_AT") for word, (what, hint) in _CLAUSES.items()),
+    _missing("a variable", _VARIABLES, "variable|constant", before=r"\bcreate$"),
     _missing("`create %s`", None, "|".join(_CREATED), before=r"\bcreate$"),
+    _missing("a variable", _VARIABLES, "set", before=r"\A\Z"),
     _missing("`%s`", None, "|".join(_BEGUN), before=r"\A\Z"),
     _missing("`%s`", None, "copyfrom|starttimestamp|endtimestamp", wants="INHERITS"),
     lambda stop: _counted(stop.behind(r"([\w$]+)\s*\($")) if stop.text == "*" else None,
     Mistake(_STAR, r"\*", before=r"\bselect\b.*,$"),
     Mistake(_STAR, ",", before=r"\bselect\s*\*$"),
     lambda stop: _unit(stop.text) if stop.word in UNFIXED and stop.behind(r"\d$") else None,
-    _missing("`%s` in `timer:at`", "write a field as `*`, `5`, `*/15`, `8:17` or a list `[1, 15]`",
-             "last|weekday|lastweekday", wants="STAR"),
-    _missing("a parameter of a prepared statement", None, rest=r"\?|\$\{"),
+    Mistake("write the day before it: `15 weekday`", "weekday", wants="STAR"),
+    _missing("a computed number of repetitions", _COUNTS, r"[^\W\d]\w*|\(|\?", before=r"(?<![\w$])\[\s*(\d*\s*:\s*)?$",
+             wants="NUMBER -_LPAR -STAR"),
+    _missing("a computed number of repetitions", _COUNTS, r"[-+*/%]", before=r"(?<![\w$])\[\s*(\d*\s*:\s*)?\d+$",
+             wants="_RSQB -_LPAR -STAR -PLUS"),
+    _missing("an element of a list", _ELEMENTS, r"\[", before=r"[\w$`]\s*\.\s*[\w$`]+$"),
+    _missing("a list as the type of a column", "leave the schema out: the input defines its columns", r"\[",
+             wants="_COMMA _RPAR", before=r"[\w$`]\s+\w+$"),
+    _missing("an attribute of an element", _ELEMENTS, r"\.", before=r"[\w$`]\s*\([^()]*\)$"),
+    _missing("a parameter of a prepared statement", "write the value itself", rest=r"\?|\$\{"),
 )  # fmt: skip
 
 

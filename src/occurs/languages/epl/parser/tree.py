@@ -445,7 +445,11 @@ class Builder(SqlBuilder):
         """`Math.abs(x)`, as Esper writes it, is `abs(x)`."""
         library, name, *args = tree.children
         if (plain(library), plain(name)) != ("Math", "abs"):
-            hint = "the functions are abs, coalesce, min and max"
+            first = self.expr(args[0]) if len(args) == 1 and args[0] is not None else None
+            if isinstance(first, core.Literal) and first.type is Type.STRING:
+                hint = "make a column of the value in the input"
+                raise self.refuse("unsupported", "a value of a map by its key is not supported", name, hint)
+            hint = "call a function by its name alone, as in `abs(x)`; `occurs functions` lists them"
             raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
         return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
 
