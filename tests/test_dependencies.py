@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "services": (
         "errors model expr operators nets languages connect plan options checked verify explain program occurs pipes"
     ),
+    "lsp": "version errors model expr languages services",
     "studio": (
         "errors progress model languages connect plan plot options checked hosts explain program occurs services"
     ),
@@ -54,7 +55,7 @@ MAY_IMPORT = {
     "follow": "errors monitoring model languages connect plan checked hosts program watch",
     "cli": (
         "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
-        " program occurs testing monitoring watch follow services studio"
+        " program occurs testing monitoring watch follow services lsp studio"
     ),
 }
 #: modules beside the folders that are one row of the table
