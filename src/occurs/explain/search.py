@@ -140,7 +140,8 @@ class Search:
 
     def _with(self, tables: Mapping[str, pa.Table]) -> World:
         w = self.world
-        return World(w.program, replace(w.history, tables=tables), w.type, zone=w.zone, ended=w.ended)
+        history = replace(w.history, tables=tables)
+        return World(w.program, history, w.type, zone=w.zone, ended=w.ended, fixed_clock=w.fixed_clock)
 
     @cached_property
     def near(self) -> World | None:
