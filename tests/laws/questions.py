@@ -1,4 +1,4 @@
-"""Why not, by trying everything: all sets of clauses, all values that a constant can move to, all rows that can be added.
+"""Random questions about rows that are not detected: a program and a history that detect a row are spoiled until they
 do not, by a change of the history or of a number in the rules, and the row is asked for."""
 
 from __future__ import annotations
