@@ -359,7 +359,7 @@ class Brute:
         return None
 
 
-def told_of(reason: Any, kind: Any) -> Told:
+def told_of(reason: Any) -> Told:
     """A reason of an answer in the form of this module."""
     keys: list[Key] = []
     repairs: list[Any] = []

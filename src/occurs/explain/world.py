@@ -404,7 +404,7 @@ class World:
             program = program.reasoning() if because else program
             found = detect(program, history, ended=self.ended, because=because, progress=False)
         except (SyntaxProblem, DefinitionProblem) as error:
-            wrong = {p.file for p in error.problems}
+            wrong = {p.file for p in error.problems if p.severity == "error"}
             refused = {n for n, c in copies.items() if any(name in wrong for name in c.own)}
             if refused:
                 self._refused([(n, v) for n, v in variants if n in refused], out, because)
