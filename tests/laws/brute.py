@@ -246,8 +246,10 @@ class Brute:
         unread = type in self.columns and name not in self.columns[type]
         for t in sorted(self.inputs):
             table = self.history.tables.get(t)
-            alike = t == type or self.history.schemas[t].get(name) is kind if table is not None else False
-            if alike and name in table.column_names:
+            if table is None or name not in table.column_names:
+                continue
+            # what an attribute of this name that rules read elsewhere has, too
+            if t == type or (name in self.columns.get(t, ()) and self.history.schemas[t].get(name) is kind):
                 seen += [v for v in plain(table[name]) if t == type or v is not None]
         for value in (*(c for r in self.cone for c in r.constants), *self.where.values()):
             if isinstance(value, bool):
