@@ -152,8 +152,9 @@ class Program:
         """Detect everything that the program defines in ``events``.
 
         Args:
-            events: A table with a type column, or a mapping from event types to tables.  pandas, Arrow and Polars
-                tables are processed in this process, Spark DataFrames (batch or streaming) on Spark.
+            events: A table with a type column, or a mapping from event types to tables.  Tables of pandas, Arrow,
+                Polars, DuckDB, Ibis and narwhals are processed in this process, Spark DataFrames (batch or streaming)
+                on Spark.
             type: The column with the event type.  None: there is none.
             time: The column with the time: timestamps, integers, or text.
             end: The column with the end of intervals, null while an interval is open.  None: there is none.

@@ -126,6 +126,53 @@ def test_late_rows_are_let_in():
     assert len(answer.reasons[0].program.detect(answer.reasons[0].events)["Fire"]) == 1
 
 
+def test_a_relaxed_copy_that_the_checks_refuse_leaves_the_others():
+    """`A meets B` is refused of instants; the rules also have a notice, as `N` stands once."""
+    rules = """input event a(k: int, n: int).
+dynamic d(X) : a(X, 0) starts a(X, N) ↣ a(_, 9)."""
+    events = pa.table({"time": [5, 14, 20], "k": [7, 2, 1], "n": [3, 1, 9]})
+    answer = occurs.parse(rules, "phenesthe").why_not("d", {"a": events}, between=14, where={"X": 2}, edits=1)
+    assert ("equality", "_") in [(c.kind, c.repair) for r in answer.reasons for c in r.clauses]
+
+
+def test_the_length_of_an_open_interval_is_a_value_of_its_filter():
+    rules = "input event a(k: string).\ninput event c.\nstate s(X) : filter(a(X) ↣ c, greater(10))."
+    events = {"a": pa.table({"time": [6], "k": ["u"]}), "c": pa.table({"time": [2, 15]})}
+    program = occurs.parse(rules, "phenesthe")
+    assert program.why_not("s", events, between=6, edits=1).reasons[0].clauses[0].repair == "8"
+    events["c"] = events["c"].slice(0, 1)
+    answer = program.why_not("s", events, between=6, edits=1, until=15)
+    assert answer.reasons[0].clauses[0].repair == "9"
+
+
+def test_late_states_are_let_in():
+    rules = "state s(p boolean);\npast trigger m: p;"
+    events, late = pa.table({"time": [0, 3], "p": [False, False]}), pa.table({"time": [1], "p": [True]})
+    answer = occurs.parse(rules, "ptl").why_not("m", {"s": events}, between=1, late={"s": late})
+    assert [c.kind for c in answer.reasons[0].clauses] == ["late"]
+
+
+@pytest.mark.parametrize("rows", [[(0, 1)], []])
+@pytest.mark.parametrize(("time", "given"), [(2, {}), (-2, {}), (2, {"until": 9})])
+def test_late_rows_move_the_clock(rows, time, given):
+    schema = pa.schema([("time", pa.int64()), ("v", pa.int64())])
+    events, late = (pa.table([*map(list, zip(*r))] or [[], []], schema) for r in (rows, [(time, 7)]))
+    program = occurs.parse("DEFINE Out AS (APPLY v WITH P).", "esql")
+    question = {"between": time, "where": {"value": 7}, "time_unit": "s", **given}
+    answer = program.why_not("Out", {"P": events}, late={"P": late}, **question)
+    reason = answer.reasons[0]
+    assert [c.kind for c in reason.clauses] == ["late"]
+    del question["where"], question["between"]
+    assert time in reason.program.detect(reason.events, **question)["Out"]["time"].to_pylist()
+
+
+def test_late_rows_before_a_given_start_are_no_reason():
+    events, late = (pa.table({"time": [t], "v": [v]}) for t, v in ((5, 1), (2, 7)))
+    program = occurs.parse("DEFINE Out AS (APPLY v WITH P).", "esql")
+    answer = program.why_not("Out", {"P": events}, late={"P": late}, between=2, time_unit="s", start=4)
+    assert "late" not in {c.kind for r in answer.reasons if r.cost == 1 for c in r.clauses}
+
+
 def test_rows_outside_the_clock_are_let_in():
     answer = ask(EVENTS.take([0, 2]), start=TIMES[1])
     assert [c.kind for c in answer.reasons[0].clauses] == ["outside"]

@@ -88,6 +88,19 @@ def test_the_laws_of_why_not_in_every_language(language):
     assert asked
 
 
+@pytest.mark.parametrize("language", why.LANGUAGES)
+def test_trying_everything_gives_the_same_answer(language):
+    first = {"match_recognize": 11, "pipes": 2}.get(language, 1)
+    assert any(why.oracle(language, seed) > 0 for seed in range(first, 20) if seed % 4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", why.LANGUAGES)
+def test_trying_everything_gives_the_same_answer_to_many_questions(language):
+    programs = 6 if language == "match_recognize" else 20
+    assert sum(why.oracle(language, seed) > 0 for seed in range(200, 200 + programs)) >= programs // 4
+
+
 def random_case(language: str, seed: int) -> tuple[Case, str]:
     rng = random.Random(seed)
     if language == "tesla":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pytest
 from tests.explain.test_worked import CHAIN, FIRE, UP, Y9, table
 
 import occurs
@@ -57,3 +59,26 @@ def test_the_checks_of_a_derivation():
         "✓ 2 min, within 5 min",
         "✓ no Rain(Area = $a) between Temp and Smoke from 60001 to 180000 (1 other)",
     ]
+
+
+STATES = "state s(b int);\n"
+
+
+@pytest.mark.parametrize(
+    ("rules", "language", "rows", "at", "message", "time"),
+    [
+        # the state at which b is too small is not one of the derivation
+        ("past trigger m: throughout [t1 <- time] previously[<4] b > 1;", "ptl", [(0, 4), (2, 0), (7, 2), (9, 3)], 7,
+         "b = 0, needed > 1", None),
+        ("future trigger m: eventually always 3 <= b;", "ftl", [(3, 2), (8, 4), (9, 1)], 9,
+         "eventually always: b = 1 at 9, needed >= 3", 9),
+        ("past trigger m: b >= 1 and previously[0, 5] b >= 3;", "ptl", [(1, 1), (2, 0), (4, 2), (9, 0)], 4,
+         "previously: b = 2 at 4, needed >= 3", 4),
+        ("past trigger m: lasttime b >= 3;", "ptl", [(1, 2), (4, 7)], 4, "lasttime: b = 2 at 1, needed >= 3", 1),
+    ],
+)  # fmt: skip
+def test_a_comparison_is_reported_at_a_state_at_which_it_does_not_hold(rules, language, rows, at, message, time):
+    events = {"s": pa.table({"time": [t for t, _ in rows], "b": [b for _, b in rows]})}
+    answer = occurs.parse(STATES + rules, language).why_not("m", events, between=at, edits=1)
+    told = next(c for r in answer.reasons for c in r.clauses if c.kind == "threshold")
+    assert (told.message, told.time) == (message, time)

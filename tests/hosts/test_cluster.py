@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,6 @@ import sysconfig
 import tarfile
 import time
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyspark
@@ -27,8 +27,12 @@ RULE = """
 event A(V: int)
 define CE(V) from A(V > 3) where V = A.V
 """
-#: a job as users write it; it ships Occurs when it has failed without
+#: a job as users write it, which ships Occurs when it has failed without.  Its driver is a Connect server, too, and the
+#: same job runs as a client of that first: what is shipped to a session of Connect belongs to that session.
 JOB = """
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 sys.path.insert(0, {source!r})
@@ -39,6 +43,15 @@ from pyspark.sql.functions import udf
 spark = SparkSession.builder.getOrCreate()
 events = spark.createDataFrame([(n, n) for n in range(8)], "time long, V long")
 rules, archive = sys.argv[1:]
+if "SPARK_REMOTE" not in os.environ:
+    service = getattr(spark._jvm.org.apache.spark.sql.connect.service, "SparkConnectService$")
+    port = getattr(service, "MODULE$").server().getPort()
+    env = {{name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_GATEWAY")}}
+    env["SPARK_REMOTE"] = f"sc://127.0.0.1:{{port}}"
+    client = subprocess.run([sys.executable, *sys.argv], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print("client:", json.dumps(client.stdout.decode()), flush=True)
+
+assert ("connect" in type(spark).__module__) == ("SPARK_REMOTE" in os.environ)
 
 def detect():
     found = occurs.load(rules).detect({{"A": events}}, time_unit="s", partitions=2)
@@ -129,6 +142,8 @@ class Cluster:
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.port": "0",
         }.items():
             self.submit += ["--conf", f"{name}={value}"]
 
@@ -138,47 +153,48 @@ class Cluster:
         for process in self.processes:
             process.wait(30)
 
-    def run(self, *command: str, **env: str) -> dict[str, str]:
-        """Run the job; what it prints, by the word before the colon."""
-        command = (*command, str(self.job), str(self.rules), str(self.archive))
-        env = {**self.env, **env}
-        done = subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=120)
+    def run(self) -> str:
+        """Run the job; what it prints."""
+        command = [*self.submit, str(self.job), str(self.rules), str(self.archive)]
+        done = subprocess.run(command, env=self.env, cwd=self.folder, capture_output=True, text=True, timeout=400)
         errors = [line for line in done.stderr.splitlines() if " INFO " not in line]
         assert done.returncode == 0, "\n".join([done.stdout, *errors])
-        return {name: text for name, _, text in (line.partition(": ") for line in done.stdout.splitlines())}
+        return done.stdout
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the job prints on a cluster that lives as long as it."""
     cluster = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
         cluster.begin()
-        yield cluster
+        return cluster.run()
     finally:
         cluster.end()
 
 
-def _shipped(found: dict[str, str]) -> None:
+def _shipped(printed: str) -> dict[str, str]:
     """The job failed with a clear error at first; Occurs, the rules and then the environment reached the workers."""
-    assert re.match(r"error\[workers\]: the workers on \S+ \(\S+\) cannot import Occurs: No module", found["before"])
+    found = {name: text for name, _, text in (line.partition(": ") for line in printed.splitlines())}
+    lacking = r"error\[workers\]: the workers on \S+ \(\S+\) cannot import Occurs: No module named 'occurs'"
+    assert re.match(lacking, found.get("before", "")), printed
     assert "call occurs.ship(spark)" in found["before"]
-    assert found["workers"] == occurs.__version__
+    assert found.get("workers") == occurs.__version__, printed
     assert found["found"] == "[4, 5, 6, 7]"
     assert found["where"] == f"bare True {len(RULE)}"
     assert found["archive"] == f"packed True {len(RULE)}"
+    return found
 
 
 @pytest.mark.slow
-def test_occurs_is_shipped_to_the_workers_of_a_cluster(cluster: Cluster) -> None:
-    _shipped(cluster.run(*cluster.submit))
+def test_occurs_is_shipped_to_the_workers_of_a_cluster(printed: str) -> None:
+    _shipped(printed)
 
 
 @pytest.mark.slow
-def test_occurs_is_shipped_from_a_client_of_spark_connect(cluster: Cluster) -> None:
-    server = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
-    port = ("--conf", "spark.connect.grpc.binding.port=0")
-    started = cluster.start(r"Spark Connect server started at: \S*?:(\d+)\n", *cluster.submit, *port, *server)
-    _shipped(cluster.run(sys.executable, SPARK_REMOTE=f"sc://127.0.0.1:{started[1]}"))
+def test_occurs_is_shipped_from_a_client_of_spark_connect(printed: str) -> None:
+    (text,) = (line.removeprefix("client: ") for line in printed.splitlines() if line.startswith("client: "))
+    _shipped(json.loads(text))
 
 
 def _worker(**changed: object) -> Worker:

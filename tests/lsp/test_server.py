@@ -227,3 +227,11 @@ def test_closed_documents_have_no_problems(client: Client, root: Path) -> None:
     assert client.problems(uri)
     client.notify("textDocument/didClose", textDocument={"uri": uri})
     assert client.problems(uri) == []
+
+
+def test_without_its_packages_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['pygls'] = None; from occurs.cli import main; main(['lsp'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[missing-package]: the language server needs the package pygls")
+    assert 'pip install "occurs[lsp]"' in done.stderr

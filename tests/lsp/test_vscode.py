@@ -69,10 +69,58 @@ def test_settings_and_commands_of_the_script_are_those_of_the_package() -> None:
     assert {f".{suffix}" for suffix in watched.split(",")} == suffixes().keys()
 
 
+#: runs the script in Node with stand-ins for VS Code and its client, and prints what they are asked for
+EDITOR = """
+const Module = require("module");
+const said = [], listeners = [], commands = {};
+const settings = { command: ["${workspaceFolder}/.venv/bin/occurs"] };
+const vscode = {
+  workspace: {
+    workspaceFolders: [{ uri: { fsPath: "/work" } }],
+    getConfiguration: () => ({ get: (name, otherwise) => settings[name] ?? otherwise }),
+    createFileSystemWatcher: (glob) => glob,
+    onDidChangeConfiguration: (listener) => listeners.push(listener),
+  },
+  commands: { registerCommand: (name, run) => { commands[name] = run; } },
+  window: { showErrorMessage: (text) => said.push(["error", text]) },
+};
+class LanguageClient {
+  constructor(id, name, server, options) { Object.assign(this, { server, options, running: false }); }
+  async start() {
+    if (this.server.command === "missing") throw new Error("spawn missing ENOENT");
+    this.running = true;
+    said.push(["start", this.server, this.options.documentSelector.length]);
+  }
+  isRunning() { return this.running; }
+  async stop() { this.running = false; said.push(["stop"]); }
+}
+const load = Module._load;
+Module._load = (name, ...rest) =>
+  name === "vscode" ? vscode
+  : name === "vscode-languageclient/node" ? { LanguageClient, TransportKind: { stdio: 0 } } : load(name, ...rest);
+(async () => {
+  const extension = require(process.argv[1]);
+  await extension.activate({ subscriptions: [] });
+  await commands["occurs.restart"]();
+  settings.command = ["missing"];
+  listeners[0]({ affectsConfiguration: (name) => name === "occurs.command" });
+  await new Promise((done) => setTimeout(done, 50));
+  await extension.deactivate();
+  console.log(JSON.stringify(said));
+})();
+"""
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not there")
-def test_the_script_is_javascript() -> None:
-    done = subprocess.run(["node", "--check", str(EXTENSION / "extension.js")], capture_output=True, text=True)
+def test_the_script_starts_the_server_of_the_setting_and_starts_it_again() -> None:
+    command = ["node", "-e", EDITOR, str(EXTENSION / "extension.js")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    *calls, (kind, text) = json.loads(done.stdout)
+    start = ["start", {"command": "/work/.venv/bin/occurs", "args": ["lsp"], "transport": 0}, 2 * len(suffixes())]
+    assert calls == [start, ["stop"], start, ["stop"]]
+    assert kind == "error"
+    assert 'pip install "occurs[lsp]"' in text
 
 
 def scope(pattern: dict[str, Any], text: str) -> str | None:

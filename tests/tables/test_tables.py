@@ -38,6 +38,14 @@ def test_a_table_is_read_by_spark_and_in_this_process(console, events):
     assert "5 events read" in done.err
 
 
+@pytest.mark.parametrize("events", ["iceberg", "catalog"], indirect=True)  # of Delta Lake: test_tables_follow.py
+def test_a_table_is_followed(console, events):
+    options = ("--checkpoint", f"cp-{events.partition(':')[0]}", "--ended", "--buckets", "1", "--ranges", "1")
+    done = console.occurs("follow", "fire.tesla", "-e", events, "--out", "-", *options)
+    assert done.status == 0, done.err
+    assert json.loads(done.out) == FIRE
+
+
 def test_a_missing_table_is_named(console):
     for address in ("delta:/nowhere", "table:nowhere", "iceberg:lake.nowhere", "iceberg:/no/where"):
         done = console.occurs("run", "fire.tesla", "-e", address)

@@ -31,6 +31,7 @@ def numbers(folder: Path) -> set[int]:
 def test_a_killed_follower_writes_each_detection_once(console, environment):
     console.sql(f"create table delta.`{console.folder}/live.delta` using delta as {FIRST}")
     options = ("--checkpoint", "cp", "--out", "delta:fires.delta", "--bad", "iceberg:lake.bad", "--label")
+    options += ("--buckets", "1", "--ranges", "1", "--trigger", "100ms")
     follow = ("follow", "fire.tesla", "--events", "delta:live.delta", *options)
     catalog = {"spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog"}
     catalog |= {"spark.sql.catalog.lake.type": "hadoop", "spark.sql.catalog.lake.warehouse": f"{console.folder}/lake"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Edit, Splice, spliced
+from occurs.languages.kit.clauses import Edit, Seen, Splice, spliced
 from occurs.languages.kit.language import folder
 from occurs.model.astext import dumps
 from occurs.model.history import History
@@ -232,11 +232,60 @@ class Description:
             return length(int(_plain(value)), self.kind)
         return value_text(value)
 
+    @cached_property
+    def _repaired(self) -> World:
+        """The repaired program over the history of the reason."""
+        program = CheckedProgram(self.texts, folders=self.asked.program.folders)
+        adjusted = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts)
+        return World(adjusted, self.history, self.world.type, zone=self.asked.given.zone, ended=self.world.ended)
+
+    def _read(self, site: Site, node: RowNode | None) -> tuple[RowNode, Seen] | None:
+        """Of a rule that reads states: the earliest one at which a comparison, as it was, does not hold."""
+        rule, c = site.rule, site.clause
+        if rule is None or node is None or self.world.fixed or rule.clauses.followed is None or c.moved is None:
+            return None
+        states = sorted((p for p in node.children if p.role == "state"), key=lambda p: p.time)
+        before = [s for number, edits in self.edits.items() if self.world.rules[number].text == rule.text
+                  for e in edits for s in e.splices if s.stop <= c.start]  # fmt: skip
+        start = c.start + sum(len(s.text) - (s.stop - s.start) for s in before)
+        followed = self._repaired.rules[rule.number].clauses.followed
+        read = () if followed is None else followed([(p.time, p.values) for p in states]) or ()
+        failing = [s for s in read if s.kind == "comparison" and s.start == start and s.value is not None
+                   and c.moved(_plain(s.value)) is not None]  # fmt: skip
+        if not failing:
+            return None
+        first = min(failing, key=lambda s: states[s.state].time)
+        return states[first.state], first
+
+    def _reads_states(self, site: Site, row: RowNode | None) -> bool:
+        """Whether a comparison is read at states of which ``row`` is one at which it holds, or its value is not
+        known."""
+        c, rule = site.clause, site.rule
+        if rule is None or rule.clauses.followed is None or c.moved is None or c.detail.get("own") is None:
+            return False
+        return row is None or c.moved(_get(row.values, c.detail["own"][1])) is None
+
     def _threshold(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
-        found = self._value(site, shown, row)
         c = site.clause
+        read = self._read(site, node)
+        if read is not None:
+            state, seen = read
+            found = value_text(seen.value)
+            if c.detail.get("duration"):
+                found = length(int(_plain(seen.value)), self.kind)
+            if state.label is not None:
+                self.bad.add(state.label)
+            path = f"{' '.join(seen.path)}: " if seen.path else ""
+            at = when(state.time, self.kind)
+            return state, found, c.needed, f"{path}{c.subject} = {found} at {at}, needed {c.needed}"
+        found = self._value(site, shown, row)
         edit = self._edit(site)
-        if found in ("?", "null") and edit is not None and len(edit.splices) == 2:
+        if self._reads_states(site, row):
+            # the state at which it does not hold is not among those of the derivation
+            if edit is None or len(edit.splices) != 2:
+                return None, "false", c.needed, f"{' '.join(c.text.split())} does not hold at every state"
+            found, row = edit.splices[1].text, None
+        elif found in ("?", "null") and edit is not None and len(edit.splices) == 2:
             found = edit.splices[1].text  # the constant moved to the value that the expression has
         at = "" if row is None else f" at {when(row.time, self.kind)}"
         return row, found, c.needed, f"{c.subject} = {found}{at}, needed {c.needed}"

@@ -15,6 +15,7 @@ from occurs.connect.tables import kind_of, like, sources_of, to_arrow
 from occurs.errors import LimitProblem, UsageProblem, did_you_mean
 from occurs.explain.cutting import Extent, Needs, Read, read_here, read_spark
 from occurs.explain.words import json_time
+from occurs.explain.world import added_to
 from occurs.model.history import History, InputOptions, Source
 from occurs.model.time import TimeKind
 from occurs.options import OPTIONS, among, named, sample_of
@@ -34,15 +35,15 @@ class Sliced:
     complete: bool = True
     notes: tuple[str, ...] = ()
 
-    def again(self, program: CheckedProgram, history: History, added: Mapping[str, pa.Table]) -> History:
-        """A history with rows added."""
+    def again(self, history: History, added: Mapping[str, pa.Table], fixed: tuple[bool, bool]) -> History:
+        """A history with rows added; ``fixed``: whether its start and its end were given."""
         if not added:
             return history
         tables = dict(history.tables)
         for type, more in added.items():
             before = tables.get(type)
             tables[type] = more if before is None else pa.concat_tables([before, more], promote_options="permissive")
-        return replace(history, tables=tables)
+        return added_to(history, tables, added.values(), fixed)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,12 @@ class Input:
     @property
     def cut(self) -> bool:
         """Whether a start or an end of the clock was given."""
-        return self.options.start is not None or self.options.until is not None
+        return any(self.fixed)
+
+    @property
+    def fixed(self) -> tuple[bool, bool]:
+        """Whether the start of the clock was given, and its end."""
+        return self.options.start is not None, self.options.until is not None
 
     def history(
         self, program: CheckedProgram, type: str, between: Any, *, reach: Any = None, max_rows: int = 100_000,

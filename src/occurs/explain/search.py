@@ -140,7 +140,8 @@ class Search:
 
     def _with(self, tables: Mapping[str, pa.Table]) -> World:
         w = self.world
-        return World(w.program, replace(w.history, tables=tables), w.type, zone=w.zone, ended=w.ended)
+        history = replace(w.history, tables=tables)
+        return World(w.program, history, w.type, zone=w.zone, ended=w.ended, fixed_clock=w.fixed_clock)
 
     @cached_property
     def near(self) -> World | None:
@@ -845,6 +846,9 @@ class Search:
         """Values that a clause may meet, where no run shows them: those of the slice."""
         tables = [self.world.history.tables[t] for t in sorted(self.world.inputs) if t in self.world.history.tables]
         if site.kind == "window":
+            clock = self.world.history.clock
+            # an open interval lasts beyond the last tick
+            ends = () if clock is None else (*clock, clock[1] + 1)
             times = sorted(
                 {
                     t
@@ -853,7 +857,7 @@ class Search:
                     if n in table.column_names
                     for t in table[n].drop_null().to_pylist()
                 }
-                | {self.question.first, self.question.last}
+                | {self.question.first, self.question.last, *ends}
             )
             return sorted({b - a for a, b in combinations(times, 2)} | {0})
         out: set[Any] = set()

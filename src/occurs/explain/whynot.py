@@ -269,7 +269,9 @@ class Asked:
         self.program, self.given, self.sliced, self.question, self.notes = program, given, sliced, question, notes
         self.kind = question.kind
         self.before = found
-        self.world = World(program, sliced.history, question.type, zone=given.zone, ended=given.ended)
+        self.world = World(
+            program, sliced.history, question.type, zone=given.zone, ended=given.ended, fixed_clock=given.fixed
+        )
         self.worlds: dict[tuple[bool, bool], World] = {(False, False): self.world}
 
     def answer(self, edits: int, limit: int, late: Any, max_variants: int) -> WhyNot:
@@ -328,8 +330,9 @@ class Asked:
             outside = self.sliced.outside if key[0] else None
             history = self.sliced.history if outside is None else outside
             self.worlds[key] = World(
-                self.program, history, self.question.type, zone=self.given.zone, ended=self.given.ended or key[1]
-            )
+                self.program, history, self.question.type, zone=self.given.zone, ended=self.given.ended or key[1],
+                fixed_clock=(False, False) if key[0] else self.given.fixed,
+            )  # fmt: skip
         return self.worlds[key]
 
     def _constants(self) -> None:
@@ -362,7 +365,7 @@ class Asked:
             keywords["ended"] = True
         verified = True
         try:
-            history = self.sliced.again(repaired.checked, world.history, added)
+            history = self.sliced.again(world.history, added, world.fixed_clock)
             adjusted = repaired.checked.adjusted(zone=self.given.zone, facts=self.program.facts).reasoning()
             found = detect(adjusted, history, ended=world.ended, because=True, progress=False)
         except OccursError:

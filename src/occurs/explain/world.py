@@ -129,10 +129,46 @@ class Outcome:
         return {new: old for old, new in self.names.items()}
 
 
-class World:
-    """A program and a history, and variants of the definitions that lead to ``type``."""
+def added_to(
+    history: History, tables: Mapping[str, pa.Table], added: Iterable[pa.Table], fixed: tuple[bool, bool]
+) -> History:
+    """A history with other ``tables``, to which the rows ``added`` belong.
 
-    def __init__(self, program: CheckedProgram, history: History, type: str, *, zone: str = "UTC", ended: bool = True):
+    Rows beyond the clock move its start and its end; where that is ``fixed``, they are left out.
+    """
+    extent = _extent(added)
+    if extent is None:
+        return replace(history, tables=tables)
+    first, last = history.clock or extent
+    before, after = extent[0] < first, extent[1] > last
+    clock = first if fixed[0] else min(first, extent[0]), last if fixed[1] else max(last, extent[1])
+    if (before and fixed[0]) or (after and fixed[1]):
+        tables = {t: table.filter(pc.and_(pc.greater_equal(table["time"], clock[0]),
+                                          pc.less_equal(table["time"], clock[1])))
+                  for t, table in tables.items()}  # fmt: skip
+    return replace(history, tables=tables, clock=clock)
+
+
+def _extent(tables: Iterable[pa.Table]) -> tuple[int, int] | None:
+    """The first and the last time of rows, also of ends; None without rows."""
+    found: list[int] = []
+    for table in tables:
+        for name in {"time", "end"} & set(table.column_names):
+            found += (t for t in table[name].cast(pa.int64()).to_pylist() if t is not None)
+    return (min(found), max(found)) if found else None
+
+
+class World:
+    """A program and a history, and variants of the definitions that lead to ``type``.
+
+    ``fixed_clock``: whether the start and the end of the clock were given, so that added rows do not move them.
+    """
+
+    def __init__(
+        self, program: CheckedProgram, history: History, type: str, *, zone: str = "UTC", ended: bool = True,
+        fixed_clock: tuple[bool, bool] = (False, False),
+    ):  # fmt: skip
+        self.fixed_clock = fixed_clock
         self.program, self.history, self.type, self.zone, self.ended = program, history, type, zone, ended
         self.kind = history.kind
         self.texts: list[Given] = program.texts
@@ -283,6 +319,9 @@ class World:
             return out
         groups: dict[Any, list[int]] = {}
         for n, v in enumerate(variants):
+            if self._beyond(v):  # has a clock of its own
+                self._rows_alone([(n, v)], out, because)
+                continue
             alike = tuple((i, e) for i, e in sorted(v.edits.items())) if not (v.probes or because) else n
             groups.setdefault(alike, []).append(n)
         together = [n for found in groups.values() if len(found) < ALIKE for n in found]
@@ -292,7 +331,26 @@ class World:
                 self._rows_alone([(n, variants[n]) for n in found], out)
         return out
 
-    def _rows_alone(self, variants: list[tuple[int, Variant]], out: list[Outcome | None]) -> None:
+    def _beyond(self, variant: Variant) -> bool:
+        """Whether a variant adds rows beyond the clock."""
+        if variant.probes or not variant.added:
+            return False
+        extent, clock = _extent(variant.added.values()), self.history.clock
+        return extent is not None and (clock is None or extent[0] < clock[0] or extent[1] > clock[1])
+
+    def _refused(self, variants: list[tuple[int, Variant]], out: list[Outcome | None], because: bool) -> None:
+        """Variants whose copies the checks refuse.
+
+        Not every type can have a copy beside it, such as the states of logic: rules that read its rows, changed, run
+        alone.
+        """
+        for n, v in variants:
+            if (v.added or v.rows) and not v.probes:
+                self._rows_alone([(n, v)], out, because)
+
+    def _rows_alone(
+        self, variants: list[tuple[int, Variant]], out: list[Outcome | None], because: bool = False
+    ) -> None:
         """Variants that differ in rows alone: one program, run over one history after the other."""
         edits = variants[0][1].edits
         files = []
@@ -312,19 +370,22 @@ class World:
             program = self._program(files)
         except (SyntaxProblem, DefinitionProblem):
             return
-        self._over_rows(program, variants, out)
+        self._over_rows(program, variants, out, because)
 
     def _over_rows(
-        self, program: CheckedProgram, variants: list[tuple[int, Variant]], out: list[Outcome | None]
-    ) -> None:
+        self, program: CheckedProgram, variants: list[tuple[int, Variant]], out: list[Outcome | None],
+        because: bool = False,
+    ) -> None:  # fmt: skip
         """Run a program over one history after the other."""
+        program = program.reasoning() if because else program
         for n, v in variants:
             tables = dict(self.history.tables)
             for t in {*v.rows, *v.added}:
                 parts = [p for p in (v.rows.get(t, tables.get(t)), v.added.get(t)) if p is not None]
                 tables[t] = parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive")
             try:
-                found = detect(program, replace(self.history, tables=tables), ended=self.ended, progress=False)
+                history = added_to(self.history, tables, v.added.values(), self.fixed_clock)
+                found = detect(program, history, ended=self.ended, because=because, progress=False)
             except (DefinitionProblem, InputProblem, LimitProblem):
                 continue
             out[n] = Outcome(found, {}, ())
@@ -343,9 +404,10 @@ class World:
             program = program.reasoning() if because else program
             found = detect(program, history, ended=self.ended, because=because, progress=False)
         except (SyntaxProblem, DefinitionProblem) as error:
-            wrong = {p.file for p in error.problems}
+            wrong = {p.file for p in error.problems if p.severity == "error"}
             refused = {n for n, c in copies.items() if any(name in wrong for name in c.own)}
             if refused:
+                self._refused([(n, v) for n, v in variants if n in refused], out, because)
                 self._run([(n, v) for n, v in variants if n not in refused], out, because)
             else:
                 self._halves(variants, out, because, error)
@@ -366,6 +428,8 @@ class World:
             half = len(variants) // 2
             self._run(variants[:half], out, because)
             self._run(variants[half:], out, because)
+        elif isinstance(error, DefinitionProblem):
+            self._refused(variants, out, because)
 
     @cached_property
     def _sound(self) -> bool:

@@ -159,7 +159,7 @@ class Sorts:
         if name in self.catalogue.unread:
             return  # what is wrong with its statement has been said
         if self.definition.ported and (goal or name == "collector"):
-            hint = "a condition consists of comparisons and facts"
+            hint = "a condition consists of comparisons and facts; declare a table as `input fact type_of(Ship, Type).`"
             self.source.report("unsupported", f"the Prolog goal `{name}` is not supported", atom.name.span, hint)
             return
         columns = [_column(argument, number) for number, argument in enumerate(atom.arguments, 1)]

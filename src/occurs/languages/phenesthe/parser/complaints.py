@@ -32,14 +32,19 @@ _NAMED: Sequence[tuple[set[str], str]] = (
 )  # fmt: skip
 _STATEMENT = ("input", "fact", *syntax.SORTS)
 _INFIX = ("and", "or", "in", "union", "minus", "intersection", "where", *syntax.RELATIONS, *syntax.INVERSES)
+_AS_INPUT = (
+    "declare the phenomenon that needs it as an input, as in `input_phenomenon(steady(_V), state).`"
+)
 _GOAL = re.compile(r"is(?!\w)|=\.\.|!|;|->|\\\+|\[|:-|@<|@>|//")
 
 
 def _unsupported(stop: Stop) -> Said | None:
     """What only Phenesthe's own files may hold."""
-    if re.search(r"\bcollector\s*\(", stop.piece[: stop.start + 1]):
-        hint = "define the collected phenomenon in a separate definition"
-        return Said(hint, "`collector` is not supported", "unsupported")
+    if re.search(r"\bcollector\s*\(", stop.piece[: stop.start + 1]) or re.match(r"collector\s*\(", stop.rest):
+        return Said(_AS_INPUT, "`collector` is not supported", "unsupported")
+    clause = None if stop.before else re.match(r"([a-z]\w*)\s*\([^:.]*\)\s*:-", stop.rest)
+    if clause is not None:
+        return Said(_AS_INPUT, f"the Prolog clause of `{clause[1]}` is not supported", "unsupported")
     ported = ":=" in stop.piece[: stop.start] or stop.ahead(r"\s*:-")
     goal = _GOAL.match(stop.rest) if ported else None
     if goal is None:
