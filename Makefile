@@ -82,5 +82,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev,docs,examples]'
 	@touch $(READY)
 
+# Delta Lake and Iceberg have no release for the newest Spark: the tests of tables run with one that both support, in
+# front of the packages of $(VENV)
+.venv-tables/.ready: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv-tables/site \
+	  'pyspark==4.1.*'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) studio-ui/node_modules src/occurs/studio/static build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse
+	rm -rf $(VENV) .venv-tables studio-ui/node_modules src/occurs/studio/static build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse

@@ -67,6 +67,14 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.fixture(scope="module")
+def frozen() -> None:
+    """For tests that collect garbage themselves: what other tests have left is not looked at, as that takes longer than
+    they do.  It stays frozen, as what was collected would thaw with it."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:

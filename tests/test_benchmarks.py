@@ -14,6 +14,8 @@ from benchmarks.timing import Timing, alternate, stopwatch
 from click.testing import CliRunner
 from rich.console import Console
 
+pytestmark = pytest.mark.usefixtures("frozen")  # the benchmarks collect garbage before each job
+
 
 def test_jobs_take_turns_and_the_median_counts() -> None:
     order: list[str] = []

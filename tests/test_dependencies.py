@@ -16,6 +16,7 @@ import occurs
 #: The house from the ground up: a folder -> the folders that it may import, all of which are in rows above.  Modules
 #: that stand beside the folders are rows of their own, or of one row together (``BESIDE``).
 MAY_IMPORT = {
+    "version": "",
     "errors": "",
     "progress": "",
     "cachefolder": "",
@@ -32,7 +33,7 @@ MAY_IMPORT = {
     "notebook": "errors model connect",
     "options": "errors progress model connect",
     "checked": "errors model operators languages connect plan options",
-    "hosts": "errors progress kernel model expr operators connect plan engine plot notebook options checked",
+    "hosts": "version errors progress kernel model expr operators connect plan engine plot notebook options checked",
     "verify": "errors model languages nets hosts checked",
     "explain": "errors model expr operators languages connect plan plot options checked hosts",
     "program": (
@@ -40,11 +41,12 @@ MAY_IMPORT = {
     ),
     "pipes": "errors model expr operators languages checked program",
     "queries": "errors model expr languages connect checked program",
-    "occurs": "errors connect notebook hosts explain program queries",
+    "occurs": "version errors connect notebook hosts explain program queries",
     "testing": "errors model operators languages connect engine checked hosts verify explain program",
     "services": (
         "errors model expr operators nets languages connect plan options checked verify explain program occurs pipes"
     ),
+    "lsp": "version errors model expr languages services",
     "studio": (
         "errors progress model languages connect plan plot options checked hosts explain program occurs services"
     ),
@@ -53,7 +55,7 @@ MAY_IMPORT = {
     "follow": "errors monitoring model languages connect plan checked hosts program watch",
     "cli": (
         "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
-        " program occurs testing monitoring watch follow services studio"
+        " program occurs testing monitoring watch follow services lsp studio"
     ),
 }
 #: modules beside the folders that are one row of the table

@@ -52,6 +52,7 @@ _SPELLED = {
     "_SUB_LBRACE": ("_{",),
     "_TIMESTAMP": ("timestamp",),
     "_TIMER_AT": ("timer:at",),
+    "_TIMER_SCHEDULE": ("timer:schedule",),
     "_WITHIN": ("timer:within",),
     "_WITHINMAX": ("timer:withinmax",),
 }
@@ -87,7 +88,7 @@ GUIDES: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         ("`timer:within`", "guardp", "within-a-time"),
         ("Repetition and `until`", "untilp range", "repetition"),
         ("`every-distinct`", "keys", "distinct-keys"),
-        ("Timers", "atomp cron", "timers"),
+        ("Timers", "atomp argument cron", "timers"),
         ("`@consume`", "consume", "using-an-event-once"),
     ]),
     "logic": ("triggers", [

@@ -248,8 +248,9 @@ def cpn_files() -> str:
     reasons = {
         "code segment": "A transition has a code segment, which runs ML code (files, sockets, charts).",
         "channel": "Transitions communicate by channels.",
-        "declarations of Design/CPN": "The file was converted from Design/CPN; its declarations are one unread text.",
         "undeclared colour": "A variable has a colour that the file does not declare.",
+        "undeclared name": "An inscription has a variable that the file does not declare.",
+        "multisets as values": "A variable stands for a multiset.",
     }
     rows = ["| result | files | why |", "| --- | --- | --- |"]
     rows.append(f"| runs | {sum(f['result'] == 'runs' for f in files)} | |")
@@ -260,6 +261,7 @@ def cpn_files() -> str:
     rows += ["", "| file | result | firings | state space |", "| --- | --- | --- | --- |"]
     for f in files:
         space = f"{f['nodes']:,} nodes, {f['arcs']:,} arcs" if "nodes" in f else f.get("space", "")
+        space += f"; SNAKES: {f['snakes']}" if "snakes" in f else ""
         steps = "" if "steps" not in f else "1,000 or more" if f["steps"] >= 1000 else str(f["steps"])
         why = f": {f['reason']}" if "reason" in f else ""
         rows.append(f"| `{f['path']}` | {f['result']}{why} | {steps} | {space} |")

@@ -6,6 +6,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from occurs.version import __version__
+
 if TYPE_CHECKING:
     from occurs.connect.debezium import changes
     from occurs.connect.sparkerrors import spark_errors
@@ -27,11 +29,10 @@ if TYPE_CHECKING:
     from occurs.explain.whynot import Reason, WhyNot
     from occurs.hosts.detections import Detections
     from occurs.hosts.live import Live
+    from occurs.hosts.spark.ship import ship
     from occurs.loading import load, parse
     from occurs.program import Program
     from occurs.queries import sql
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CheckpointProblem",
@@ -56,6 +57,7 @@ __all__ = [
     "changes",
     "load",
     "parse",
+    "ship",
     "spark_errors",
     "sql",
 ]
@@ -71,6 +73,7 @@ _WHERE = {
     "changes": "occurs.connect.debezium",
     "load": "occurs.loading",
     "parse": "occurs.loading",
+    "ship": "occurs.hosts.spark.ship",
     "spark_errors": "occurs.connect.sparkerrors",
     "sql": "occurs.queries",
 }

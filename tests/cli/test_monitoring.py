@@ -242,6 +242,7 @@ def test_log_records_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_follower_is_scraped_and_drains_on_sigterm(here: Path, spark: object) -> None:
+    collecting = pytest.importorskip("collector", exc_type=ImportError).collecting
     (here / "in").mkdir()
     rows = "Temp,1,a,50\nTemp,1,b,20\nSmoke,2,a,\nSmoke,2,b,\nDoor,9,a,\n"
     (here / "in" / "a.csv").write_text(f"type,time,Area,Value\n{rows}")
@@ -249,8 +250,14 @@ def test_a_follower_is_scraped_and_drains_on_sigterm(here: Path, spark: object) 
     words = ["follow", "fire.tesla", "--checkpoint", "cp", "--events", "in", "--time-unit", "s", "--out", "out"]
     words += ["--buckets", "1", "--trigger", "100ms"]
     words += ["--monitor", str(port), "--log-format", "json", "--log-level", "debug"]
-    with scraped(f"http://127.0.0.1:{port}", lambda s: s.get(("occurs_frontier_timestamp_seconds", ())) == 8) as seen:
-        status, _, err = run(*words)
+    with collecting() as collector:
+        words += ["--otlp", collector.url]
+        frontier = ("occurs_frontier_timestamp_seconds", ())
+        with scraped(f"http://127.0.0.1:{port}", lambda s: s.get(frontier) == 8) as seen:
+            status, _, err = run(*words)
+    assert collector.points["occurs_detections", ("Fire",)] == 1
+    assert collector.points["occurs_events", ()] == 5
+    assert collector.points["occurs_frontier_timestamp_seconds", ()] == 8
     assert status == 0, err
     samples = seen["samples"]
     assert isinstance(samples, dict)

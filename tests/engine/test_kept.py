@@ -56,6 +56,7 @@ def test_answer_is_that_of_one_call(size: int) -> None:
     assert len(found) > 20
 
 
+@pytest.mark.usefixtures("frozen")
 def test_a_call_holds_nothing_of_the_calls_before_the_last() -> None:
     rng, alive = np.random.default_rng(4), []
     live = occurs.parse(RULES).live(time_unit="ms")

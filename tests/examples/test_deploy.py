@@ -1,10 +1,13 @@
-"""The files of ``examples/deploy``: checked as text, because no test has Docker."""
+"""The files of ``examples/deploy``: checked as text, and the image is built where Docker runs."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -65,6 +68,26 @@ def test_the_layers_are_clean() -> None:
         if name == "RUN" and "pip install" in text:
             assert "--no-cache-dir" in text
         assert name != "ADD"
+
+
+def test_the_linter_of_dockerfiles_finds_nothing() -> None:
+    linter = Path(sys.executable).parent / "hadolint"
+    done = subprocess.run([linter, "--no-color", DEPLOY / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.slow
+def test_the_image_is_built_and_detects() -> None:
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no Docker runs here")
+    file = ["-f", str(DEPLOY / "Dockerfile"), "-t", "occurs-test", str(ROOT)]
+    subprocess.run([docker, "build", "--quiet", *file], check=True, timeout=1200)
+    rules = ["--network", "none", "-v", f"{DEPLOY / 'rules'}:/rules:ro"]
+    done = subprocess.run(
+        [docker, "run", "--rm", *rules, "occurs-test", "test", "/rules"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_is_copied_is_there_and_in_the_context() -> None:

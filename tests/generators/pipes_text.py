@@ -259,6 +259,7 @@ _WORDS: dict[type[tree.Processor], Write] = {
     tree.Each: lambda p, i, inner: f"RUN {inner} ON {i[0]}",
     tree.Reset: lambda p, i, inner: f"RESET {inner} ON {i[0]} BY {i[1]}",
     tree.Collect: lambda p, i, _: f"THE {p.into.upper()} OF {i[0]}",
+    tree.Predicates: lambda p, i, _: f"THE PREDICATES {', '.join(p.predicates)} OF {i[0]}",
     tree.CollectMap: lambda p, i, _: f"THE MAP OF {i[0]} TO {i[1]}",
     tree.Moment: lambda p, i, _: f"THE MOMENT {p.n} OF {i[0]}",
     tree.Deviation: lambda p, i, _: f"THE STANDARD DEVIATION OF {i[0]}",

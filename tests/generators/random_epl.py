@@ -37,6 +37,10 @@ class _Program:
         unit = "s" if core else rng.choice(("s", "s", "s", "ms", "timestamp"))
         self.unit, self.scale = unit, {"s": 1, "ms": 1000, "timestamp": 1_000_000}[unit]
         self.base = BASE if unit == "timestamp" else 0
+        #: rows are days apart, from 2024-01-25 on
+        self.days = unit == "timestamp" and self.chance(0.4)
+        if self.days:
+            self.scale, self.base = 4 * 86_400 * 1_000_000, 4936
         #: a type that inherits A
         self.heir = not core and self.chance(0.15)
 
@@ -70,6 +74,7 @@ class _Program:
             kind=KINDS[self.unit],
             start=start,
             until=until,
+            zone=self.rng.choice(("UTC", "Europe/Madrid")) if self.days else "UTC",
         )
 
     def ticks(self, second: int) -> int:
@@ -99,7 +104,7 @@ class _Program:
     # --- statements -----------------------------------------------------------------------------------------------
 
     def writer(self, types: list[str]) -> PatternWriter:
-        return PatternWriter(self.rng, types, core=self.core, filters=self.rng.randint(2, 5))
+        return PatternWriter(self.rng, types, core=self.core, filters=self.rng.randint(2, 5), days=self.days)
 
     def piece(self, types: list[str]) -> Piece:
         return self.writer(types).pattern(self.rng.choice((1, 2, 2, 3, 3)))
@@ -139,7 +144,7 @@ class _Program:
         if not self.core and self.chance(0.15):
             return "*"
         if not self.core and self.chance(0.1):
-            return ", ".join(t.name for t in tags)
+            return ", ".join(f"{t.name}[0] as {t.name}" if t.many and self.chance(0.5) else t.name for t in tags)
         flat = [t for t in tags if not t.many]
         if not self.core and flat and self.chance(0.1):
             chosen = self.rng.choice(flat)

@@ -39,11 +39,22 @@ class PatternWriter:
     """Writes one pattern.
 
     ``types``: those that filters may read, with the attributes of each besides ``k`` and ``v``.  ``core``: only events,
-    ``every`` and ``->``.  ``filters``: how many are left; ``longest``: of a duration in seconds.
+    ``every`` and ``->``.  ``filters``: how many are left; ``longest``: of a duration in seconds.  ``days``: histories
+    are some months long, and so are durations.
     """
 
-    def __init__(self, rng: random.Random, types: Sequence[str], *, core: bool, filters: int, longest: int = 6) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        types: Sequence[str],
+        *,
+        core: bool,
+        filters: int,
+        longest: int = 6,
+        days: bool = False,
+    ) -> None:
         self.rng, self.types, self.core = rng, types, core
+        self.days = days
         self.left = filters
         self.longest = longest
         self.count = 0
@@ -130,15 +141,65 @@ class PatternWriter:
     def bracket(self, condition: str) -> str:
         return f"({condition})" if " or " in condition or " and " in condition else condition
 
+    def length(self, scope: list[Tag]) -> str:
+        """A duration, perhaps one that an earlier event says."""
+        flat = [t for t in scope if not t.many]
+        if flat and self.chance(0.25):
+            value = f"coalesce({self.rng.choice(flat).ref('v')}, 0) + 1"
+            return f"({value}) * {4 * 86_400}" if self.days else value
+        return self.duration()
+
     def duration(self) -> str:
         n = self.rng.randint(1, self.longest)
+        if self.days:
+            return self.rng.choice((f"{4 * n} days", "1 month", "1 month", f"1 month {n} days", f"{n} weeks 12 hours"))
         return self.rng.choice((f"{n} sec", f"{n} seconds", str(n)))
 
-    def timer(self) -> Piece:
-        if self.chance(0.8):
-            return Piece(f"timer:interval({self.duration()})", ATOM)
+    def timer(self, scope: list[Tag]) -> Piece:
+        if self.chance(0.4 if self.days else 0.7):
+            return Piece(f"timer:interval({self.length(scope)})", ATOM)
+        if self.chance(0.3):
+            return Piece(f"timer:schedule({self.schedule()})", ATOM)
+        if self.days:
+            day = self.rng.choice(
+                ("last, *, *", "*, *, 5 last", "*, *, last", "lastweekday, *, *", "15 weekday, *, *",
+                 "31 weekday, *, *", "1 weekday, 3, *", "last, 2, *", "10, *, *", "*, *, 3")
+            )  # fmt: skip
+            zone = self.rng.choice(("", "", ", 0, 'America/New_York'", ", 30, *, 250", ", 0, 'Asia/Tokyo', 1, 500"))
+            return Piece(f"timer:at(0, {self.rng.choice((0, 2, 12))}, {day}{zone})", ATOM)
         at = self.rng.choice(("*/5", "[3, 11, 17]", "4:6", "7", "*/3"))
         return Piece(f"timer:at(*, *, *, *, *, {at})", ATOM)
+
+    def schedule(self) -> str:
+        """The arguments of `timer:schedule`: dates among those of the history, if it has dates, and before it."""
+        rng = self.rng
+        date = rng.choice(
+            ("2024-01-20T00:00:00Z", "2024-01-31T02:30:00+01:00", "2024-02-29T12:00:00", "1970-01-01T00:00:03Z")
+        )
+        period, iso = rng.choice(
+            (("4 days", "P4D"), ("1 month", "P1M"), ("1 week 12 hours", "P1WT12H"), ("1 month 2 days", "P1M2D"))
+            if self.days
+            else (("2 sec", "PT2S"), ("5 sec", "PT5S"), ("3 sec", "PT3S"))
+        )
+        count = rng.randint(1, 4)
+        if not self.days:
+            date = rng.choice(
+                ("1970-01-01T00:00:03Z", "1970-01-01T00:00:07Z", "2024-05-01T00:00:05Z", "2024-05-01T02:00:02+02:00")
+            )
+        return rng.choice(
+            (
+                f"iso: 'R{count}/{date}/{iso}'",
+                f"iso: 'R/{date}/{iso}'",
+                f"iso: 'R{count}/{iso}'",
+                f"iso: '{date}'",
+                f"iso: '{iso}'",
+                f"date: '{date}'",
+                f"period: {period}",
+                f"date: '{date}', period: {period}",
+                f"repetitions: {count}, period: {period}",
+                f"date: '{date}', repetitions: {rng.choice((-1, count))}, period: {period}",
+            )
+        )
 
     # --- operators ------------------------------------------------------------------------------------------------
 
@@ -146,7 +207,7 @@ class PatternWriter:
         """Any pattern; ``every``: is it below one?"""
         if depth == 0 or self.left <= 1:
             if not self.core and self.chance(0.08):
-                return self.timer()
+                return self.timer(scope)
             return self.filter(scope)
         if self.core:
             choices: list[tuple[float, Callable[[], Piece]]] = [
@@ -157,7 +218,7 @@ class PatternWriter:
         else:
             choices = [
                 (1.5, lambda: self.filter(scope)),
-                (0.5, self.timer),
+                (2 if self.days else 0.5, lambda: self.timer(scope)),
                 (3, lambda: self.every(depth, scope, every)),
                 (1, lambda: self.distinct(depth, scope, every)),
                 (4, lambda: self.chain(depth, scope, every=every)),
@@ -190,7 +251,11 @@ class PatternWriter:
             return p
         tag = self.rng.choice(p.tags)
         keys = self.rng.choice((tag.ref("k"), tag.ref("v"), f"{tag.ref('k')}, {tag.ref('v')}", f"{tag.ref('v')} % 2"))
-        expiry = f", {self.rng.randint(1, self.longest)} sec" if self.chance(0.5) else ""
+        if len(p.tags) == 1 and not tag.many and not scope and self.chance(0.3):
+            keys = self.rng.choice(("k", "v", "k, v"))
+        expiry = ""
+        if self.chance(0.5):
+            expiry = f", {self.duration() if self.days else f'{self.rng.randint(1, self.longest)} sec'}"
         return Piece(f"every-distinct({keys}{expiry}) {p.within(GUARDED)}", QUALIFIED, p.tags, p.never)
 
     def chain(self, depth: int, scope: list[Tag], *, every: bool = False, first_every: bool = False) -> Piece:
@@ -202,6 +267,8 @@ class PatternWriter:
             else:
                 # filters behind a search that begins again and again would multiply with every further one
                 p = self.any(depth - 1, seen, every)
+                if i and not self.core and self.chance(0.1):
+                    p = self.at_once(p, seen)
             steps.append(p)
             seen += p.tags
         text = steps[0].within(OR)
@@ -209,6 +276,23 @@ class PatternWriter:
             arrow = "->" if self.core or self.chance(0.85) else f"-[{self.rng.randint(1, 3)}]>"
             text += f" {arrow} {p.within(OR)}"
         return Piece(text, CHAIN, *_together(steps))
+
+    def at_once(self, p: Piece, scope: list[Tag]) -> Piece:
+        """A step that is true as soon as it starts, perhaps with ``p`` in it."""
+        below = self.filter(scope)
+        absent, never = f"not {below.within(GUARDED)}", [*below.tags, *below.never]
+        tags, lost = _repeated(p)
+        return self.rng.choice(
+            (
+                Piece("timer:interval(0)", ATOM),
+                Piece(absent, QUALIFIED, [], never),
+                Piece(f"{p.within(AND)} or {absent}", OR, p.tags, [*p.never, *never]),
+                Piece(f"{absent} or {p.within(AND)}", OR, p.tags, [*never, *p.never]),
+                Piece(f"{p.within(QUALIFIED)} until {absent}", UNTIL, tags, [*lost, *never]),
+                Piece(f"({absent}) where timer:within({self.duration()})", GUARDED, [], never),
+                Piece(f"timer:interval(0) and {absent}", AND, [], never),
+            )
+        )
 
     def both(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         parts = [self.any(depth - 1, scope, every) for _ in range(self.rng.choice((1, 2, 2)))]
@@ -236,7 +320,8 @@ class PatternWriter:
 
     def guard(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         p = self.any(depth - 1, scope, every)
-        most = f"max({self.duration()}, {self.rng.randint(0, 3)})" if self.chance(0.3) else f"({self.duration()})"
+        length = self.length(scope)
+        most = f"max({length}, {self.rng.randint(0, 3)})" if self.chance(0.3) else f"({length})"
         return Piece(f"{p.within(ATOM)} where timer:within{most}", GUARDED, p.tags, p.never)
 
     def while_(self, depth: int, scope: list[Tag], every: bool) -> Piece:

@@ -184,6 +184,9 @@ class _Trees:
                 return self.text()
             case "word":
                 return Name(self.rng.choice(("ADDITION", "BAG UNION", "x")))
+            case "signature":
+                domains = tuple(Name(self.name()) for _ in range(self.rng.randint(1, 2)))
+                return syntax.Signature(Name(self.name()), domains)
         return Name(self.name())
 
     def _machine(self, depth: int) -> syntax.Node:

@@ -11,8 +11,8 @@ from tests.generators.random_pipes_functions import ATTRIBUTES, KINDS, Functions
 
 from occurs.expr.tree import Binary, Call, Expr
 from occurs.model.time import Duration
-from occurs.operators.process import tree
-from occurs.operators.process.tree import EverySlice, Inner, Input, Node, Pipe, Processor
+from occurs.operators.process import grouping, tree
+from occurs.operators.process.tree import Attribute, EverySlice, Inner, Input, Node, Pipe, Processor
 
 
 def node(processor: Processor, *inputs: Pipe) -> Pipe:
@@ -259,6 +259,37 @@ class Graphs:
         function: Expr = Call(self.rng.choice(("size", "sum")), (Input(0),))
         return node(tree.Lift((tree.ListOf((function,)) if kind == "list" else function,)), made)
 
+    def make_predicates(self, kind: str, depth: int) -> Pipe:
+        """What predicates over the domains d and e, or the size of one."""
+        names = [literal(n) for n in self.rng.sample(("p", "p", "q", "none"), 2)]
+        name = Call("if", (Binary(">", Input(0), literal(1)), *names))
+        items = [self.pipe("int", depth), self.pipe(self.rng.choice(("int", "text")), depth)]
+        # an argument is never null or blank: that would be one argument less
+        first, second = Call("coalesce", (Input(0), literal(0))), Call("coalesce", (Input(1), literal(0)))
+        rows = node(tree.Lift((tree.ListOf((name, first, Call("concat", (literal("a"), second)))),)), *items)
+        made = node(tree.Predicates(self.rng.choice((("p(d, e)", "q(e, d)"), ("p(d, d)", "q(e, e)")))), rows)
+        if kind == "int":
+            return node(tree.Lift((Call("size", (Attribute(Input(0), self.rng.choice("depq")),)),)), made)
+        wanted = [self.rng.choice((literal("_"), literal(self.count(-1)), literal("a1"))) for _ in range(self.count(1))]
+        return node(tree.Lift((Call("holds", (Attribute(Input(0), self.rng.choice("pq")), *wanted)),)), made)
+
+    def make_grouped(self, kind: str, depth: int) -> Pipe:
+        """GROUP BY: an expression of one or two aggregates of the events of a key."""
+        words = ("sum", "count", "minimum", "maximum") if kind == "int" else ("mean", "sum")
+        argument = self.functions("event").of(kind, 1)
+        first = Call(self.rng.choice(words), (argument,))
+        row: Expr = first if self.rng.random() < 0.5 else Binary("+", first, Call("count", (Input(0),)))
+        functions = [row]
+        if self.rng.random() < 0.4:
+            functions.append(Binary(self.rng.choice((">", "<")), Call("count", (Input(0),)), literal(2)))
+        inner = Inner(1, (grouping.rows(functions, node(tree.Placeholder(0)), lambda p, inputs: node(p, *inputs)),))
+        keys = self.rng.sample(("text", "bool"), self.count(1, 2))
+        key = grouping.key_of([self.functions("event").of(k, 1) for k in keys])
+        if self.inputs is not None:
+            return self.pipe(kind, 0)
+        events = node(tree.Events(self.rng.choice((("X0",), ("X0", "X1")))))
+        return node(grouping.ROW, node(tree.Slice(key, inner, "each"), events))
+
     def make_moment(self, kind: str, depth: int) -> Pipe:
         return node(tree.Moment(self.count(1, 3)), self.pipe(self.rng.choice(("int", "number")), depth))
 
@@ -325,6 +356,8 @@ MAKES: dict[str, tuple[str, ...]] = {
     "unpack": ("int",),
     "collect": ("int", "list"),
     "collect_map": ("int", "list"),
+    "predicates": ("int", "bool"),
+    "grouped": ("int", "number"),
     "moment": ("number",),
     "deviation": ("number",),
     "count": ("int",),

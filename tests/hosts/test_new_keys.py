@@ -111,16 +111,14 @@ def test_nothing_is_kept_of_keys_that_are_gone(name: str) -> None:
     flat([m.held for m in marks(name, 300, 10, 30)], name)
 
 
+@pytest.mark.usefixtures("frozen")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_call_holds_on_to_the_columns_of_the_one_before(name: str) -> None:
     """A view of a table in the next table keeps both, and so one more with every call."""
     counts = []
-    gc.collect()
-    gc.freeze()  # what other tests have left is not looked at: that takes longer than the calls
     for _ in soak(Prepared.of(name, 5), amount(24, 60), 6):
         gc.collect()
         counts.append(sum(type(o) is pa.ChunkedArray for o in gc.get_objects()))
-    gc.unfreeze()
     assert max(counts[3:]) <= max(counts[:3]) + 5, counts
 
 

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.generators import random_epl, random_logic, random_match_recognize, random_tesla
 from tests.generators.random_pipes import PROCESSORS
 from tests.laws import contract, epl, logic, match_recognize, why
@@ -76,7 +77,7 @@ def main(language: str, programs: str, first: str = "1000000") -> int:
             result = check(seed)
             asked += not isinstance(result, int) or result >= 0
             reasons += isinstance(result, int) and result > 0
-        except Exception:  # whatever it is, the next program is tried, too
+        except (Exception, pytest.fail.Exception):  # whatever it is, the next program is tried, too
             wrong += 1
             print(f"{language} seed {seed}:\n{traceback.format_exc(limit=-3)}", flush=True)
         done = seed + 1 - int(first)

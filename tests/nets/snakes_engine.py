@@ -8,11 +8,14 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary
-from occurs.nets.colours import Value
-from occurs.nets.net import Marking, Net
+from occurs.nets.colours import Colour, Value, members
+from occurs.nets.evaluate import compile_term
+from occurs.nets.functional.tree import Many
+from occurs.nets.net import Marking, Net, Transition
 from occurs.nets.terms import EnumTerm, Inject, ListTerm, RecordTerm, TupleTerm
 
 with warnings.catch_warnings():
@@ -111,9 +114,9 @@ def comparable(elements: list[Mode]) -> list[Any]:
     return sorted((t, sorted(b.items())) for t, b in elements)
 
 
-def space_of(net: Net) -> tuple[set[Any], int, int]:
+def space_of(net: Net, made: type[Snakes] = Snakes) -> tuple[set[Any], int, int]:
     """Nodes, number of arcs and of dead nodes, found with SNAKES alone."""
-    engine = Snakes(net)
+    engine = made(net)
     first = engine.engine.get_marking()
     seen, waiting, arcs, dead = {engine.marking.key}, [first], 0, 0
     while waiting:
@@ -129,3 +132,100 @@ def space_of(net: Net) -> tuple[set[Any], int, int]:
                 seen.add(engine.marking.key)
                 waiting.append(engine.engine.get_marking())
     return seen, arcs, dead
+
+
+class Unfolded(Snakes):
+    """A net whose arcs have functions and conditions.
+
+    SNAKES takes no computed multiset from a place.  Each transition becomes one per value of the variables that such
+    an arc has, or that no token binds; their colours are finite.  On arcs to places and in guards, SNAKES calls
+    functions.  Occurs computes the values of functions; SNAKES decides what is enabled, and fires it.
+    """
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self.holders = list(net.initial.tokens)
+        self.place = {h: f"p{k}" for k, h in enumerate(self.holders)}
+        self.engine = snakes.PetriNet("net")
+        for h in self.holders:
+            self.engine.add_place(snakes.Place(self.place[h], list(net.initial.tokens[h].elements())))
+        self.levels: dict[int, list[str]] = {}
+        self.functions = 0
+        for t in net.transitions.values():
+            self._transition(t)
+
+    def _transition(self, t: Transition) -> None:
+        net = self.net
+        taken = [(net.holder(a.place), term) for a in net.inputs[t.name] for term in a.terms]
+        plain = [(h, term) for h, term in taken if _has_pattern(term)]
+        computed = [(h, term) for h, term in taken if not _has_pattern(term)]
+        given = [(net.holder(a.place), term) for a in net.outputs[t.name] for term in a.terms]
+        bound = set().union(*(variables_of(term) for _, term in plain))
+        every = set().union(bound, *(variables_of(e) for _, e in (*taken, *given)), *map(variables_of, t.guard))
+        free = sorted(set().union(every - bound, *(variables_of(term) for _, term in computed)))
+        colours = dict(net.variables)
+        for k, values in enumerate(product(*(_values(colours[v]) for v in free))):
+            fixed, name = dict(zip(free, values, strict=True)), f"{t.name}#{k}"
+            guard = self._function([compile_term(g) for g in t.guard], fixed, all)
+            same = [f"{v} == {fixed[v]!r}" for v in free if v in bound]
+            condition = " and ".join([*same, f"{guard}({_named(bound)})"])
+            self.engine.add_transition(snakes.Transition(name, snakes.Expression(condition)))
+            by_holder: dict[str, list[Any]] = {}
+            for h, term in plain:
+                by_holder.setdefault(h, []).append(_pattern(term))
+            for h, term in computed:
+                by_holder.setdefault(h, []).extend(map(snakes.Value, _tokens(term, compile_term(_inside(term))(fixed))))
+            for h, terms in by_holder.items():
+                if terms:
+                    self.engine.add_input(self.place[h], name, terms[0] if len(terms) == 1 else snakes.MultiArc(terms))
+            outputs: dict[str, list[Expr]] = {}
+            for h, term in given:
+                outputs.setdefault(h, []).append(term)
+            for h, terms in outputs.items():
+                parts = [compile_term(_inside(term)) for term in terms]
+                made = self._function(parts, fixed, lambda found, terms=terms: snakes.MultiSet(
+                    [v for term, value in zip(terms, found, strict=True) for v in _tokens(term, value)]
+                ))  # fmt: skip
+                self.engine.add_output(self.place[h], name, snakes.Flush(f"{made}({_named(bound)})"))
+            self.levels.setdefault(t.priority, []).append(name)
+
+    def _function(self, parts: list[Any], fixed: dict[str, Value], join: Callable[[list[Any]], Any]) -> str:
+        """The name under which SNAKES calls a function of the variables that tokens bind."""
+        self.functions += 1
+        name = f"f{self.functions}"
+        self.engine.globals[name] = lambda **b: join([part({**b, **fixed}) for part in parts])
+        return name
+
+
+def variables_of(term: Expr) -> set[str]:
+    return {e.name for e in term.walk() if isinstance(e, Ref)}
+
+
+def _named(names: set[str]) -> str:
+    return ", ".join(f"{n}={n}" for n in sorted(names))
+
+
+def _has_pattern(term: Expr) -> bool:
+    match term:
+        case Literal() | EnumTerm() | Ref():
+            return True
+        case TupleTerm() | RecordTerm() | ListTerm():
+            return all(map(_has_pattern, term.parts))
+        case Inject():
+            return term.arg is None or _has_pattern(term.arg)
+    return False
+
+
+def _inside(term: Expr) -> Expr:
+    return term.arg if isinstance(term, Many) else term
+
+
+def _tokens(term: Expr, value: Any) -> list[Value]:
+    """The tokens of the value of an inscription: those of a multiset, or the one."""
+    return list(value) if isinstance(term, Many) else [value]
+
+
+def _values(colour: Colour) -> list[Value]:
+    found = members(colour)
+    assert found is not None, f"the values of {colour.name} are not finite"
+    return found

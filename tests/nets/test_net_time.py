@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from snakes_engine import Unfolded, space_of
 
 from occurs.errors import OccursError
 from occurs.expr.tree import Literal
@@ -302,7 +303,7 @@ def _declared(text: str, known: Names) -> Names:
 
 
 def _space(places: tuple[Place, ...], arcs: list[tuple[str, str]], known: Names) -> tuple[int, int]:
-    """The nodes and arcs of the state space of a net, also of the net that is written and read again."""
+    """The nodes and arcs of the state space of a net, also of the net that is written and read again, and of SNAKES."""
     colours = {p.name: p.colour for p in places}
     made, transitions = [], dict[str, Transition]()
     for way, text in arcs:
@@ -315,6 +316,9 @@ def _space(places: tuple[Place, ...], arcs: list[tuple[str, str]], known: Names)
     whole = Net("published", known.colours, tuple(known.variables.items()), (page,), functions=functions)
     again, notes = read(write(whole), "published.cpn")
     assert notes == ()
-    sizes = {(len(s.nodes), len(s.steps)) for s in (explore(whole), explore(again))}
+    space = explore(whole)
+    sizes = {(len(s.nodes), len(s.steps)) for s in (space, explore(again))}
     assert len(sizes) == 1
+    markings, steps, _ = space_of(whole, Unfolded)
+    assert ({space.marking(k).key for k in range(len(space.nodes))}, len(space.steps)) == (markings, steps)
     return sizes.pop()

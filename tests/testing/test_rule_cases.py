@@ -220,3 +220,76 @@ def test_a_replay_skips_what_is_later_than_the_watermark() -> None:
     assert "missing" in done.difference
     with pytest.raises(UsageProblem, match="batches"):
         replay(occurs.parse(RULES), EVENTS, time_unit="s", batches=0)
+
+
+MIXED = """```epl
+insert into Pair select a.k as k, b.v as v from pattern [every a=A -> b=B(k = a.k)];
+```
+## Both
+```in
+A@1(k='x') B@2(k='x', v=1)
+```
+```out
+Pair@2(k='x', v=1)
+```
+## No B, and so no v
+```in
+A@1(k='x')
+```
+```out
+(nothing)
+```
+## A broken v
+```in
+A@1(k='x') B@2(k='x', v=1.5)
+```
+```out
+Pair@2(k='x', v=1.5)
+```
+"""
+
+
+def test_the_cases_of_a_file_have_the_same_types_and_one_program(tmp_path: Path) -> None:
+    (tmp_path / "pair.case").write_text(MIXED)
+    both, without, broken = load(tmp_path / "pair.case")
+    assert [verdict(c).failure for c in (both, without, broken)] == [None, None, None]
+    assert both.program() is without.program() is broken.program()
+    assert str(without.inputs["B"]) == str(both.inputs["B"])
+    assert both.events_for(both.program())["B"].schema.field("v").type == pa.float64()
+    assert both.program().checked is broken.program().checked
+
+
+def test_a_case_that_expects_an_error_has_its_own_types(tmp_path: Path) -> None:
+    (tmp_path / "pair.case").write_text(MIXED.replace("```out\n(nothing)", "```error\nunknown-name"))
+    assert [verdict(c).failure for c in load(tmp_path / "pair.case")] == [None, None, None]
+
+
+def test_types_on_which_cases_disagree_are_those_of_each_case(tmp_path: Path) -> None:
+    (tmp_path / "pair.case").write_text(MIXED.replace("v=1.5", "v='one'"))
+    assert [verdict(c).failure is None for c in load(tmp_path / "pair.case")] == [True, False, True]
+
+
+def test_a_case_whose_values_have_different_types_is_wrong(tmp_path: Path) -> None:
+    wrong = MIXED.replace("A@1(k='x') B@2(k='x', v=1)", "B@1(k='x', v=1) B@2(k='x', v='y')")
+    (tmp_path / "pair.case").write_text(wrong)
+    with pytest.raises(ValueError, match=r"pair\.case:4: Both: B\.v has values of different types"):
+        load(tmp_path / "pair.case")
+
+
+def test_a_thousand_cases_are_parsed_and_planned_once(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "fire.case").write_text(
+        "```options\nunit: s\n```\n"
+        + "".join(
+            f"## Case {n}\n```in\nTemp@0(room='a', celsius={n % 90}) Smoke@{n}(room='a')\n```\n```out\n"
+            + (f"Fire@{n}(room='a', celsius={n % 90})" if n % 90 > 45 and n <= 300 else "")
+            + "\n```\n"
+            for n in range(1, 1001)
+        )
+    )
+    planned = []
+    plan = occurs.program.CheckedProgram._planned
+    monkeypatch.setattr(occurs.program.CheckedProgram, "_planned", lambda *a: planned.append(1) or plan(*a))
+    status, _, err = run(".")
+    assert status == 0
+    assert err.startswith("1,000 cases: 1000 passed, 0 failed")
+    assert len(planned) == 1

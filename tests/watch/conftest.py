@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 
-import pgserver
 import pytest
+
+import pgserver
 
 _numbers = itertools.count(1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,15 @@ import occurs
 from occurs.cli._messages import show
 from occurs.cli._options import Input
 from occurs.connect.files import read_places, read_sources, spark_can_read
-from occurs.connect.places import split_type
+from occurs.connect.places import is_table, split_type
 from occurs.connect.spark import INSTALL, has_pyspark, runs_spark
+from occurs.connect.tables import to_arrow
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
+from occurs.model.source import Source
 from occurs.options import among
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from occurs.checked_program import CheckedProgram
     from occurs.program import Program
@@ -115,6 +117,9 @@ def host(program: CheckedProgram, given: Input) -> str:
 
 def _automatic(program: CheckedProgram, given: Input) -> tuple[str, str]:
     """The host that fits, and the reason."""
+    if given.tables:
+        found = f"{given.tables[0][1]} is a table of Spark"
+        return ("spark", found) if program.runs_on("spark") else ("local", f"{found}, but the rules cannot run there")
     size = sum(place.size for place in given.places)
     events = next((f"{size / n:,.0f} {unit} of events" for unit, n in _SIZES if size >= n), f"{size} bytes of events")
     if os.environ.get("SPARK_REMOTE"):
@@ -134,30 +139,58 @@ def _automatic(program: CheckedProgram, given: Input) -> tuple[str, str]:
     return "spark", found
 
 
-def read(program: CheckedProgram, given: Input) -> list[Any]:
-    """All files in this process, as sources with their places."""
-    return read_places(given.places, schemas=program.declared, options=given.options())
+def session_for(given: Input, targets: Iterable[str | None] = ()) -> SparkSession:
+    """The Spark session of a command, with the libraries that the tables of its events and ``targets`` need."""
+    from occurs.connect.sparktables.place import TablePlace
+    from occurs.connect.sparktables.session import table_session
+
+    out = [TablePlace.parse(text) for text in targets if text is not None and is_table(text)]
+    with doing("starting Spark"):
+        return table_session([*(place for _, place in given.tables), *out])
 
 
-def on_spark(program: CheckedProgram, given: Input, *, skip: bool) -> tuple[Any, SparkSession | None]:
+def frames(session: SparkSession, given: Input) -> list[tuple[str | None, DataFrame]]:
+    """The tables of the events as DataFrames."""
+    from occurs.connect.sparktables.read import frame_of
+
+    return [(name, frame_of(session, place)) for name, place in given.tables]
+
+
+def read(program: CheckedProgram, given: Input, targets: Iterable[str | None] = ()) -> list[Any]:
+    """All files and tables in this process, as sources with their places.
+
+    Spark reads the tables, with the libraries of ``targets`` in its session.
+    """
+    found = read_places(given.places, schemas=program.declared, options=given.options())
+    if not given.tables:
+        return found
+    tables = frames(session_for(given, targets), given)
+    names = (str(place) for _, place in given.tables)
+    return [*found, *(Source(to_arrow(frame), t, name) for (t, frame), name in zip(tables, names, strict=True))]
+
+
+def on_spark(
+    program: CheckedProgram, given: Input, *, skip: bool, targets: Iterable[str | None] = ()
+) -> tuple[Any, SparkSession | None]:
     """Events for a run on Spark, and the session if they are sources that were read in this process.
 
-    Parquet, and text of more than ``SPARK_READS`` bytes, is read by Spark.  Other text, and Parquet that Spark does not
-    read, is read in this process, where every bad row has a file and a number.
+    Parquet, and text of more than ``SPARK_READS`` bytes, is read by Spark, and so are tables and all files beside
+    tables.  Other text, and Parquet that Spark does not read, is read in this process, where every bad row has a file
+    and a number.  ``targets``: where output goes; tables among them need their libraries in the session.
     """
-    from occurs.connect.spark import local_session, read_frames
+    from occurs.connect.spark import read_frames
     from occurs.connect.sparkerrors import own_errors
 
     files = given.places
     here = [p for p in files if p.data is not None or p.format != "parquet" or not spark_can_read(p.path)]
     sources = None
-    if (here or not files) and sum(p.size for p in here) <= SPARK_READS:
+    if not given.tables and (here or not files) and sum(p.size for p in here) <= SPARK_READS:
         with doing("reading"):
             sources = read(program, given)
-    with doing("starting Spark"):
-        session = local_session()
+    session = session_for(given, targets)
     if sources is not None:
         return sources, session
     options = given.options(skip=skip)
+    tables = frames(session, given)
     with own_errors():
-        return read_frames(session, files, options, skip=options.bad_rows == "skip"), None
+        return read_frames(session, files, options, skip=options.bad_rows == "skip", tables=tables), None

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from occurs.connect.places import Place, format_of, places, split_type
+from occurs.connect.places import Place, format_of, is_table, places, split_type
 from occurs.errors import UsageProblem
 from occurs.model.source import InputOptions
 from occurs.options import OPTIONS
+
+if TYPE_CHECKING:
+    from occurs.connect.sparktables.place import TablePlace
 
 Decorated = Callable[..., Any]
 
@@ -75,12 +78,14 @@ def first(command: Decorated) -> Decorated:
 
 
 _HISTORY = (
-    "PATH|TYPE=PATH",
-    "CSV, JSON lines or Parquet file; a directory or glob pattern of files; - is standard input.  Repeatable.",
+    "PATH|TYPE=PATH|TABLE",
+    "CSV, JSON lines or Parquet file; a directory or glob pattern of files; - is standard input; a table of Spark "
+    "(table:NAME, delta:PATH, iceberg:NAME, jdbc:URL).  Repeatable.",
 )
 _STREAM = (
-    "DIR|TYPE=DIR|FILE|kafka://..",
-    "Directory to watch for new files, Kafka topics, or a file of recorded events to replay.  Repeatable.",
+    "DIR|TYPE=DIR|FILE|kafka://..|TABLE",
+    "Directory to watch for new files, Kafka topics, a table of Spark to follow (table:NAME, delta:PATH, "
+    "iceberg:NAME), or a file of recorded events to replay.  Repeatable.",
 )
 
 
@@ -189,7 +194,19 @@ class Input:
     @cached_property
     def places(self) -> list[Place]:
         """The files of the events; standard input is read here, once."""
-        return places(self.events, self.format)
+        return places((text for text in self.events if not is_table(split_type(text)[1])), self.format)
+
+    @cached_property
+    def tables(self) -> list[tuple[str | None, TablePlace]]:
+        """The tables of Spark among the events of a history, each with its type if one is given."""
+        if not any(is_table(split_type(text)[1]) for text in self.events):
+            return []  # most runs need no module of tables
+        from occurs.connect.sparktables.place import BATCH, table_places
+
+        found = table_places(self.events)
+        for _, place in found:
+            place.options_for(BATCH, "--events")
+        return found
 
     def options(self, *, skip: bool = False) -> InputOptions:
         """For the intake; ``skip`` as ``--bad`` implies it."""

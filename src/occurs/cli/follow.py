@@ -15,14 +15,14 @@ from occurs.cli import _input, _monitor, _options
 from occurs.cli._messages import logged, say
 from occurs.cli._output import check_targets, counted, detections, ended, left_out, not_done, rich_table
 from occurs.cli._output import never as tell_never
-from occurs.connect.places import split_type
+from occurs.connect.places import is_table, split_type
 from occurs.connect.spark import need_pyspark
 from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.follower import Asked, Follower
 from occurs.follow.metrics import Line, Totals
-from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Topic
-from occurs.follow.sources import source_of
+from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Table, Topic
+from occurs.follow.sources import Source, source_of
 from occurs.follow.stream_actions import Acts, acting, definitions
 from occurs.follow.stream_actions import counted as counted_actions
 
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     "-o",
-    metavar="DIR|kafka://..",
-    help="Write to a directory, one file per micro-batch, or a topic; - is stdout (JSON lines).",
+    metavar="DIR|kafka://..|TABLE",
+    help="Write to a directory, one file per micro-batch, a topic, or a table of Spark (table:NAME, delta:PATH, "
+    "iceberg:NAME); - is stdout (JSON lines).",
 )
 @click.option(
     "--out-format",
@@ -108,6 +109,7 @@ def command(
     speed: float | None,
     metrics: str | None,
     monitor: str | None,
+    otlp: str | None,
     late: str | None,
     bad: str | None,
     timeouts: str | None,
@@ -141,11 +143,11 @@ def command(
     if never is not None and not program.tells_never:
         text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
-    directories = {o: None if t and _is_topic(t) else t for o, t in targets.items()}
+    directories = {o: None if t and _no_directory(t) else t for o, t in targets.items()}
     check_targets(directories, given.events, overwrite=True)  # it goes on in its own directories, and takes no others
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
-        if target and not _is_topic(target):
+        if target and not _no_directory(target):
             source.refuse_inside(option, target)
     facts = _input.facts(given)
     line = Line()
@@ -180,12 +182,15 @@ def command(
         replay_from,
     )
     need_pyspark()  # before anything is written
-    topics = any(map(_is_topic, [*given.events, *(t for t in targets.values() if t)]))
-    session = functools.cache(functools.partial(_session, topics))
+    written = [t for t in targets.values() if t]
+    topics = any(map(_is_topic, [*given.events, *written]))
+    session = functools.cache(functools.partial(_session, source, topics, list(filter(is_table, written))))
 
-    def side(option: str, target: str | None, suffix: str, checkpoint: Checkpoint) -> Files | Topic | None:
+    def side(option: str, target: str | None, suffix: str, checkpoint: Checkpoint) -> Files | Topic | Table | None:
         if target is None:
             return None
+        if is_table(target):
+            return Table(target, option, checkpoint.id, session)
         if _is_topic(target):
             return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.path / "kafka", session)
         return Files(target, suffix, checkpoint.id, option)
@@ -203,7 +208,7 @@ def command(
         return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1], no_more)
 
     try:
-        with _monitor.monitored(monitor, "follow") as to, line:
+        with _monitor.monitored(monitor, otlp, "follow") as to, line:
             follower = Follower(program, asked, _input.warn, acts, to)
             went = follower.follow(checkpoint, outputs, session, metrics, line.show)
     except KeyboardInterrupt:  # while it was starting, or a second time
@@ -233,7 +238,17 @@ def _is_topic(text: str) -> bool:
     return split_type(text)[1].startswith("kafka:")
 
 
-def _session(topics: bool) -> SparkSession:
+def _no_directory(text: str) -> bool:
+    return _is_topic(text) or is_table(text)
+
+
+def _session(source: Source, topics: bool, tables: list[str]) -> SparkSession:
+    """``tables``: that are written to."""
+    if tables or source.name == "table":
+        from occurs.connect.kafka.session import KAFKA
+        from occurs.follow.lakes import stream_session
+
+        return stream_session(tables, source, [KAFKA] if topics else [])
     if topics:
         from occurs.connect.kafka import kafka_session
 

@@ -13,6 +13,7 @@ from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, ended, not_done, put, summary
 from occurs.cli._output import never as tell_never
 from occurs.cli._progress import detecting
+from occurs.cli._stores import Stores
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
@@ -27,8 +28,9 @@ from occurs.languages.logic import LANGUAGES
 @click.option(
     "--out",
     "-o",
-    metavar="PATH",
-    help="Write to a .jsonl, .csv or .parquet file, or a directory; - is JSON lines on stdout.",
+    metavar="PATH|TABLE",
+    help="Write to a .jsonl, .csv or .parquet file, a directory, or a table of Spark (table:NAME, delta:PATH, "
+    "iceberg:NAME); - is JSON lines on stdout.",
 )
 @_options.option("because")
 @_options.option("with_label", "--label")
@@ -74,7 +76,8 @@ def command(
     began = time.monotonic()
     targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
     targets["--never"] = never
-    check_targets(targets, given.events, overwrite=overwrite)
+    stores = Stores.of(targets, overwrite=overwrite)
+    check_targets(stores.others, given.events, overwrite=overwrite)
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     )  # fmt: skip
@@ -90,14 +93,17 @@ def command(
     keywords |= {"window": window, "step": step}
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     if host == "spark":
-        events, keywords["session"] = _input.on_spark(program.checked, given, skip=bad is not None)
+        events, keywords["session"] = _input.on_spark(
+            program.checked, given, skip=bad is not None, targets=targets.values()
+        )
         keywords["partitions"] = partitions
     elif partitions is not None:
         text = f"--partitions {partitions}: this run is not on Spark"
         raise UsageProblem.of("bad-option", text, hint="add --host spark, or leave --partitions out")
     else:
         with _input.doing("reading"):
-            events = _input.read(program.checked, given)
+            events = _input.read(program.checked, given, targets.values())
+    stores.open(lambda: _input.session_for(given, targets.values()), chosen or sorted(program.checked.defined))
     if never is not None and not program.checked.tells_never:
         text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
@@ -111,17 +117,22 @@ def command(
         tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
     _input.judge(found.notices, strict=strict, require_bounds=require_bounds)
     counts, left_out = dict(found.counts), found.bad
-    put(tables, out)
+    if not stores.put("--out", tables):
+        put(tables, out)
     no_more = {} if gone is None else {n: gone.filter(pc.equal(gone.column("type"), n)) for n in _names(gone)}
-    if never is not None:
+    if never is not None and not stores.put("--never", no_more):
         write(never, no_more, "--never")
-    elif no_more:
+    elif never is None and no_more:
         tell_never(no_more)
     if bad is not None:
-        write_rows(bad, None if left_out is None else to_arrow(left_out), "--bad")
+        rows = None if left_out is None else to_arrow(left_out)
+        if not stores.rows("--bad", rows):
+            write_rows(bad, rows, "--bad")
     if late is not None:
-        write_rows(late, None if found.late is None else to_arrow(found.late), "--late")
-    if timeouts is not None:
+        rows = None if found.late is None else to_arrow(found.late)
+        if not stores.rows("--late", rows):
+            write_rows(late, rows, "--late")
+    if timeouts is not None and not stores.put("--timeouts", partial):
         write(timeouts, partial, "--timeouts")
     lasting = any(program.declared[t].lasting for t in program.checked.external if t in program.declared)
     summary(tables, counts, time.monotonic() - began, intervals=lasting)

@@ -75,6 +75,7 @@ def command(
     label: bool,
     webhook: str | None,
     monitor: str | None,
+    otlp: str | None,
     strict: bool,
     require_bounds: bool,
     max_formula: int | None,
@@ -106,7 +107,7 @@ def command(
         if install or not feed.installed(found.tables, name):
             _install(feed, found, name)
         if not install:
-            with _Out(out, label) as give, _monitor.monitored(monitor, "watch") as to:
+            with _Out(out, label) as give, _monitor.monitored(monitor, otlp, "watch") as to:
                 _watch(feed, found, name, give, once, coalesce_above, keep_log, webhook, max_formula, to)
     finally:
         feed.close()

@@ -30,6 +30,8 @@ PACKED = (".gz", ".zst")
 #: what ``--format`` may say, and the format that it names
 GIVEN = {"csv": "csv", "jsonl": "json", "json": "json", "parquet": "parquet"}
 STDIN = Path("<stdin>")
+#: what the address of a table of Spark begins with (:mod:`occurs.connect.sparktables`)
+TABLES = ("table", "delta", "iceberg", "jdbc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ def places(texts: Iterable[str], format: str | None = None) -> list[Place]:
     """
     out: list[Place] = []
     problems = []
+    texts = list(texts)
     if sum(split_type(text)[1] == "-" for text in texts) > 1:
         hint = "save it as a file, or name it once and use a type column"
         raise UsageProblem.of("bad-option", "standard input, `-`, is named twice but can only be read once", hint=hint)
@@ -120,10 +123,16 @@ def user_path(text: str | Path, option: str | None = None) -> Path:
     return path
 
 
+def is_table(text: str) -> bool:
+    """Is this the address of a table of Spark, such as ``delta:PATH``?"""
+    return text.partition(":")[0] in TABLES and ":" in text
+
+
 def split_type(text: str) -> tuple[str | None, str]:
-    """``TYPE=PATH`` or ``PATH``.  A path that exists as written, or has a ``/`` before its ``=``, is a path."""
+    """``TYPE=PATH`` or ``PATH``.  A path that exists as written, or has a ``/`` before its ``=``, is a path; so is the
+    address of a table."""
     name, equals, path = text.partition("=")
-    if not equals or "/" in name or "\\" in name or os.path.exists(text):
+    if not equals or "/" in name or "\\" in name or is_table(name) or os.path.exists(text):
         return None, text
     if not name or not path:
         hint = "write TYPE=PATH, without blanks around the `=`, or PATH"
@@ -146,6 +155,9 @@ def place_of(path: Path, type: str | None, format: str | None) -> Place:
 
 
 def _place(text: str, format: str | None) -> list[Place]:
+    if is_table(split_type(text)[1]):
+        hint = "--events reads tables; write the rows to a file first"
+        raise UsageProblem.of("unsupported", f"`{text}` is a table of Spark, not a file", hint=hint)
     if "://" in text:
         address = text.split("=", 1)[-1]
         scheme = address.split("://")[0]

@@ -151,12 +151,18 @@ def _hushed(quiet: bool) -> Iterator:
 
 
 def read_frames(
-    session: SparkSession, files: Iterable[Place], options: InputOptions | None = None, *, skip: bool = False
+    session: SparkSession,
+    files: Iterable[Place],
+    options: InputOptions | None = None,
+    *,
+    skip: bool = False,
+    tables: Iterable[tuple[str | None, DataFrame]] = (),
 ) -> DataFrame | dict:
     """Files as Spark DataFrames: one with a type column, or one per type (then all files must have their type).
 
     Text types are inferred by Spark.  ``skip`` leaves torn lines out; otherwise reading them fails.  Two columns more,
-    named in ``PLACE``, say where a row is from: its file, and its number if the file is Parquet.
+    named in ``PLACE``, say where a row is from: its file, and its number if the file is Parquet.  ``tables``:
+    DataFrames beside the files, with their types.
     """
     groups: dict[tuple[str | None, str], list[str]] = {}
     for place in files:
@@ -164,18 +170,24 @@ def read_frames(
             hint = "decompress it, or run without Spark: --host local"
             raise UsageProblem.of("unsupported", f"{place.path}: Spark cannot read .zst files", hint=hint)
         groups.setdefault((place.type, place.format), []).append(str(place.path.absolute()))
-    frames: dict[str | None, DataFrame] = {}
-    for (name, kind), paths in groups.items():
-        frame = _placed(_read(session, kind, paths, options or InputOptions(), skip), kind)
-        frames[name] = frame if name not in frames else frames[name].unionByName(frame, allowMissingColumns=True)
-    if None not in frames:
-        return frames
-    if len(frames) > 1:
-        named = ", ".join(f"`{n}`" for n in frames if n)
+    how = options or InputOptions()
+    read = [(name, _placed(_read(session, kind, paths, how, skip), kind)) for (name, kind), paths in groups.items()]
+    return by_type([*read, *tables])
+
+
+def by_type(frames: Iterable[tuple[str | None, DataFrame]]) -> DataFrame | dict:
+    """DataFrames of a history together: one with a type column, or one per type (then all must have their type)."""
+    found: dict[str | None, DataFrame] = {}
+    for name, frame in frames:
+        found[name] = frame if name not in found else found[name].unionByName(frame, allowMissingColumns=True)
+    if None not in found:
+        return found
+    if len(found) > 1:
+        named = ", ".join(f"`{n}`" for n in found if n)
         raise InputProblem.of(
             "missing-column", f"some --events have a type column, others are given as TYPE=PATH: {named}"
         )
-    return frames[None]
+    return found[None]
 
 
 def _placed(frame: DataFrame, kind: str) -> DataFrame:

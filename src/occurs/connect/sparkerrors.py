@@ -15,6 +15,8 @@ from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursE
 _MARK = "occurs-" + "problems:"
 
 _FILE = re.compile(r"\[FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.\s")
+#: a worker that cannot import what a task of ours needs
+_LACKING = re.compile(r"ModuleNotFoundError: No module named '(occurs|numba|numpy|pyarrow|pandas|lark)\b")
 _CAUSE = re.compile(r"^(?:: |Caused by: )?[\w.$]+(?:Exception|Error): (\S.*)$", re.MULTILINE)
 
 
@@ -108,4 +110,8 @@ def translate(error: BaseException) -> OccursError | None:
             problems.append(Problem(**{**p, "span": span, "related": ()}))
         kinds = {kin.__name__: kin for kin in (CheckpointProblem, LimitProblem)}
         return kinds.get(data["class"], InputProblem)(problems)
+    lacking = _LACKING.search(text)
+    if lacking:
+        hint = "call occurs.ship(spark) before the first job, or install Occurs and its packages there"
+        return ResourceProblem.of("workers", f"a worker of the cluster lacks the package {lacking[1]}", hint=hint)
     return None

@@ -1,7 +1,8 @@
-"""Tables of the Python world: pandas, Arrow and Polars in, the same kind out."""
+"""Tables of the Python world: pandas, Arrow, Polars, DuckDB, Ibis and narwhals in, the same kind out."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from occurs.errors import InputProblem, UsageProblem
 from occurs.model.source import Source
 from occurs.model.values import is_text
 
-Kind = Literal["arrow", "pandas", "polars", "spark"]
+Kind = Literal["arrow", "pandas", "polars", "duckdb", "ibis", "narwhals", "spark"]
 
 
 def kind_of(obj: Any) -> Kind:
@@ -25,14 +26,25 @@ def kind_of(obj: Any) -> Kind:
     module = sys.modules.get("polars")
     if module is not None and isinstance(obj, module.DataFrame | module.LazyFrame):
         return "polars"
-    if type(obj).__module__.startswith("pyspark.sql") and type(obj).__name__ == "DataFrame":
+    home, name = type(obj).__module__, type(obj).__name__
+    if home.startswith("pyspark.sql") and name == "DataFrame":
         return "spark"
+    if name == "DuckDBPyRelation":
+        return "duckdb"
+    if home.startswith("ibis.expr.types") and hasattr(obj, "to_pyarrow") and hasattr(obj, "schema"):
+        return "ibis"
+    if home.startswith("narwhals.") and hasattr(obj, "to_native"):
+        if _native(obj) == "spark":
+            text, hint = "a narwhals frame of a Spark DataFrame", "pass the DataFrame: frame.to_native()"
+            raise UsageProblem.of("bad-table", f"unsupported table: {text}", hint=hint)
+        return "narwhals"
     if hasattr(obj, "__arrow_c_stream__"):
         return "arrow"
     raise UsageProblem.of(
         "bad-table",
         f"unsupported table: {type(obj).__module__}.{type(obj).__qualname__}",
-        hint="pass a pandas, Arrow, Polars or Spark table, or a mapping from event types to such tables",
+        hint="pass a table of pandas, Arrow, Polars, DuckDB, Ibis, narwhals or Spark, or a mapping from event types to "
+        "such tables",
     )
 
 
@@ -49,6 +61,10 @@ def to_arrow(obj: Any, name: str | None = None) -> pa.Table:
         return (obj.collect() if hasattr(obj, "collect") else obj).to_arrow()
     if kind == "spark":
         return _from_spark(obj)
+    if kind == "ibis":
+        return obj.to_pyarrow()
+    if kind == "narwhals":
+        return _from_narwhals(obj, name)
     if isinstance(obj, pa.Table):
         return obj
     if isinstance(obj, pa.RecordBatch):
@@ -57,7 +73,10 @@ def to_arrow(obj: Any, name: str | None = None) -> pa.Table:
 
 
 def like(obj: Any, table: pa.Table) -> Any:
-    """``table`` as the kind of table that ``obj`` is (None: Arrow); on Spark a DataFrame of the same session."""
+    """``table`` as the kind of table that ``obj`` is (None: Arrow).
+
+    On Spark it is a DataFrame of the same session, of DuckDB a relation of the same connection, of Ibis a memtable.
+    """
     kind = None if obj is None else kind_of(obj)
     if kind == "spark":
         try:
@@ -71,6 +90,17 @@ def like(obj: Any, table: pa.Table) -> Any:
 
         out = polars.DataFrame(table)
         return out.lazy() if isinstance(obj, polars.LazyFrame) else out
+    if kind == "duckdb":
+        return _to_duckdb(obj, table)
+    if kind == "ibis":
+        import ibis
+
+        return ibis.memtable(table)
+    if kind == "narwhals":
+        narwhals = importlib.import_module(".".join(type(obj).__module__.split(".")[:3]).removesuffix(".dataframe"))
+        if _native(obj) is None:
+            return narwhals.from_arrow(table, backend=obj.implementation)
+        return narwhals.from_native(like(obj.to_native(), table))
     return table
 
 
@@ -89,6 +119,26 @@ def _from_spark(frame: Any) -> pa.Table:
 
     with spark_errors():
         return frame.toArrow()
+
+
+def _native(frame: Any) -> Kind | None:
+    """The kind of the table in a narwhals frame; None if only narwhals knows it."""
+    try:
+        return kind_of(frame.to_native())
+    except UsageProblem:
+        return None
+
+
+def _from_narwhals(frame: Any, name: str | None) -> pa.Table:
+    if _native(frame) is not None:
+        return to_arrow(frame.to_native(), name)
+    return frame.collect("pyarrow").to_native() if hasattr(frame, "collect") else frame.to_arrow()
+
+
+def _to_duckdb(relation: Any, found: pa.Table) -> Any:
+    """A relation of the connection of ``relation``, which DuckDB shows only to queries on it; DuckDB finds ``found``
+    by its name."""
+    return relation.query("occurs_events", "from found").set_alias("found")
 
 
 def _from_pandas(frame: Any, name: str | None) -> pa.Table:

@@ -72,7 +72,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
             target.mkdir(exist_ok=True)
             for name, table in tables.items():
                 with Whole(target / f"{quote(name, safe=' ')}.parquet") as out:
-                    _put_parquet(_typed(name, table), out)
+                    _put_parquet(typed(name, table), out)
             return
         with Whole(target) as file, _packed(file, target) as out:
             write_to(out, kind, tables)
@@ -81,7 +81,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
 def write_to(out: IO[bytes], kind: str, tables: Tables) -> None:
     """All rows, merged by time, as ``csv``, ``json`` or ``parquet``.  Raises UsageProblem (``schema-conflict``)."""
     if kind == "parquet":
-        _put_parquet(_one_table(tables), out)
+        _put_parquet(one_table(tables), out)
         return
     for text in csv_blocks(tables) if kind == "csv" else json_blocks(tables):
         out.write(text.encode())
@@ -210,17 +210,21 @@ def _columns(tables: Tables) -> list[str]:
     return first + [n for n in names if n not in first and n not in last] + last
 
 
-def _one_table(tables: Tables) -> pa.Table:
+def one_table(tables: Tables) -> pa.Table:
+    """The rows of all types in one table, merged by time, with the columns of all; nulls where a type has none.
+
+    Raises UsageProblem (``schema-conflict``) if two types' columns of one name differ.
+    """
     columns = _columns(tables)
     common = _common(tables)
     parts = []
     for name, table in tables.items():
-        typed = _typed(name, table)
-        for at, column in enumerate(typed.schema):
+        part = typed(name, table)
+        for at, column in enumerate(part.schema):
             other = common[column.name]
             if other != column.type:
-                typed = typed.set_column(at, column.name, typed[column.name].cast(other))
-        parts.append(typed)
+                part = part.set_column(at, column.name, part[column.name].cast(other))
+        parts.append(part)
     if not parts:
         return pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64())})
     whole = pa.concat_tables(parts, promote_options="default").select(["type", *columns])
@@ -250,7 +254,7 @@ def _widest(column: str, types: list[pa.DataType]) -> pa.DataType:
     return arrow_type(a)
 
 
-def _typed(name: str, table: pa.Table) -> pa.Table:
+def typed(name: str, table: pa.Table) -> pa.Table:
     """With the column ``type``, and as Parquet takes it: what is of several types as text."""
     for at, field in enumerate(table.schema):
         if pa.types.is_union(field.type):

@@ -622,7 +622,7 @@ class Search:
         """The program without the clauses of a set, with copies that show the values of some."""
         edits: dict[int, tuple[Edit, ...]] = {}
         for s in sites:
-            edit = s.clause.loosest or s.clause.drop or self._widest(s) or next(iter(s.clause.others[-1:]), None)
+            edit = s.clause.loosest or s.clause.drop or s.clause.widest or next(iter(s.clause.others[-1:]), None)
             if s.rule is not None and edit is not None:
                 edits[s.rule.number] = (*edits.get(s.rule.number, ()), edit)
         probes = []
@@ -641,10 +641,6 @@ class Search:
         if where is not None:
             added[where.type] = where.table
         return Variant(edits, added, probes=tuple(probes))
-
-    def _widest(self, site: Site) -> Edit | None:
-        """The edit that makes a window longer than any history."""
-        return site.clause.moved(2**53) if site.kind == "window" and site.clause.moved is not None else None
 
     def _loosened(self, rule: Rule, sites: Sequence[Site], touched: Set[str]) -> tuple[Edit, ...]:
         """The edits of a rule that let through what it has when a set is relaxed, which touches rows of some types.
@@ -669,7 +665,7 @@ class Search:
                 edits[r.number] = (*edits[r.number], *drops)
         for s in sites:
             if s.rule is not None:
-                edit = s.clause.loosest or s.clause.drop or self._widest(s)
+                edit = s.clause.loosest or s.clause.drop or s.clause.widest
                 edits[s.rule.number] += () if edit is None or edit in edits[s.rule.number] else (edit,)
         values: dict[int, dict[str, str]] = {}
         for i, s in enumerate(sites):

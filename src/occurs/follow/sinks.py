@@ -29,6 +29,8 @@ from occurs.hosts.stream.batches import MicroBatch
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from occurs.connect.sparktables.place import TablePlace
+
 
 Tables = Mapping[str, pa.Table]
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
@@ -187,6 +189,38 @@ class Topic:
         rows = [p for p in parts if len(p)]
         if rows:
             self._sink.write(batch, self._session().createDataFrame(pa.concat_tables(rows)))
+
+
+class Table:
+    """A table of Spark: **exactly once** into Delta Lake and Iceberg, as
+    :class:`occurs.connect.sparktables.write.Batches` says.
+
+    Detections of all types are in one table, or each type in a table of its own if its address has ``{type}``.
+    """
+
+    def __init__(self, address: str, option: str, owner: str, session: Callable[[], SparkSession]):
+        """``owner``: of the checkpoint.  Raises UsageProblem for an address that cannot be written to."""
+        from occurs.connect.sparktables.place import TablePlace
+        from occurs.connect.sparktables.write import Batches, Target
+
+        self._target = Target(TablePlace.parse(address), option)
+        self._batches = Batches(self._target, f"occurs-{owner}{option[1:]}")
+        self._session = session
+
+    def write(self, batch: int, tables: Tables) -> None:
+        if any(len(t) for t in tables.values()):
+            self._put(batch, self._target.parts(tables))
+
+    def rows(self, batch: int, table: pa.Table) -> None:
+        """Rows that are no events."""
+        self._put(batch, [(self._target.place, table)])
+
+    def lines(self, batch: int, lines: list[str]) -> None:
+        """JSON texts, one a row."""
+        self._put(batch, [(self._target.place, pa.table({"row": pa.array(lines, pa.string())}))])
+
+    def _put(self, batch: int, parts: list[tuple[TablePlace, pa.Table]]) -> None:
+        self._batches.write(self._session(), batch, parts)
 
 
 def _messages(value: pa.ChunkedArray, kind: pa.Array, label: pa.ChunkedArray) -> pa.Table:

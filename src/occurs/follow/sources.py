@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from occurs.checked_program import CheckedProgram
 from occurs.connect.atomic_files import durable
 from occurs.connect.files import read_sources
-from occurs.connect.places import split_type, user_path
+from occurs.connect.places import is_table, split_type, user_path
 from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.follow import folders
 from occurs.follow.checkpoint import Checkpoint
@@ -53,6 +53,13 @@ def source_of(texts: Sequence[str], speed: float | None) -> Source:
         if not all(topics) or speed is not None:
             raise UsageProblem.of("bad-option", "--events: Kafka topics cannot be combined with files or with --speed")
         return Topics(texts)
+    tables = [is_table(text) for text in spelled]
+    if any(tables):
+        from occurs.follow.lakes import Lakes
+
+        if not all(tables) or speed is not None:
+            raise UsageProblem.of("bad-option", "--events: tables cannot be combined with files or with --speed")
+        return Lakes(texts)
     directories = [user_path(text).is_dir() for text in spelled]
     if speed is not None or not any(directories):
         missing = [t for t in spelled if not user_path(t).exists()]

@@ -46,6 +46,7 @@ from occurs.nets.colours import (
 )
 from occurs.nets.cpn_hierarchy import Fused, Hierarchy
 from occurs.nets.cpn_names import free
+from occurs.nets.cpn_text import of_cpn_tools
 from occurs.nets.evaluate import compile_term
 from occurs.nets.functional.tree import Apply, Function, Local, Many
 from occurs.nets.ml import equality, has_reals
@@ -95,7 +96,7 @@ def read(data: bytes, name: str) -> tuple[Net, tuple[Problem, ...]]:
     version = "".join(g.get("format") for g in root.all("generator"))
     if version not in ("", "6"):
         found.note(f"generator: the file has format {version}; it is read as format 6", root, "notice")
-    made = _Reader(net, found).net(PurePath(name).stem)
+    made = _Reader(of_cpn_tools(net), found).net(PurePath(name).stem)
     raise_problems(found.problems)
     return made, tuple(sorted(found.notes, key=Problem.sort_key))
 
@@ -166,7 +167,8 @@ class _Reader:
         first: dict[str, Node] = {}
         for part in (*self.root.all("globbox"), *self.pages, *self.root.all("fusion")):
             for node in part.walk():
-                if node.id and first.setdefault(node.id, node) is not node:
+                # the converter of Design/CPN gives the mark of a fused place the id of its fusion set
+                if node.id and node.tag != "fusioninfo" and first.setdefault(node.id, node) is not node:
                     before = first[node.id]
                     message = f"{node.tag} {node.id}: the `{before.tag}` in line {before.line} has the same id"
                     self.found.error("duplicate-id", message, node)

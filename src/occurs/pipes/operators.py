@@ -7,7 +7,8 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Expr, Param, Ref, rewrite
-from occurs.operators.process import tree
+from occurs.operators.process import grouping, tree
+from occurs.operators.process.declared import Processor
 from occurs.operators.process.kinds import ANY, Kind, kind_named, of_schema, tuple_of
 from occurs.operators.process.tree import Attribute, Input, TupleOf
 from occurs.pipes.box import Box, Lifted, Parameter
@@ -130,11 +131,15 @@ def merge(*pipes: Pipe) -> Pipe:
     return Box(tree.Merge(), len(pipes), 1, sources=pipes).out()
 
 
-def select(columns: Any, from_: Any, where: Any = None) -> Pipe:
-    """``SELECT .. FROM .. WHERE ..``: joins the i-th items of several pipes, filters them, and makes tuples.
+def select(columns: Any, from_: Any, where: Any = None, group_by: Any = None, having: Any = None) -> Pipe:
+    """``SELECT .. FROM .. WHERE .. GROUP BY .. HAVING ..``: joins the i-th items of several pipes, filters them, and
+    makes tuples.
 
     ``columns``: a mapping from names to functions, or one function for a bare value.  ``from_``: a pipe, a list of
     pipes, or a mapping from names to pipes; functions refer to the pipes by these names (``fn("a.v * b.v")``).
+
+    ``group_by``: a function, or several: of one pipe.  Then ``count sum mean minimum maximum all any`` of one argument
+    are aggregates of the items of the group so far, and ``having`` chooses among the rows.
     """
     named = from_ if isinstance(from_, Mapping) else {}
     pipes = list(named.values()) if named else [from_] if isinstance(from_, Pipe) else list(from_)
@@ -150,8 +155,31 @@ def select(columns: Any, from_: Any, where: Any = None) -> Pipe:
         row: Expr = TupleOf(tuple(columns), tuple(of(c) for c in columns.values()))
     else:
         row = of(columns)
+    if group_by is not None:
+        if len(pipes) != 1:
+            raise DefinitionProblem.of("arity", f"GROUP BY takes one source, not {len(pipes)}")
+        keys = group_by if isinstance(group_by, (list, tuple)) else [group_by]
+        rows = pipes[0] if where is None else _made(tree.Where(of(where)), pipes[0])
+        return _grouped(rows, row, grouping.key_of([of(k) for k in keys]), None if having is None else of(having))
+    if having is not None:
+        raise DefinitionProblem.of("sort", "`having` needs `group_by`")
     processor = tree.Lift((row,), None if where is None else of(where))
     return Box(processor, len(pipes), 1, name="select", sources=pipes).out()
+
+
+def _made(processor: Processor, *sources: Pipe) -> Pipe:
+    return Box(processor, len(sources), sources=sources).out()
+
+
+def _grouped(rows: Pipe, row: Expr, key: Expr, having: Expr | None) -> Pipe:
+    """A slice per key, in which aggregates run."""
+    functions = [row] if having is None else [row, having]
+
+    def slice_of(item: Pipe) -> Pipe:
+        return grouping.rows(functions, item, lambda p, sources: _made(p, *sources))
+
+    inner = inner_of(slice_of, [rows.item_type], "a group")
+    return _made(grouping.ROW, _made(tree.Slice(key, inner, "each", False, None), rows))
 
 
 def _of_input(node: Expr, inputs: Mapping[str, Input]) -> Expr | None:

@@ -82,6 +82,10 @@ def _value(kind: declared.Parameter, value: Any, who: str, inner: Sequence[Kind]
             return _combination(value)
         case declared.Phi():
             return inner_of(value, inner, kind.what)
+        case declared.Signatures():
+            wrong = kind.problem(value)
+            if wrong is not None:
+                raise DefinitionProblem.of(*wrong)
         case declared.OnBad() if value not in ("error", "null"):
             raise DefinitionProblem.of("unknown-name", f"on_bad must be error or null, not {value!r}")
     return value

@@ -29,6 +29,7 @@ __all__ = [
     "Peaks",
     "Persist",
     "Plateaus",
+    "Predicates",
     "Print",
     "Regex",
     "Repeat",
@@ -119,6 +120,10 @@ class Methods:
 
     def collect_bag(self) -> Pipe:
         """The bag of the items so far."""
+
+    def predicates(self, *predicates: str) -> Pipe:
+        """The predicates that the items so far assert, as a tuple: the set of every domain, then of every
+        predicate. An item is a list or a tuple: the name of a predicate, then its arguments."""
 
     def xml(self, on_bad: str = "error") -> Pipe:
         """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
@@ -280,6 +285,12 @@ class CollectMap(Box):
 
 def collect_map(keys: Pipe, values: Pipe) -> Pipe:
     """The map from the keys (input 0) to the values (input 1) so far."""
+
+class Predicates(Box):
+    """The predicates that the items so far assert, as a tuple: the set of every domain, then of every
+    predicate. An item is a list or a tuple: the name of a predicate, then its arguments."""
+
+    def __init__(self, *predicates: str, name: str | None = None) -> None: ...
 
 class Moment(Box):
     """The mean of x^n of the items so far; nulls are ignored."""

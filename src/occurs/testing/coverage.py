@@ -1,7 +1,8 @@
 """Which clauses of rules decide something in the test cases of the rules.
 
-A clause decides something if a case has other detections without it.  Each clause is dropped by the edit that
-``occurs why-not`` would make (why.md, section 6), and the cases run again.
+A clause decides something if a case has other detections without it.  Each clause is dropped by the edits that
+``occurs why-not`` would make (why.md, section 6), and the cases run again: a clause that cannot be left out, such as a
+window or a relation of intervals, is made as wide as it goes, or replaced by each of its alternatives.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Coverage:
 
     Attributes:
         clauses: The clauses that can be dropped, and whether a case has other detections without each.
-        rules: The rules, and whether a case has a detection of each.
+        rules: The rules of the types that are reported, and whether a case has a detection of each.
         unknown: The clauses that cannot be dropped, and rules of languages that do not name their clauses.
     """
 
@@ -103,18 +104,23 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
     world = World(program.checked, history, "", zone=first.zone)
     found = {row.type for _, one in before for row in one.rows}
     reported = {name for _, one in before for name in one.columns}
+    compared = _upstream(world, reported)
     for rule in world.rules:
         c = rule.clauses
-        if world.fixed or rule.defines not in reported:
+        if world.fixed or rule.defines not in compared:
             out.unknown += world.fixed
             continue
-        out._note(out.rules, _place(world, rule, c.start, c.title), rule.defines in found)
+        if rule.defines in reported:
+            out._note(out.rules, _place(world, rule, c.start, c.title), rule.defines in found)
         for clause in c.clauses:
-            edit = _edit(clause)
-            if edit is None:
-                out.unknown += clause.kind != "missing"  # that an event is there is what the rule's detections show
-                continue
-            decided = _decides(world.edited({rule.number: (edit,)}), before)
+            if clause.kind == "missing":
+                continue  # that an event is there is what the rule's detections show
+            decided: bool | None = None
+            for edit in _edits(clause):
+                changed = _decides(world.edited({rule.number: (edit,)}), before)
+                decided = decided if changed is None else changed
+                if decided:
+                    break
             place = _place(world, rule, clause.start, clause.text)
             if decided is None:
                 out.unknown += 1
@@ -122,19 +128,36 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
                 out._note(out.clauses, place, decided)
 
 
-def _edit(clause: Clause) -> Edit | None:
-    """The edit after which a clause excludes least."""
-    return clause.drop or clause.loosest or (clause.others[-1] if clause.others else None)
+def _edits(clause: Clause) -> tuple[Edit, ...]:
+    """The edits after which a clause excludes least."""
+    least = clause.drop or clause.loosest or clause.widest
+    return clause.others if least is None else (least,)
+
+
+def _upstream(world: World, reported: set[str]) -> set[str]:
+    """The types that are compared, and those that they are made of: steps that are not reported have clauses, too."""
+    out: set[str] = set()
+    waiting = list(reported)
+    while waiting:
+        type = waiting.pop()
+        if type not in out:
+            out.add(type)
+            waiting += [t for rule in world.rules if rule.defines == type for t in rule.clauses.reads]
+    return out
 
 
 def _decides(texts: Sequence[Text], before: Sequence[tuple[RuleCase, Detected]]) -> bool | None:
     """Whether a case has other detections with other texts; None if these rules do not run."""
     ran = False
+    try:
+        program = before[0][0].program(texts)
+    except OccursError:
+        return None  # the rules are wrong without the clause
     for case, then in before:
         try:
-            now = case.detect(case.program(texts))
+            now = case.detect(program)
         except OccursError:
-            continue  # the rules are wrong without the clause: it cannot be left out, here at least
+            continue  # it cannot be left out, here at least
         ran = True
         if difference(then.rows, now.rows, case.kind) is not None:
             return True

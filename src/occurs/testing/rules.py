@@ -4,6 +4,9 @@ A file ``*.case`` has the format of :mod:`occurs.testing.cases`.  The rules of a
 ``rules`` (one path per line, relative to the file of the case), or blocks named after a language, or both.  A block
 above the first heading holds for all cases of the file.  Without either, ``fire.case`` tests the files of rules beside
 it that are called ``fire``, such as ``fire.tesla``.
+
+The cases of a file that test the same rules have the same event types, as the tables that the rules will read: a type
+or an attribute that only other cases mention is there without rows or values.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,7 @@ from occurs.loading import language_of, text_of
 from occurs.model.lists import times_as
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
-from occurs.model.types import arrow_type
+from occurs.model.types import Schema, Type, arrow_type, widen
 from occurs.program import Program
 from occurs.testing.cases import Case, Section, Time, parse_events, parts
 from occurs.verify.compare import Row, row_of, same_value, unmatched
@@ -45,6 +49,7 @@ class RuleCase(Case):
         zone: The time zone of timers that do not name one.
         ended: Whether the history is complete.
         only: The types whose detections are compared; None: all.
+        together: What the cases of the file that test the same rules have in common.
     """
 
     texts: tuple[Text, ...] = ()
@@ -52,9 +57,19 @@ class RuleCase(Case):
     zone: str = "UTC"
     ended: bool = True
     only: tuple[str, ...] | None = None
+    together: Together | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def inputs(self) -> dict[str, Schema]:
+        """The schema of each event type of the cases that test the same rules; of the case alone if it expects an
+        error, or if the cases have values of different types."""
+        own = super().inputs
+        return own if self.together is None or self.error is not None else {**own, **self.together.inputs}
 
     def program(self, texts: Sequence[Text] | None = None) -> Program:
         """The program of the case, or of other ``texts``.  Raises SyntaxProblem and DefinitionProblem."""
+        if texts is None and self.together is not None:
+            return self.together.program
         return Program(self.texts if texts is None else texts, folders=self.folders)
 
     def options(self) -> dict[str, Any]:
@@ -82,6 +97,31 @@ class RuleCase(Case):
         program = self.program() if program is None else program
         found = program.detect(self.events_for(program), **self.options())
         return detected(found, self.only)
+
+
+class Together:
+    """The cases of a file that test the same rules: one program, which keeps its plan, and one schema per type."""
+
+    def __init__(self, cases: Sequence[RuleCase]) -> None:
+        self.cases = cases
+
+    @cached_property
+    def program(self) -> Program:
+        """The program of the cases.  Raises SyntaxProblem and DefinitionProblem."""
+        return Program(self.cases[0].texts, folders=self.cases[0].folders)
+
+    @cached_property
+    def inputs(self) -> dict[str, Schema]:
+        """The schema of each type, with all attributes that a case has; without types whose cases disagree."""
+        found: dict[str, dict[str, Type | None]] = {}
+        for case in self.cases:
+            for name, schema in case.inputs.items() if case.error is None else ():
+                both = found.setdefault(name, {})
+                for attribute, own in schema:
+                    before = both.get(attribute, Type.NULL)
+                    both[attribute] = None if before is None else widen(before, own)
+        agreed = {name: tuple((a, t) for a, t in own.items() if t is not None) for name, own in found.items()}
+        return {name: Schema(own) for name, own in agreed.items() if len(own) == len(found[name])}
 
 
 @dataclass(frozen=True)
@@ -137,12 +177,18 @@ def load(path: str | Path) -> list[RuleCase]:
         elif blocks:
             section = Section(name, text, _merged(head, blocks), str(path), line)
             try:
-                out.append(_case(section, path))
+                case = _case(section, path, set(blocks))
+                _ = case.inputs  # values of one attribute have one type
+                out.append(case)
             except (ValueError, KeyError) as problem:
                 if isinstance(problem, OccursError):
                     raise
                 raise ValueError(f"{path}:{line}: {problem}") from problem
-    return out
+    groups: dict[tuple[Text, ...], list[RuleCase]] = {}
+    for case in out:
+        groups.setdefault(case.texts, []).append(case)
+    together = {texts: Together(cases) for texts, cases in groups.items()}
+    return [replace(case, together=together[case.texts]) for case in out]
 
 
 def _languages() -> dict[str, str]:
@@ -158,7 +204,8 @@ def _merged(head: Mapping[str, str], blocks: Mapping[str, str]) -> dict[str, str
     return {**kept, **blocks, **({"options": options} if options else {})}
 
 
-def _case(section: Section, path: Path) -> RuleCase:
+def _case(section: Section, path: Path, own: set[str]) -> RuleCase:
+    """The case of a section.  ``own``: the names of its own blocks; the others are of the head."""
     blocks, languages = section.blocks, _languages()
     unknown = set(blocks) - {"in", "out", "error", "options", "rules", *languages}
     if unknown:
@@ -169,7 +216,7 @@ def _case(section: Section, path: Path) -> RuleCase:
     if not set(section.options) <= {*_OPTIONS}:
         wrong = sorted(set(section.options) - {*_OPTIONS})
         raise ValueError(f"{section.name}: unknown options {wrong}; known: {', '.join(_OPTIONS)}")
-    texts, folders = _rules(section, path)
+    texts, folders = _rules(section, path, own)
     given = blocks.get("in", "")
     kind, ends = section.clock("timestamp" if _ISO.search(given) else "ms", "start", "until")
     ended = section.options.pop("ended", "true")
@@ -185,10 +232,14 @@ def _case(section: Section, path: Path) -> RuleCase:
     )  # fmt: skip
 
 
-def _rules(section: Section, path: Path) -> tuple[list[Text], dict[str, Path]]:
+def _rules(section: Section, path: Path, own: set[str]) -> tuple[list[Text], dict[str, Path]]:
     """The rules of a case, and the folders of their files."""
     languages = _languages()
-    inline = [(body, f"{path}:{section.line}", languages[n]) for n, body in section.blocks.items() if n in languages]
+    inline = [
+        (body, f"{path}:{section.line}" if n in own else str(path), languages[n])
+        for n, body in section.blocks.items()
+        if n in languages
+    ]
     files = [path.parent / line.strip() for line in section.blocks.get("rules", "").splitlines() if line.strip()]
     if not inline and not files:
         files = [f for s in suffixes() if (f := path.with_suffix(s)).is_file()]

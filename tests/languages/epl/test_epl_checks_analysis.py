@@ -203,6 +203,9 @@ WAITS = [
     ("every [3] (a=A where timer:within(2 sec))", "a 6"),
     ("every a=A -> timer:at(*, *, *, *, *)", "a 60"),
     ("every a=A -> timer:at(0, 8, *, *, *)", "a 86400"),
+    ("every a=A -> timer:schedule(period: 30 sec)", "a 30"),
+    ("every a=A -> timer:schedule(repetitions: 1, period: 30 sec)", "a ever*"),
+    ("every a=A -> timer:schedule(date: '2024-05-01')", "a ever*"),
     ("every-distinct(a.k) a=A -> (b=B while (b.v > 1))", "a ever*, b 0"),
 ]
 

@@ -236,8 +236,6 @@ WRONG: list[tuple[str, Make, str, str | None, str]] = [
     ("withinmax", change("Within1", count=-1), "bad-bound", "Within1", "`count`"),
     ("limit", change("FollowedBy1", limits=[0]), "bad-bound", "FollowedBy1", "the limit must be at least 1"),
     ("too many limits", change("FollowedBy1", limits=[1, 2]), "arity", "FollowedBy1", "2 limits, but only 1"),
-    ("Until ended by Not", wrap("c", "Not"), "never-completes", "W", "cannot end a repetition"),
-    ("Not alone", wrap("Every1", "Not"), "never-completes", "W", "never completes on its own"),
     (
         "And of Not",
         both(
@@ -393,6 +391,14 @@ def test_warnings_and_operators_without_a_net_are_told_at_their_nodes():
     assert found.renamed == {"W": "Every1", "Every1": "Every2"}
     assert ("warning", "multiplying", "Every2") in told
     assert ("notice", "unsupported", "Until1") in told
+
+
+def test_a_not_that_does_not_wait_is_told_at_its_node():
+    found = edit(wrap("c", "Not"))
+    assert found.text is not None
+    assert "until not c=A" in found.text
+    told = {(f.problem.severity, f.problem.kind, f.node) for f in found.faults}
+    assert {("warning", "always-fires", "Not1"), ("notice", "unsupported", "Not1")} <= told
 
 
 def test_a_new_statement_is_appended_in_canonical_form():

@@ -15,6 +15,7 @@ from occurs.languages.epl import syntax as s
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.render import render
+from occurs.languages.epl.words import UNITS
 from occurs.languages.kit.expressions import LONG
 from occurs.model.time import Duration
 from occurs.model.types import Type
@@ -54,6 +55,35 @@ class Trees:
         size = self.pick([1, 1000, 10**6, 6 * 10**7, 3600 * 10**6, 86400 * 10**6, 7 * 86400 * 10**6])
         amount = Fraction(self.random.randint(0, 10 ** self.random.randint(0, 5)) * size)
         return Duration(amount + Fraction(self.pick([0, 0, 0, 1, 2]), 8))
+
+    def period(self) -> s.Period:
+        """A length with years or months."""
+        years, months, weeks, days = (self.random.randint(0, 3) for _ in range(4))
+        months += not years
+        rest = Fraction(self.pick([0, 0, 1, 3_600_000_000, 5_400_000_000]))
+        amount = (366 * years + 31 * months + 7 * weeks + days) * 86_400_000_000 + rest
+        return s.Period(amount, False, years, months, weeks, days, rest)
+
+    def fixed(self) -> Duration:
+        return self.pick([self.duration, self.period])()
+
+    def length(self) -> Duration:
+        """A length of time, perhaps one that earlier events say."""
+        return self.pick([self.duration, self.duration, self.period, self.computed])()
+
+    def computed(self) -> s.Computed:
+        if self.flag():
+            found = self.expr(self.pick([0, 1, 2]))
+            constant = isinstance(found, core.DurationLiteral) or (isinstance(found, Literal) and found.type.numeric)
+            return s.Computed(parts=((self.path() if constant else found, UNITS["sec"]),))
+        amounts: list[Expr] = [self.path(), *self.some(lambda: self.pick([self.path, self.amount])())]
+        return s.Computed(parts=tuple((a, UNITS[self.pick(["week", "day", "hour", "min", "msec"])]) for a in amounts))
+
+    def path(self) -> Ref:
+        return Ref(self.maybe(self.text), self.text())
+
+    def amount(self) -> Literal:
+        return self.pick([Literal(7, Type.INT), Literal(2.5, Type.FLOAT)])
 
     def literal(self) -> Literal:
         value = self.pick([None, True, False, self.pick(TEXTS), self.pick(NUMBERS), self.pick(NUMBERS)])
@@ -121,18 +151,36 @@ class Trees:
         return s.Filter(self.name(), self.maybe(self.name), conditions, self.pick([0, 0, 1, 3]))
 
     def cron(self, depth: int = 2) -> s.Cron:
-        kind = self.pick(["any", "at", "step", "range"] + ["list"] * (depth > 0))
+        kind = self.pick(["any", "at", "step", "range", *s.DAY_RULES] + ["list"] * (depth > 0))
         if kind == "list":
             return s.Cron(kind, items=self.some(lambda: self.cron(depth - 1), 1))
-        low = 0 if kind == "any" else self.random.randint(0, 59)
+        low = 0 if kind in ("any", "last", "last_weekday") else self.random.randint(0, 59)
         return s.Cron(kind, low, self.random.randint(0, 59) if kind == "range" else 0)
+
+    def at(self) -> s.At:
+        if self.flag():
+            return s.At(self.some(self.cron, 5, 6))
+        return s.At(self.some(self.cron, 6, 6), self.maybe(lambda: self.pick(TEXTS)), self.some(self.cron, 0, 2))
+
+    def schedule(self) -> s.Schedule:
+        iso, date = "2024-05-01T08:00:00+02:00", 1_714_543_200_000_000
+        hour = Duration(Fraction(3_600_000_000))
+        return self.pick([
+            lambda: s.Schedule((("date", iso),), date),
+            lambda: s.Schedule((("date", 17), ("repetitions", -1), ("period", hour)), 17_000, -1, hour),
+            lambda: s.Schedule((("period", period := self.period()),), None, None, period),
+            lambda: s.Schedule((("iso", f"R3/{iso}/PT1H"),), date, 3, hour),
+            lambda: s.Schedule((("iso", f"R/{iso}/PT1H"),), date, -1, hour),
+            lambda: s.Schedule((("iso", "PT1H"),), None, None, hour),
+        ])()  # fmt: skip
 
     def pattern(self, depth: int) -> s.Pattern:
         if depth == 0:
             return self.pick([
                 self.filter, self.filter, self.filter,
-                lambda: s.Interval(self.duration()),
-                lambda: s.At(self.some(self.cron, 5, 6)),
+                lambda: s.Interval(self.length()),
+                self.at,
+                self.schedule,
             ])()  # fmt: skip
 
         def make() -> s.Pattern:
@@ -142,13 +190,13 @@ class Trees:
         return self.pick([
             lambda: s.Every(make()),
             lambda: s.Not(make()),
-            lambda: s.EveryDistinct(make(), self.some(self.key, 1), self.maybe(self.duration)),
+            lambda: s.EveryDistinct(make(), self.some(self.key, 1), self.maybe(self.fixed)),
             lambda: s.Repeat(make(), self.random.randint(0, 9)),
             lambda: s.Until(low, high, make(), make()),
             lambda: s.And(self.some(make, 2)),
             lambda: s.Or(self.some(make, 2)),
             lambda: self.followed(self.some(make, 2)),
-            lambda: s.Within(make(), self.duration(), self.pick([None, None, 0, 3, -1])),
+            lambda: s.Within(make(), self.length(), self.pick([None, None, 0, 3, -1])),
             lambda: s.While(make(), self.expr(2)),
         ])()  # fmt: skip
 

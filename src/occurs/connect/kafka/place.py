@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import unquote
 
 from occurs.connect.places import user_path
+from occurs.connect.properties import read_properties
 from occurs.errors import OccursError, UsageProblem, did_you_mean
 from occurs.model.nesting import read_json
 
@@ -128,7 +128,8 @@ def _with_options(place: KafkaPlace, query: str) -> KafkaPlace:
             raise UsageProblem.of("duplicate-name", f"{place}: option `{name}` is given twice")
         seen.add(name)
         if name == CONFIG:
-            client = {**_settings_file(place, user_path(value)), **client}
+            found = read_properties(str(place), user_path(value))
+            client = {**{f"kafka.{n}": v for n, v in found.items()}, **client}
         elif name.startswith("kafka."):
             client[name] = value
         elif name in EXPOSED or (name.startswith("header.") and name != "header."):
@@ -166,25 +167,6 @@ def _check_value(place: KafkaPlace, name: str, value: str) -> None:
         whole = isinstance(offsets, dict) and set(offsets) == set(place.topics)
         if not whole or not all(isinstance(v, dict) and v for v in offsets.values()):
             raise UsageProblem.of("bad-option", f"{place}: invalid `{name}`: `{value}`", hint=hint)
-
-
-def _settings_file(place: KafkaPlace, path: Path) -> dict[str, str]:
-    """Client settings as Kafka's own tools read them: ``name=value`` a line, comments, lines that go on behind a \\."""
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise UsageProblem.of("missing-file", f"{place}: {path} cannot be read: {why}", file=str(path)) from None
-    out = {}
-    for number, line in enumerate(re.sub(r"\\\n\s*", "", text).splitlines(), 1):
-        line = line.strip()
-        if not line or line[0] in "#!":
-            continue
-        match = re.match(r"^([\w.-]+)\s*[=:]\s*(.*)$", line)
-        if match is None:
-            raise UsageProblem.of("bad-option", f"{path}: setting {number} is not name=value", file=str(path))
-        out[f"kafka.{match[1]}"] = match[2]
-    return out
 
 
 def _bad(address: str, why: str) -> OccursError:

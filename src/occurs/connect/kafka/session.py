@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import functools
-import http.client
-import os
 import re
-import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.etree.ElementTree import ParseError
-
-from defusedxml import DefusedXmlException, ElementTree
 
 from occurs.connect.kafka.place import KafkaPlace
-from occurs.connect.places import user_path
-from occurs.errors import InputProblem, OccursError, ResourceProblem, UsageProblem
+from occurs.connect.libraries import Library, listed, release, scala_version, session_with, settings_of
+from occurs.errors import InputProblem, OccursError, ResourceProblem
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-#: files and directories of jars, separated as in PATH: the connector and what it needs, where Maven is out of reach
-JARS = "OCCURS_KAFKA_JARS"
 #: how long :func:`reach` lets the clients try, in milliseconds
 PATIENCE = 10_000
 
@@ -36,9 +27,7 @@ def packages(version: str | None = None) -> str:
     """
     import pyspark
 
-    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
-    found = [m[1] for p in (home / "jars").glob("spark-core_*.jar") if (m := re.match(r"spark-core_([\d.]+)-", p.name))]
-    scala = found[0] if found else "2.13"  # a client of Spark Connect has no jars; Spark 4 is built for one Scala
+    scala = scala_version()
     if version is None:
         version = fitting(pyspark.__version__, published(scala))
     return f"{GROUP}:{CONNECTOR}_{scala}:{version}"
@@ -51,17 +40,7 @@ def settings() -> dict[str, str]:
     from Maven Central when it starts, or from where its settings (``spark.jars.ivySettings``) say, and keeps them.
     Raises UsageProblem (``missing-file``) if there are no jars where the variable points.
     """
-    named = os.environ.get(JARS)
-    if not named:
-        return {"spark__jars__packages": packages()}
-    jars: list[Path] = []
-    for text in named.split(os.pathsep):
-        path = user_path(text).absolute()
-        found = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
-        if not found:
-            raise UsageProblem.of("missing-file", f"{JARS}: there are no jars at {path}", file=str(path))
-        jars += found
-    return {"spark__jars": ",".join(map(str, jars))}
+    return settings_of([KAFKA])
 
 
 def kafka_session(master: str = "local[*]", **more: str) -> SparkSession:
@@ -70,18 +49,7 @@ def kafka_session(master: str = "local[*]", **more: str) -> SparkSession:
     Raises ResourceProblem (``no-kafka``) if the connector cannot be downloaded, or if this process has a session
     without it already: jars are looked at only when a session starts.
     """
-    from occurs.connect.spark import _hushed, local_session, reach_remote
-
-    reach_remote()  # what it says must be seen
-    with _hushed(True) as log:  # what Ivy says stands far above the last lines, which the error shows
-        try:
-            session = local_session(master, quiet=False, **(settings() | more))
-        except ResourceProblem as error:
-            if not re.search(r"unresolved dependency|download failed", log()):
-                raise
-            raise ResourceProblem.of("no-kafka", f"{packages()} cannot be downloaded", hint=_hint()) from error
-    if "SPARK_REMOTE" not in os.environ:
-        session.sparkContext.setLogLevel("OFF")
+    session = session_with([KAFKA], master, **more)
     require(session)
     return session
 
@@ -146,10 +114,7 @@ def _translated(text: str, place: KafkaPlace | None) -> OccursError | None:
 
 
 def _hint() -> str:
-    return (
-        f"create a session with occurs.connect.kafka.kafka_session(), or pass --packages {packages()} to spark-submit; "
-        f"without Maven Central, put the jars into a folder and set {JARS} to it"
-    )
+    return f"create a session with occurs.connect.kafka.kafka_session(), or {KAFKA.hint}"
 
 
 _FAILURES: tuple[tuple[str, str, str, str | None], ...] = (
@@ -182,9 +147,6 @@ GROUP = "org.apache.spark"
 CONNECTOR = "spark-sql-kafka-0-10"
 #: the connector and the module of Spark that it needs in the same version
 _MODULES = (CONNECTOR, "spark-token-provider-kafka-0-10")
-_LISTS = "https://repo1.maven.org/maven2/org/apache/spark/{module}_{scala}/maven-metadata.xml"
-#: seconds to wait for Maven Central's list of versions
-DOWNLOAD_PATIENCE = 5.0
 
 
 def fitting(running: str, there: Iterable[str]) -> str:
@@ -194,8 +156,8 @@ def fitting(running: str, there: Iterable[str]) -> str:
     >>> fitting("4.3.0", ["4.0.0", "4.2.0", "4.4.0-preview1"])
     '4.2.0'
     """
-    found = {_parts(version): version for version in there}
-    now = _parts(running)
+    found = {release(version): version for version in there}
+    now = release(running)
     if now is None or now in found:
         return running
     fit = [parts for parts in found if parts is not None and parts[0] == now[0] and parts[1] <= now[1]]
@@ -205,20 +167,8 @@ def fitting(running: str, there: Iterable[str]) -> str:
 @functools.cache
 def published(scala: str) -> frozenset[str]:
     """The versions that Maven Central lists of every module of the connector; none if it cannot be asked."""
-    lists = [_listed(_LISTS.format(module=module, scala=scala)) for module in _MODULES]
+    lists = [listed(GROUP, f"{module}_{scala}") or frozenset() for module in _MODULES]
     return frozenset.intersection(*lists)
 
 
-def _listed(url: str) -> frozenset[str]:
-    try:
-        with urllib.request.urlopen(url, timeout=DOWNLOAD_PATIENCE) as answer:
-            found = ElementTree.fromstring(answer.read())
-    except (OSError, http.client.HTTPException, ParseError, DefusedXmlException):
-        return frozenset()  # behind a mirror the list may be out of reach, and the download is not: Spark tries
-    return frozenset(e.text for e in found.iter("version") if e.text)
-
-
-def _parts(version: str) -> tuple[int, int, int] | None:
-    """The numbers of a release; None for a preview."""
-    found = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version)
-    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
+KAFKA = Library("the connector for Kafka", "no-kafka", "OCCURS_KAFKA_JARS", packages)

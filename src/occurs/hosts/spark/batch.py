@@ -18,6 +18,7 @@ from occurs.hosts.detections import Detections, Timeouts, chosen
 from occurs.hosts.spark.read import SparkSource, read, read_here, with_others
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
+from occurs.hosts.spark.ship import check_cluster
 from occurs.hosts.windows import Asked
 from occurs.model.source import InputOptions
 from occurs.model.time import TIMESTAMP, TimeKind
@@ -61,6 +62,7 @@ def detect(
         source = read(program, events, options)
     else:
         source = read_here(session, program.history(events, options))
+    check_cluster(source.frame.sparkSession)
     if partitions is None:
         partitions = partitions_of(source.counts["rows"])
     source = with_others(source, program)

@@ -18,6 +18,7 @@ from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.run import can_matter, inlets_of, key_columns
+from occurs.hosts.spark.ship import check_cluster
 from occurs.hosts.spark.wide import MOST_NUMBERED, Wide
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.bucket_rows import (
@@ -99,6 +100,7 @@ def found_in(
         return with_others(read(late), program)
 
     source = read_all(False)
+    check_cluster(source.frame.sparkSession)
     stage = program.plan(source.schemas, source.kind)
     reported = chosen(stage.found, only)
     costs = [w for d in stage.definitions for w in d.warnings]

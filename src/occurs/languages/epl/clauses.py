@@ -96,12 +96,16 @@ class _Statement:
 
     # -- facts -------------------------------------------------------------------------------------------------------
     def _ticks(self, duration: Duration) -> int:
+        if isinstance(duration, syntax.Computed):
+            return 0
         return floor_ticks(self.kind.convert(duration) or 0)  # type: ignore[arg-type]
 
     def _reach(self) -> int | None:
         """How far back a match reaches, if a guard or the pattern itself bounds it."""
 
         def length(p: syntax.Pattern) -> int | None:
+            if isinstance(p, syntax.Within | syntax.Interval) and isinstance(p.duration, syntax.Computed):
+                return None
             if isinstance(p, syntax.Within):
                 return self._ticks(p.duration)
             if isinstance(p, syntax.Filter | syntax.Every | syntax.EveryDistinct):
@@ -158,7 +162,9 @@ class _Statement:
         if isinstance(node, syntax.Filter):
             return frozenset({(node.type.text, 0)})
         if isinstance(node, syntax.Interval):
-            return None if before is None else frozenset((t, lag + self._ticks(node.duration)) for t, lag in before)
+            if before is None or isinstance(node.duration, syntax.Period | syntax.Computed):
+                return None
+            return frozenset((t, lag + self._ticks(node.duration)) for t, lag in before)
         if isinstance(node, syntax.Followed):
             for operand in node.operands:
                 before = self._completing(operand, before)
@@ -184,7 +190,7 @@ class _Statement:
 
     def _durations(self) -> Iterator[int]:
         for n in self.query.pattern.walk():
-            if isinstance(n, syntax.Within | syntax.Interval):
+            if isinstance(n, syntax.Within | syntax.Interval) and not isinstance(n.duration, syntax.Computed):
                 yield self._ticks(n.duration)
             elif isinstance(n, syntax.EveryDistinct) and n.expiry is not None:
                 yield self._ticks(n.expiry)
@@ -324,6 +330,8 @@ class _Statement:
             return Edit((Splice(*at, text),), text, int(ticks) + 1 - limit)
 
         first, last = self._ends(node.operand)
+        if isinstance(node.duration, syntax.Period | syntax.Computed):
+            return  # no row is known to be too late by so much
         steps = [*self.roles.values()]
         before = [
             n.operands[i - 1] for n in self.query.pattern.walk() if isinstance(n, syntax.Followed)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 import pyarrow as pa
 
 from occurs.expr.tree import Expr, Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
-from occurs.languages.epl.checks.bounds import FIELDS, numbers
+from occurs.languages.epl.checks.bounds import BELOW, FIELDS, numbers
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
 from occurs.operators.definition import Choice
@@ -36,7 +37,7 @@ def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Seque
 
 def _value(output: Output) -> Expr:
     if output.struct is not None:
-        return tree.Whole(output.struct.tag, output.struct.attributes)
+        return tree.Whole(output.struct.tag, output.struct.attributes, output.struct.index)
     assert output.expr is not None
     return output.expr
 
@@ -56,8 +57,9 @@ class _Nodes:
             case syntax.Every():
                 return tree.Every(self.node(node.operand))
             case syntax.EveryDistinct():
-                expiry = None if node.expiry is None else self.ticks(node.expiry)
-                return tree.Every(self.node(node.operand), node.keys, expiry)
+                if node.expiry is None:
+                    return tree.Every(self.node(node.operand), node.keys)
+                return tree.Every(self.node(node.operand), node.keys, self.ticks(node.expiry), self.shift(node.expiry))
             case syntax.Not():
                 return tree.Not(self.node(node.operand))
             case syntax.Repeat():
@@ -71,22 +73,60 @@ class _Nodes:
             case syntax.Followed():
                 return tree.Followed(self.all_of(node.operands), node.limits)
             case syntax.Within():
-                return tree.Within(self.node(node.operand), self.ticks(node.duration), node.count)
+                return tree.Within(
+                    self.node(node.operand),
+                    self.ticks(node.duration),
+                    node.count,
+                    self.shift(node.duration),
+                    self.length(node.duration),
+                )
             case syntax.While():
                 return tree.While(self.node(node.operand), node.condition)
             case syntax.Interval():
-                return tree.Interval(self.ticks(node.duration))
+                return tree.Interval(self.ticks(node.duration), self.shift(node.duration), self.length(node.duration))
             case syntax.At():
                 return self.calendar(node)
+            case syntax.Schedule():
+                return self.schedule(node)
         raise AssertionError(f"not a pattern: {node}")
 
     def all_of(self, nodes: tuple[syntax.Pattern, ...]) -> tuple[tree.Node, ...]:
         return tuple(self.node(n) for n in nodes)
 
     def ticks(self, duration: Duration) -> int:
-        found = self.kind.convert(duration)
+        if isinstance(duration, syntax.Computed):
+            return 1
+        found = self.kind.convert(Duration(duration.rest) if isinstance(duration, syntax.Period) else duration)
         assert found is not None
         return int(found)
+
+    def shift(self, duration: Duration) -> tree.Shift | None:
+        """The years, months and days of a length with months."""
+        if not isinstance(duration, syntax.Period):
+            return None
+        tick = self.kind.tick
+        assert tick is not None
+        days = 7 * duration.weeks + duration.days
+        return tree.Shift(duration.years, duration.months, days, tick, self.zone)
+
+    def length(self, duration: Duration) -> tuple[tuple[Expr, Fraction], ...]:
+        """What a computed length is the sum of: values, each with the ticks of its unit."""
+        if not isinstance(duration, syntax.Computed):
+            return ()
+        tick = self.kind.tick
+        assert tick is not None
+        return tuple((e, Fraction(size, tick)) for e, size in duration.parts)
+
+    def schedule(self, node: syntax.Schedule) -> tree.Schedule:
+        """Its date, if it has one, in ticks: the first that is not before it."""
+        tick = self.kind.tick
+        assert tick is not None
+        date = None if node.date is None else -(-node.date // tick)
+        ticks = 0 if node.period is None else self.ticks(node.period)
+        shift = None if node.period is None else self.shift(node.period)
+        count = 1 if node.repetitions is None else None if node.repetitions < 0 else node.repetitions
+        leads = date is not None and (node.repetitions is not None or node.period is None)
+        return tree.Schedule(date, count, leads, ticks, shift)
 
     def calendar(self, node: syntax.At) -> tree.At:
         """Its fields in the order of the tree: second, minute, hour, day of month, month, day of week."""
@@ -99,12 +139,20 @@ class _Nodes:
         second = fields[5] if len(fields) > 5 else (0,)
         if fields[2] is not None and fields[4] is not None and (len(fields[2]) == 31 or len(fields[4]) == 7):
             fields[2] = fields[4] = None  # either will do, and one of them always does
-        return tree.At((second, *fields[:5]), tick, self.zone)
+        below: list[tuple[int, ...]] = [(0,), (0,)]
+        for i, (written, (_, low, high)) in enumerate(zip(node.below, BELOW, strict=False)):
+            below[i] = tuple(sorted(numbers(written, low, high)))
+        day = None
+        if node.fields[4].kind == "last":
+            fields[4] = (6,)  # the last day of the week, as in Esper
+        else:
+            day = next(((f.kind, f.low) for f in node.fields if f.kind in syntax.DAY_RULES), None)
+        return tree.At((second, *fields[:5]), tick, node.zone or self.zone, tuple(below), day)
 
 
 def _any(field: syntax.Cron) -> bool:
     """Is a field not restricted at all?"""
-    return field.kind == "any" or any(_any(i) for i in field.items)
+    return field.kind in ("any", *syntax.DAY_RULES) or any(_any(i) for i in field.items)
 
 
 # --- the attributes that a pattern can be split by --------------------------------------------------------------------

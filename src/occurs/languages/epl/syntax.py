@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
@@ -174,15 +175,50 @@ class While(_Unary):
 
 
 @dataclass(frozen=True)
+class Period(Duration):
+    """A length of time with years or months; how long it is depends on when it begins.
+
+    It is added to a local time, years first, then months (a day that the month lacks becomes its last one), weeks and
+    days; ``rest``: microseconds behind these.  ``amount``: its greatest length in microseconds.
+    """
+
+    years: int = 0
+    months: int = 0
+    weeks: int = 0
+    days: int = 0
+    rest: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Computed(Duration):
+    """A length of time that is computed from earlier events when it begins: each part times its microseconds.
+
+    ``amount``: None, for it has no bound.
+    """
+
+    amount: Fraction = None  # type: ignore[assignment]
+    parts: tuple[tuple[Expr, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Interval(Pattern):
     """``timer:interval(duration)``."""
 
     duration: Duration
 
 
+#: kinds of fields that choose a day by the calendar of its month
+DAY_RULES = ("last", "last_of", "last_weekday", "weekday")
+
+
 @dataclass(frozen=True)
 class Cron:
-    """A field of ``timer:at``: ``kind`` any (``*``), at (``n``), step (``*/n``), range (``low:high``), or list."""
+    """A field of ``timer:at``.
+
+    ``kind``: any (``*``), at (``n``), step (``*/n``), range (``low:high``), or list; of days only: last (``last``),
+    last_of (``n last``: the last day of the week n of a month), last_weekday (``lastweekday``: the last of Monday to
+    Friday of a month), weekday (``n weekday``: the one of Monday to Friday that is nearest to day n of a month).
+    """
 
     kind: str
     low: int = 0
@@ -193,9 +229,34 @@ class Cron:
 
 @dataclass(frozen=True)
 class At(Pattern):
-    """``timer:at(minute, hour, day of month, month, day of week [, second])``."""
+    """``timer:at(minute, hour, day of month, month, day of week [, second [, zone [, millisecond [, microsecond]]]])``.
+
+    ``fields``: up to the second; ``below``: the milliseconds and microseconds.
+    """
 
     fields: tuple[Cron, ...]
+    zone: str | None = None
+    below: tuple[Cron, ...] = ()
+
+    @property
+    def plain(self) -> bool:
+        """Are its fields numbers, no finer than seconds, in the zone of the program?"""
+        return self.zone is None and not self.below and all(f.kind not in DAY_RULES for f in self.fields)
+
+
+@dataclass(frozen=True)
+class Schedule(Pattern):
+    """``timer:schedule(iso: '..')``, ``timer:schedule(date: .., repetitions: .., period: ..)``.
+
+    ``date``: microseconds since 1970 UTC; None: the start.  ``repetitions``: how many instants, the date one of them;
+    -1: any number; None: it does not repeat.  ``period``: from each to the next; None: only the date.  ``arguments``:
+    as they are written.
+    """
+
+    arguments: tuple[tuple[str, str | int | Duration], ...]
+    date: int | None = None
+    repetitions: int | None = None
+    period: Duration | None = None
 
 
 # --- statements -----------------------------------------------------------------------------------------------------

@@ -156,7 +156,8 @@ PROCESSORS = {cls.__name__: cls for cls in processors()}
 _FORMS = {
     "apply": "APPLY [early: EARLY] {function:expression} WITH {sources:variables}",
     "constant": "CONSTANT {value:primary}",
-    "select": "SELECT {columns:columns} FROM {sources:sources} [WHERE {where:expression}]",
+    "select": "SELECT {columns:columns} FROM {sources:sources} [WHERE {where:expression}] "
+    "[GROUP BY {group:expression, ..} [HAVING {having:expression}]]",
     "events": "EVENTS OF {types:name, ..}",
     "xpath": "XPATH {path:text} ON {pipe}",
     "gnuplot": "GNUPLOT ON {pipe}",

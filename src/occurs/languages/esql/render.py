@@ -233,6 +233,8 @@ def _slot(slot: Slot, value: Any) -> str:
 def _one(what: str, value: Any) -> str:
     if isinstance(value, Name):
         return value.text if value.text == "BAG UNION" else name_text(value.text)
+    if isinstance(value, syntax.Signature):
+        return f"{name_text(value.name.text)}({', '.join(name_text(d.text) for d in value.domains)})"
     if what == "operand":
         return _operand(value)
     if what == "expression":

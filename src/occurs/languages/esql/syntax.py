@@ -104,6 +104,14 @@ class Named(Node):
 
 
 @dataclass(frozen=True)
+class Signature(Node):
+    """``likes(person, dish)``: a predicate and the domains of its arguments."""
+
+    name: Name
+    domains: tuple[Name, ...]
+
+
+@dataclass(frozen=True)
 class Star(Node):
     pass
 

@@ -120,6 +120,11 @@ class Clause:
     shown: Edit | None = None
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
+    @property
+    def widest(self) -> Edit | None:
+        """Of a window the edit that makes it longer than any history; None if there is none."""
+        return self.moved(2**53) if self.kind == "window" and self.moved is not None else None
+
 
 @dataclass(frozen=True)
 class Uses:

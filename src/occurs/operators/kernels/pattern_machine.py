@@ -128,6 +128,12 @@ def run(
                             )
                     else:
                         op, m, x = T.TRUE, inst[i, T.BINDING], np.int64(1)
+                        node, p = inst[i, T.NODE], inst[i, T.PARENT]
+                        if nodes[node, T.KIND] == T.SCHEDULE and p >= 0 and nodes[inst[p, T.NODE], T.KIND] == T.EVERY:
+                            # it stays, for its next instant
+                            unqueue(inst, queue, i)
+                            scheduled(reg, inst, queue, nodes[node], i, tick, segments)
+                            x = np.int64(0)
                 elif more:
                     reg[T.NEXT_EVENT] += 1
                     reg[T.NOW] = now
@@ -155,6 +161,17 @@ def run(
                     status = T.FULL
                     going = False
                     break
+                if nodes[node, T.LENGTH]:
+                    if not reg[T.ANSWERED]:
+                        reg[T.ASKED], reg[T.ASKED_BINDING], reg[T.ASKED_ROW] = node, m, -1
+                        stack[top, 0], stack[top, 1] = T.START, i
+                        stack[top, 2] = inst[i, T.SERIAL] if i >= 0 else 0
+                        stack[top, 3], stack[top, 4] = m, x
+                        top += 1
+                        status = T.ASKING_LENGTH
+                        going = False
+                        break
+                    reg[T.ANSWERED] = 0
                 inst, new = begun(reg, inst, nodes, node, i, m, x)
                 mine = inst[new]
                 serial = mine[T.SERIAL]
@@ -171,11 +188,23 @@ def run(
                     enter_chain(reg, inst, heads, nodes[node, T.ONE], new, words, known, bound, atoms, equals, waiting)
                     op = T.NOTHING
                 elif kind == T.INTERVAL:
-                    enqueue(reg, inst, queue, new, after(reg[T.NOW], nodes[node, T.ONE]))
+                    ticks = reg[T.ANSWER] if nodes[node, T.LENGTH] else nodes[node, T.ONE]
+                    enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], ticks))
                     op = T.NOTHING
+                    if nodes[node, T.ONE] == 0 and not nodes[node, T.SHIFTED]:
+                        op, i, x = T.TRUE, new, np.int64(1)
                 elif kind == T.AT:
                     allowed = calendars[nodes[node, T.ONE]]
-                    enqueue(reg, inst, queue, new, next_instant(allowed, tick, segments, reg[T.NOW], until))
+                    enqueue(
+                        reg,
+                        inst,
+                        queue,
+                        new,
+                        next_instant(allowed, tick, segments, nodes[node, T.ZONE], reg[T.NOW], until),
+                    )
+                    op = T.NOTHING
+                elif kind == T.SCHEDULE:
+                    scheduled(reg, inst, queue, nodes[node], new, tick, segments)
                     op = T.NOTHING
                 elif kind == T.AND or kind == T.OR or kind == T.UNTIL:
                     if kind == T.AND:
@@ -191,7 +220,8 @@ def run(
                     op = T.NOTHING
                 else:
                     if kind == T.WITHIN:
-                        enqueue(reg, inst, queue, new, after(reg[T.NOW], nodes[node, T.ONE]))
+                        ticks = reg[T.ANSWER] if nodes[node, T.LENGTH] else nodes[node, T.ONE]
+                        enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], ticks))
                     elif kind == T.NOT:
                         stack[top, 0], stack[top, 1], stack[top, 2] = T.TRUE, new, serial
                         stack[top, 3], stack[top, 4] = m, 0
@@ -230,7 +260,7 @@ def run(
                         op, i, x = T.START, p, position + 1
                 elif kind == T.EVERY:
                     distinct = nodes[above, T.TWO] > nodes[above, T.ONE]
-                    if nodes[node, T.KIND] == T.ATOM:
+                    if nodes[node, T.KIND] == T.ATOM or nodes[node, T.KIND] == T.SCHEDULE:
                         op, i, x = T.DISTINCT if distinct else T.TRUE, p, np.int64(0)
                     elif fresh:
                         # true as soon as it starts: dropped
@@ -372,7 +402,9 @@ def run(
                     status = T.ASKING_KEYS
                     going = False
                 else:
-                    table, key_heads, new_key = accepted(reg, inst, i, some, values, table, key_heads, nodes)
+                    table, key_heads, new_key = accepted(
+                        reg, inst, i, some, values, table, key_heads, nodes, tick, segments
+                    )
                     op = T.TRUE if new_key else T.NOTHING
             if not going:
                 # to go on with this operation when the answer has come
@@ -586,18 +618,65 @@ def keys_agree(
 
 @kernel
 def enqueue(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, i: int, due: int) -> None:
-    """``due`` is never before that of an instance of the same node that was started before."""
+    """A queue has its instances by when they are due, equals as they were started: lengths may differ."""
     node = inst[i, T.NODE]
     inst[i, T.DUE] = due
-    inst[i, T.QUEUE] = -1
-    last = queue[node, 1]
-    inst[i, T.QUEUE_BACK] = last
-    if last >= 0:
-        inst[last, T.QUEUE] = i
+    before = queue[node, 1]
+    behind = -1
+    while before >= 0 and inst[before, T.DUE] > due:
+        behind = before
+        before = inst[before, T.QUEUE_BACK]
+    inst[i, T.QUEUE_BACK] = before
+    inst[i, T.QUEUE] = behind
+    if before >= 0:
+        inst[before, T.QUEUE] = i
     else:
         queue[node, 0] = i
-    queue[node, 1] = i
+    if behind >= 0:
+        inst[behind, T.QUEUE_BACK] = i
+    else:
+        queue[node, 1] = i
     reg[T.NEXT_DUE] = min(reg[T.NEXT_DUE], due)
+
+
+@kernel
+def unqueue(inst: np.ndarray, queue: np.ndarray, i: int) -> None:
+    """Take a timer out of its queue."""
+    node = inst[i, T.NODE]
+    back, forth = inst[i, T.QUEUE_BACK], inst[i, T.QUEUE]
+    if back >= 0:
+        inst[back, T.QUEUE] = forth
+    else:
+        queue[node, 0] = forth
+    if forth >= 0:
+        inst[forth, T.QUEUE_BACK] = back
+    else:
+        queue[node, 1] = back
+
+
+@kernel
+def scheduled(
+    reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, node: np.ndarray, i: int, tick: int, segments: np.ndarray
+) -> None:
+    """Enqueue a schedule for its next instant behind now, NEVER if there is none."""
+    now, most = reg[T.NOW], node[T.TWO]
+    n = inst[i, T.COUNT]
+    if n == 0:
+        n = np.int64(1)
+        due = node[T.DATE] if node[T.FOUR] else now
+        if not node[T.THREE]:
+            due = later(node, tick, segments, due, node[T.ONE])
+    else:
+        n += 1
+        due = later(node, tick, segments, inst[i, T.DUE], node[T.ONE])
+    if due <= now and not node[T.SHIFTED] and node[T.ONE] > 0:
+        n += (now - due) // node[T.ONE] + 1
+        due += ((now - due) // node[T.ONE] + 1) * node[T.ONE]
+    while due <= now and node[T.SHIFTED] and (most < 0 or n < most):
+        n += 1
+        due = later(node, tick, segments, due, node[T.ONE])
+    inst[i, T.COUNT] = n
+    enqueue(reg, inst, queue, i, due if due > now and (most < 0 or n <= most) else T.NEVER)
 
 
 @kernel
@@ -672,16 +751,8 @@ def _release(
                 inst[forth, T.QUEUE_BACK] = back
             waiting[nodes[node, T.ONE]] -= 1
             reg[T.WAITING] -= 1
-    elif kind in (T.WITHIN, T.INTERVAL, T.AT):
-        back, forth = inst[i, T.QUEUE_BACK], inst[i, T.QUEUE]
-        if back >= 0:
-            inst[back, T.QUEUE] = forth
-        else:
-            queue[node, 0] = forth
-        if forth >= 0:
-            inst[forth, T.QUEUE_BACK] = back
-        else:
-            queue[node, 1] = back
+    elif kind in (T.WITHIN, T.INTERVAL, T.AT, T.SCHEDULE):
+        unqueue(inst, queue, i)
     if kind in (T.AND, T.UNTIL, T.REPEAT):
         s = inst[i, T.STORED]
         while s >= 0:
@@ -928,8 +999,8 @@ def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndar
         i = table[at, T.KEY_INSTANCE]
         if inst[i, T.SERIAL] != table[at, T.KEY_SERIAL] or inst[i, T.COUNT] != table[at, T.KEY_EPOCH]:
             continue
-        expiry = nodes[inst[i, T.NODE], T.THREE]
-        if expiry >= 0 and after(table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
+        node = inst[i, T.NODE]
+        if nodes[node, T.THREE] >= 0 and after(table[at, T.KEY_TIME], nodes[node, T.LONGEST]) <= reg[T.NOW]:
             continue
         table[kept] = table[at]
         kept += 1
@@ -958,7 +1029,7 @@ def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.n
 @kernel
 def accepted(
     reg: np.ndarray, inst: np.ndarray, i: int, known: int, values: np.ndarray, table: np.ndarray, heads: np.ndarray,
-    nodes: np.ndarray,
+    nodes: np.ndarray, tick: int, segments: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
     """Does instance ``i`` accept a key now?  Then it is noted.  Returns (table, heads, answer)."""
     node = inst[i, T.NODE]
@@ -973,7 +1044,7 @@ def accepted(
         for k in range(n):
             same = same and table[at, T.KEY_FIELDS + k] == values[k]
         if same:
-            if expiry >= 0 and after(table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
+            if expiry >= 0 and later(nodes[node], tick, segments, table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
                 table[at, T.KEY_TIME] = reg[T.NOW]
                 return table, heads, True
             return table, heads, False
@@ -1097,7 +1168,7 @@ def partial_matches(
             while s >= 0:
                 bound, binding = joined(bound, reg, binding, store[s, T.STORED_BINDING], inst[i, T.BINDING])
                 s = store[s, T.STORED_NEXT]
-            leaf = kind == T.ATOM or kind == T.INTERVAL or kind == T.AT
+            leaf = kind == T.ATOM or kind == T.INTERVAL or kind == T.AT or kind == T.SCHEDULE
             if binding >= 0 and (leaf or inst[i, T.STORED] >= 0):
                 if n == len(found):
                     found = longer(found, 2 * n)
@@ -1248,7 +1319,11 @@ def place_of(values: np.ndarray, value: int) -> int:
 
 # -- calendars ---------------------------------------------------------------------------------------------------------
 #: where the numbers allowed begin in a calendar: second, minute, hour, day of month, month, day of week
-SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, ALLOWED = 0, 60, 120, 144, 176, 189, 196
+SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY = 0, 60, 120, 144, 176, 189
+#: rules for days: the last of a month, the last of Monday to Friday, the one of these nearest to day n, the last day of
+#: the week n
+LAST_DAY, LAST_WEEKDAY, NEAREST, LAST_OF = 196, 197, 198, 230
+MILLISECOND, MICROSECOND, ALLOWED = 237, 1237, 2237
 _DAY = 86_400
 
 
@@ -1266,16 +1341,58 @@ def _civil(day: int) -> tuple[int, int, int]:
 
 
 @kernel
+def _length(year: int, month: int) -> int:
+    """Days of a month."""
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
+@kernel
+def _day_of(year: int, month: int, of_month: int) -> int:
+    """The day since 1970-01-01 of a date."""
+    y = year - 1 if month <= 2 else year
+    era = y // 400
+    of_era = y - era * 400
+    of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + of_month - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+@kernel
+def _ruled(allowed: np.ndarray, year: int, month: int, of_month: int, of_week: int) -> bool:
+    """Does a rule choose this day?  ``of_week``: 0 is Sunday."""
+    last = _length(year, month)
+    if (allowed[LAST_DAY] and of_month == last) or (allowed[LAST_OF + of_week] and of_month > last - 7):
+        return True
+    if of_week == 0 or of_week == 6:
+        return False
+    if allowed[LAST_WEEKDAY] and (of_month == last or (of_month >= last - 2 and of_week == 5)):
+        return True
+    for n in range(1, 32):
+        if allowed[NEAREST + n]:
+            near = min(n, last)
+            day = (of_week + near - of_month) % 7
+            if day == 6:
+                near += -1 if near > 1 else 2
+            elif day == 0:
+                near += -2 if near == last else 1
+            if near == of_month:
+                return True
+    return False
+
+
+@kernel
 def _first(allowed: np.ndarray, low: int, high: int) -> int:
     """The first local second that is allowed in [low, high); ``high`` if there is none.
 
     If both the day of the month and the day of the week are restricted, either will do.
     """
-    both = not allowed[DAY + 1 : DAY + 32].all() and not allowed[WEEKDAY:ALLOWED].all()
+    both = not allowed[DAY + 1 : DAY + 32].all() and not allowed[WEEKDAY:LAST_DAY].all()
+    rules = allowed[LAST_DAY:MILLISECOND].any()
     day = low // _DAY
     within = low - day * _DAY
     while day * _DAY < high:
-        _, month, of_month = _civil(day)
+        year, month, of_month = _civil(day)
         if not allowed[MONTH + month]:
             # the next month begins at most 31 days on
             day += 1
@@ -1284,7 +1401,11 @@ def _first(allowed: np.ndarray, low: int, high: int) -> int:
             within = 0
             continue
         of_week = allowed[WEEKDAY + (day + 4) % 7]
-        if (allowed[DAY + of_month] and of_week) or (both and (allowed[DAY + of_month] or of_week)):
+        if (
+            (allowed[DAY + of_month] and of_week)
+            or (both and (allowed[DAY + of_month] or of_week))
+            or (rules and _ruled(allowed, year, month, of_month, (day + 4) % 7))
+        ):
             hour = within // 3600
             minute = within // 60 % 60
             second = within % 60
@@ -1307,37 +1428,89 @@ def _first(allowed: np.ndarray, low: int, high: int) -> int:
 
 
 @kernel
-def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, now: int, until: int) -> int:
+def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, zone: int, now: int, until: int) -> int:
     """The first instant in ticks after ``now`` at most at ``until``, NEVER if there is none.
 
-    ``allowed``: which numbers (ALLOWED booleans); ``tick``: microseconds per tick; ``segments`` (n, 2): from which
-    second of UTC on local time is so many seconds ahead.  A local time that occurs twice is taken the first time only.
+    ``allowed``: which numbers (ALLOWED booleans); ``tick``: microseconds per tick; ``segments`` (n, 3): a zone, from
+    which second of UTC on its local time is so many seconds ahead.  A local time that occurs twice is taken the first
+    time only.
     """
     if until <= now:
         return T.NEVER
-    # whole seconds after now, up to until
+    # from the second of now to that of until
     if tick >= 1_000_000:
         unit = tick // 1_000_000
         first, last = now * unit + 1, until * unit
     else:
         unit = 1_000_000 // tick
-        first, last = now // unit + 1, until // unit
+        first, last = now // unit, until // unit
     for k in range(len(segments)):
-        ahead = segments[k, 1]
-        low = max(first, segments[k, 0])
-        high = last + 1 if k + 1 == len(segments) else min(last + 1, segments[k + 1, 0])
-        if k > 0:
-            low = max(low, segments[k, 0] + segments[k - 1, 1] - ahead)
+        if segments[k, 0] != zone:
+            continue
+        ahead = segments[k, 2]
+        low = max(first, segments[k, 1])
+        ends = k + 1 == len(segments) or segments[k + 1, 0] != zone
+        high = last + 1 if ends else min(last + 1, segments[k + 1, 1])
+        if k > 0 and segments[k - 1, 0] == zone:
+            low = max(low, segments[k, 1] + segments[k - 1, 2] - ahead)
         while low < high:
             found = _first(allowed, low + ahead, high + ahead) - ahead
             if found == high:
                 break
             if tick < 1_000_000:
-                return found * unit
-            if found % unit == 0:
+                part = _part(allowed, tick, now - found * unit)
+                if part >= 0:
+                    at = found * unit + part
+                    return at if at <= until else T.NEVER
+            elif found % unit == 0 and allowed[MILLISECOND] and allowed[MICROSECOND]:
                 return found // unit
             low = found + 1
     return T.NEVER
+
+
+@kernel
+def _part(allowed: np.ndarray, tick: int, now: int) -> int:
+    """The first tick after ``now`` within a second that is allowed; -1 if there is none."""
+    for milli in range(1000):
+        if allowed[MILLISECOND + milli]:
+            for micro in range(1000):
+                part = 1000 * milli + micro
+                if allowed[MICROSECOND + micro] and part % tick == 0 and part // tick > now:
+                    return part // tick
+    return -1
+
+
+@kernel
+def later(node: np.ndarray, tick: int, segments: np.ndarray, now: int, ticks: int) -> int:
+    """The end of a length of time that begins now: years, months and days of local time, then ticks."""
+    if not node[T.SHIFTED]:
+        return after(now, ticks)
+    micros = now * tick
+    second = micros // 1_000_000
+    part = micros - second * 1_000_000
+    ahead = 0
+    for k in range(len(segments)):
+        if segments[k, 0] == node[T.ZONE] and segments[k, 1] <= second:
+            ahead = segments[k, 2]
+    local = second + ahead
+    day = local // _DAY
+    year, month, of_month = _civil(day)
+    for months in (12 * node[T.YEARS], node[T.MONTHS]):
+        whole = 12 * year + month - 1 + months
+        year, month = whole // 12, whole % 12 + 1
+        of_month = min(of_month, _length(year, month))
+    local += (_day_of(year, month, of_month) + node[T.DAYS] - day) * _DAY
+    for k in range(len(segments)):
+        if segments[k, 0] != node[T.ZONE]:
+            continue
+        ends = k + 1 == len(segments) or segments[k + 1, 0] != node[T.ZONE]
+        if ends or local - segments[k, 2] < segments[k + 1, 1]:
+            second = local - segments[k, 2]
+            if k > 0 and segments[k - 1, 0] == node[T.ZONE] and second < segments[k, 1]:
+                # clocks skip it: as much later as they are put forward
+                second = local - segments[k - 1, 2]
+            break
+    return after((second * 1_000_000 + part) // tick, ticks)
 
 
 # -- a state that comes back -------------------------------------------------------------------------------------------
@@ -1365,7 +1538,7 @@ def relink(
         kind = nodes[inst[i, T.NODE], T.KIND]
         if kind == T.ATOM:
             enter_chain(reg, inst, heads, nodes[inst[i, T.NODE], T.ONE], i, words, known, bound, atoms, equals, waiting)
-        elif kind in (T.WITHIN, T.INTERVAL, T.AT):
+        elif kind in (T.WITHIN, T.INTERVAL, T.AT, T.SCHEDULE):
             enqueue(reg, inst, queue, i, inst[i, T.DUE])
 
 

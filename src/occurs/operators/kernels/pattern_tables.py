@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # kinds of nodes
-ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT = range(12)
+ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT, SCHEDULE = range(13)
 
 # fields of a node.  KIDS: its children in the table of children; POSITION: its number among its parent's.  INSTANT: may
 # it report while it starts?  ABSENT: is it below a `not` or the end of an `until`?  The others:
@@ -12,9 +12,13 @@ ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT 
 #   AND: ONE the set (bits) of children that are no `not`, TWO how many these are
 #   UNTIL, REPEAT: ONE low, TWO high or -1, THREE: is it over at its high bound?
 #   WITHIN: ONE ticks, TWO count or -1          WHILE: ONE its condition
-#   INTERVAL: ONE ticks                         AT: ONE its number among the calendars
+#   INTERVAL: ONE ticks                         AT: ONE its number among the calendars, ZONE
+#   SCHEDULE: ONE ticks, TWO count or -1, THREE: is its DATE the first instant?  FOUR: has it a DATE?
+#   INTERVAL, SCHEDULE, WITHIN, EVERY with an expiry: if SHIFTED, YEARS, MONTHS, DAYS of local time of ZONE come before
+#   its ticks.  LONGEST: ticks of an expiry at most.  LENGTH: must the length be asked for?
 KIND, KIDS, N_KIDS, POSITION, INSTANT, ABSENT, ONE, TWO, THREE, FOUR = range(10)
-NODE_FIELDS = 10
+SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST, LENGTH, DATE = range(10, 18)
+NODE_FIELDS = 18
 
 # fields of an atom.  CLASS: 0 below a `not`, 1 below the end of an `until`, 2 others; [EQUALS, EQUALS_END) its keys:
 # (own column, tag, column); CONDITION or -1; OWN_NODE: its node
@@ -28,8 +32,8 @@ CONDITION_FIELDS = 5
 
 # fields of an instance.  NODE -1: free.  NEXT, PREVIOUS: siblings.  HASH: of an atom's keys, or when its timer is DUE.
 # QUEUE, QUEUE_BACK: neighbours in the chain of its hash (QUEUE_BACK -2: in none), or in its node's queue of timers.
-# COUNT: trues so far; of `and`: children that are no `not` and still live; of every-distinct: how often all its keys
-# were forgotten.  MASK: of `and`: children that have a true.
+# COUNT: trues so far; of a schedule: instants up to the one that is due; of `and`: children that are no `not` and still
+# live; of every-distinct: how often all its keys were forgotten.  MASK: of `and`: children that have a true.
 # STORED, STORED_END: its stored trues.  FRESH: it is being started, by an `every`.  Behind them, if a pattern has
 # limits: how many children of each step live.
 NODE, PARENT, SERIAL, BINDING, FIRST, NEXT, PREVIOUS, DUE, QUEUE, QUEUE_BACK, COUNT, MASK = range(12)
@@ -92,7 +96,7 @@ REGISTERS = 33
 # phases
 CHOOSING, COLLECTING, INFORMING = range(3)
 # how a run ends
-FINISHED, ASKING, ASKING_KEYS, FULL, UNDECIDED = range(5)
+FINISHED, ASKING, ASKING_KEYS, FULL, UNDECIDED, ASKING_LENGTH = range(6)
 
 #: a bound that no instant reaches
 NEVER = 2**63 - 1

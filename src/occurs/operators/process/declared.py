@@ -10,6 +10,7 @@ its evaluation.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
@@ -162,6 +163,45 @@ class Names(Parameter):
     what: str
     slot: ClassVar[str] = "name, .."
     python: ClassVar[str] = "str"
+
+
+#: ``likes(person, dish)``: a name, and names with commas between
+_SIGNATURE = re.compile(r"\s*([^\s(),]+)\s*\(\s*([^\s(),]+(?:\s*,\s*[^\s(),]+)*)\s*\)\s*")
+
+
+@dataclass(frozen=True)
+class Signatures(Names):
+    """Predicates with the domains of their arguments: ``likes(person, dish)``.
+
+    A predicate and a domain never have one name: both are columns of one tuple.
+    """
+
+    slot: ClassVar[str] = "signature, .."
+
+    @staticmethod
+    def parts(text: str) -> tuple[str, tuple[str, ...]] | None:
+        """The name of a predicate and its domains; None if the text is not a predicate."""
+        found = _SIGNATURE.fullmatch(text)
+        return found and (found[1], tuple(re.split(r"\s*,\s*", found[2])))
+
+    def problem(self, texts: Sequence[str]) -> tuple[str, str] | None:
+        """The kind of the problem of these predicates, and what is wrong with them."""
+        if not texts:
+            return "bad-bound", "there is no predicate; write for example `likes(person, dish)`"
+        names: set[str] = set()
+        domains: dict[str, str] = {}
+        for text in texts:
+            parts = self.parts(text)
+            if parts is None:
+                return "syntax", f"{text!r} is not a predicate; write for example `likes(person, dish)`"
+            if parts[0] in names:
+                return "duplicate-name", f"two {self.what} are called `{parts[0]}`"
+            names.add(parts[0])
+            domains |= dict.fromkeys(parts[1], text)
+        both = next((d for d in domains if d in names), None)
+        if both is not None:
+            return "duplicate-name", f"`{both}` is both a predicate and a domain of `{domains[both]}`"
+        return None
 
 
 @dataclass(frozen=True)

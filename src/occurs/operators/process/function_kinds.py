@@ -79,6 +79,11 @@ def _values_of(*kinds: Kind) -> Callable[[Kind], bool]:
     return lambda given: (_collection(given) or given.name == "map") and all(_of(*kinds)(a) for a in given.args[-1:])
 
 
+def _lists(given: Kind) -> bool:
+    """A collection of lists, as far as its elements are known."""
+    return all(a in (ANY, NULL) or a.name == "list" for a in given.args)
+
+
 def _named(*names: str) -> Callable[[Kind], bool]:
     return lambda given: given in (ANY, NULL) or given.name in names
 
@@ -147,9 +152,13 @@ FUNCTIONS: dict[str, Signature] = {
     "get": _make("a map or a list, a key or a place", _named("map", "list", "tuple"), _any, result=_element),
     "element": _make("a list or a map, a place or a key", _named("map", "list", "tuple"), _any, result=_element),
     "contains": _make("a collection, a map or a text, a value", _measured, _any, result=BOOL),
+    "holds": Signature(
+        "a set of lists, value, ..", (lambda given: _collection(given) and _lists(given), _any), BOOL, 2, None
+    ),
     "in": _make("a value, a collection, a map or a text", _any, _measured, result=BOOL),
     "sum": _make("a collection of numbers or a map to them", _values_of(NUMBER), result=_sum),
     "mean": _make("a collection of numbers or a map to them", _values_of(NUMBER), result=NUMBER),
+    "count": _make("a collection or a map", _named("list", "set", "bag", "map"), result=INT),
     "all": _make("a collection of bool or a map to them", _values_of(BOOL, TROOLEAN), result=_truths),
     "any": _make("a collection of bool or a map to them", _values_of(BOOL, TROOLEAN), result=_truths),
     "concat": Signature("value, ..", (_any,), TEXT, 1, None),

@@ -340,6 +340,26 @@ def contains(value: Any, wanted: Any) -> bool:
     return any(v is not None and equal(v, wanted) for v in inside)
 
 
+#: an argument of a predicate that stands for all
+ANY_ARGUMENT = "_"
+
+
+def holds(predicate: Any, *arguments: Any) -> bool:
+    """Whether a set of lists has the list of these arguments; ``_`` on either side is equal to everything."""
+    rows = elements(predicate)
+    if rows is None:
+        raise Fault("bad-value", "is not a set of lists", predicate)
+    return any(_answers(row, arguments) for row in rows if row is not None)
+
+
+def _answers(row: Any, arguments: Sequence[Any]) -> bool:
+    if not isinstance(row, tuple):
+        raise Fault("bad-value", "is not a list of arguments", row)
+    return len(row) == len(arguments) and all(
+        ANY_ARGUMENT in (a, b) or equal(a, b) for a, b in zip(row, arguments, strict=True)
+    )
+
+
 def total(values: Sequence[Any]) -> Any:
     """The sum, nulls left out."""
     out: Any = 0
@@ -447,9 +467,11 @@ STRICT: dict[str, Callable[..., Any]] = {
     "get": element,
     "element": element,
     "contains": contains,
+    "holds": holds,
     "in": lambda value, collection: contains(collection, value),
     "sum": lambda c: total(_values(c)),
     "mean": lambda c: mean(_values(c)),
+    "count": lambda c: sum(v is not None for v in _values(c)),
     "all": lambda c: kleene(_values(c), False),
     "any": lambda c: kleene(_values(c), True),
     "concat": lambda *parts: "".join(map(documents.text, parts)),

@@ -51,6 +51,7 @@ from occurs.operators.process.declared import (
     Pixels,
     Processor,
     Rate,
+    Signatures,
     Text,
     Whole,
     Width,
@@ -79,6 +80,7 @@ from occurs.operators.process.kinds import (
     joined,
     list_of,
     map_of,
+    set_of,
     tuple_of,
 )
 
@@ -706,6 +708,34 @@ class CollectMap(Processor):
 
     def rate(self, front: Rate, own: Rate) -> Rate:
         return front
+
+
+class Predicates(Processor):
+    """The predicates that the items so far assert, as a tuple: the set of every domain, then of every predicate.
+
+    An item is a list or a tuple: the name of a predicate, then its arguments.
+    """
+
+    # the set of a predicate is that of its arguments, as lists
+    predicates: tuple[str, ...] = parameter(Signatures("predicates"))
+
+    calls = ("Predicates", ".predicates")
+    text = ("THE PREDICATES {predicates} OF {pipe}",)
+    steady = True
+    grows = _COLLECTION_GROWS
+    kept = "all arguments of predicates"
+
+    @property
+    def signatures(self) -> dict[str, tuple[str, ...]]:
+        """The domains of every predicate, by its name."""
+        return dict(parts for parts in map(Signatures.parts, self.predicates) if parts is not None)
+
+    def kinds(self, at: At) -> list[Kind]:
+        if at.inputs[0] not in (ANY, NULL) and at.inputs[0].name not in ("list", "tuple"):
+            raise at.mismatch(0, "a list or a tuple")
+        domains = dict.fromkeys(d for of in self.signatures.values() for d in of)
+        columns = [(d, set_of(ANY)) for d in domains] + [(p, set_of(list_of(ANY))) for p in self.signatures]
+        return [tuple_of(columns)]
 
 
 class Moment(Processor):

@@ -162,7 +162,7 @@ class _Reading:
         if isinstance(node, Followed):
             return all(limit is None for limit in node.limits) and all(self.read(p) for p in node.operands)
         if isinstance(node, Within):
-            if node.count is not None:
+            if node.count is not None or not node.fixed:
                 return False
             first = len(self.steps)
             if not self.read(node.operand):
@@ -178,10 +178,12 @@ class _Reading:
 
     def _step(self, node: Node, absent: tuple[Filter, ...]) -> bool:
         number = len(self.steps)
-        if isinstance(node, Within) and node.count is None:
+        if isinstance(node, Within) and node.count is None and node.fixed:
             self.guards.append(Guard(number, number, self._duration(node.ticks)))
             node = node.operand
         if isinstance(node, Interval):
+            if node.ticks == 0 or not node.fixed:
+                return False
             self.steps.append(Step(None, timed=self._duration(node.ticks), absent=absent))
             self.tags.append(None)
             return True

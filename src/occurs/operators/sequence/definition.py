@@ -80,7 +80,9 @@ class SequenceDefinition(Named):
     @cached_property
     def timed(self) -> bool:
         """Can something happen where no row is?"""
-        return any(isinstance(n, tree.Interval | tree.At | tree.Within) for n in nodes(self.pattern.root))
+        kinds = tree.Interval | tree.At | tree.Schedule | tree.Within
+        timers = any(isinstance(n, kinds) for n in nodes(self.pattern.root))
+        return timers or tree.at_once(self.pattern.root)
 
     def timeouts(self, place: int) -> SequenceDefinition | None:
         return None if self.guards is None else replace(self.guards, at=place)

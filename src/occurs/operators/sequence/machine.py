@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +23,7 @@ from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
 from occurs.operators.sequence.machine_program import EMPTY, Asked, Events, Layout, Rules, events_of, fill_words
 from occurs.operators.sequence.match_rows import Bound, Matches, State
-from occurs.operators.sequence.tree import Atom, Sequence
+from occurs.operators.sequence.tree import Atom, Interval, Sequence, Within
 
 
 class Machine:
@@ -108,6 +110,8 @@ class Machine:
                 answers.condition(work)
             elif status == T.ASKING_KEYS:
                 answers.keys(work)
+            elif status == T.ASKING_LENGTH:
+                answers.length(work)
             elif status == T.UNDECIDED:
                 raise overflow(self.sequence.name, int(work.reg[T.NOW]))
             else:
@@ -142,6 +146,13 @@ class Machine:
 
 
 # -- expressions that the machine asks for -----------------------------------------------------------------------------
+def bad_length(name: str, ticks: float | None, time: int) -> InputProblem:
+    text = "null" if ticks is None else f"{ticks} ticks"
+    hint = "exclude such values in the filter of the event: `a=A(n > 0)`"
+    message = f"a length of time that `{name}` computes at {time} is {text}, but it must be positive"
+    return InputProblem(Problem("bad-value", message, definition=name, value=time, hint=hint))
+
+
 def overflow(name: str, time: int) -> InputProblem:
     return InputProblem(
         Problem("overflow", f"overflow of int64 in a condition of `{name}` at time {time}", definition=name, value=time)
@@ -196,6 +207,29 @@ class Answers:
             else:
                 values[k] = int(value)
         work.reg[T.ANSWER] = known
+        work.reg[T.ANSWERED] = 1
+
+    def length(self, work: Work) -> None:
+        """The ticks of the length of the node reg[ASKED], which begins now."""
+        node = self.layout.nodes[work.reg[T.ASKED]]
+        assert isinstance(node, Interval | Within)
+        now, total = int(work.reg[T.NOW]), Fraction(0)
+        for expr, ticks in node.length:
+            asked = Asked(expr, None)
+
+            def column(leaf: Expr, asked: Asked = asked) -> pa.Array:
+                return self._column(work, asked, leaf)
+
+            found = evaluate(expr, column, 1, kind=self.rules.kind, dialect=EPL)
+            if found.overflow is not None:
+                raise overflow(self.name, now)
+            value = found.values[0].as_py()
+            if value is None or not math.isfinite(value):
+                raise bad_length(self.name, value, now)
+            total += Fraction(value) * ticks
+        if not 1 <= round(total) < 2**63:
+            raise bad_length(self.name, round(total), now)
+        work.reg[T.ANSWER] = round(total)
         work.reg[T.ANSWERED] = 1
 
     def _column(self, work: Work, asked: Asked, leaf: Expr) -> pa.Array:
@@ -324,13 +358,17 @@ _FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_799 * _SECOND
 
 
 def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
-    """int64 (n, 2): from which second of UTC on local time is how many seconds ahead of UTC."""
-    if layout.zone == "UTC":
-        return np.array([[_LEAST, 0]], np.int64)
+    """int64 (n, 3): the number of a zone, from which second of UTC on its local time is how many seconds ahead."""
     assert stream.start is not None
-    between = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
-    starts, ahead = changes(layout.zone, *between)
-    return np.column_stack([starts, ahead]) // _SECOND
+    first, last = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
+    out = []
+    for number, zone in enumerate(layout.zones or ["UTC"]):
+        if zone == "UTC":
+            out.append(np.array([[number, _LEAST, 0]], np.int64))
+            continue
+        starts, ahead = changes(zone, first, min(last + layout.longest, _LAST))
+        out.append(np.column_stack([np.full(len(starts), number), starts // _SECOND, ahead // _SECOND]))
+    return np.concatenate(out).astype(np.int64)
 
 
 def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -> None:
@@ -344,5 +382,5 @@ def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -
         waiting = np.flatnonzero(inst[: work.reg[T.USED], T.NODE] == number)
         if len(waiting):
             allowed = layout.calendars[row[T.ONE]]
-            due = next_instant(allowed, layout.tick, segments, stream.since, stream.frontier)
+            due = next_instant(allowed, layout.tick, segments, row[T.ZONE], stream.since, stream.frontier)
             inst[waiting, T.DUE] = due

@@ -21,7 +21,22 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import own_column, passing
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels import stackcode
-from occurs.operators.kernels.pattern_machine import ALLOWED, DAY, DOUBTFUL, HOUR, MINUTE, MONTH, SECOND, WEEKDAY
+from occurs.operators.kernels.pattern_machine import (
+    ALLOWED,
+    DAY,
+    DOUBTFUL,
+    HOUR,
+    LAST_DAY,
+    LAST_OF,
+    LAST_WEEKDAY,
+    MICROSECOND,
+    MILLISECOND,
+    MINUTE,
+    MONTH,
+    NEAREST,
+    SECOND,
+    WEEKDAY,
+)
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.rule_bytecode import KINDS, Code, Coder, Unsupported
@@ -36,10 +51,13 @@ from occurs.operators.sequence.tree import (
     Not,
     Or,
     Repeat,
+    Schedule,
     Sequence,
+    Shift,
     Until,
     While,
     Within,
+    at_once,
 )
 
 #: an `and` keeps the set of its children in one word
@@ -58,9 +76,21 @@ _KINDS = {
     While: (T.WHILE, "while"),
     Interval: (T.INTERVAL, "timer:interval"),
     At: (T.AT, "timer:at"),
+    Schedule: (T.SCHEDULE, "timer:schedule"),
 }
 #: fields of a calendar: where their numbers begin in the table of those allowed, and the numbers that there are
-_FIELDS = ((SECOND, 0, 60), (MINUTE, 0, 60), (HOUR, 0, 24), (DAY, 1, 32), (MONTH, 1, 13), (WEEKDAY, 0, 7))
+_FIELDS = (
+    (SECOND, 0, 60),
+    (MINUTE, 0, 60),
+    (HOUR, 0, 24),
+    (DAY, 1, 32),
+    (MONTH, 1, 13),
+    (WEEKDAY, 0, 7),
+    (MILLISECOND, 0, 1000),
+    (MICROSECOND, 0, 1000),
+)
+#: where the numbers of rules for days begin
+_RULES = {"last": LAST_DAY, "last_weekday": LAST_WEEKDAY, "weekday": NEAREST, "last_of": LAST_OF}
 
 
 class Layout:
@@ -68,14 +98,15 @@ class Layout:
 
     ``nodes``: by number, parents before children; ``atoms``: by number.  The rest: see kernels/pattern_machine.py.
     ``width``: fields of an instance.  ``keys_width``: fields of an accepted key.  ``text_keys``: which keys of
-    every-distinct are texts.  ``zone``: of the calendars.
+    every-distinct are texts.  ``zones``: of the calendars, by number.  ``longest``: microseconds of the longest shift.
     """
 
     def __init__(self, sequence: Sequence, rules: Rules) -> None:
         self.rules = rules
         self.nodes: list[Node] = []
         self.atoms: list[Atom] = []
-        self.tick, self.zone = 1, "UTC"
+        self.tick, self.longest = 1, 0
+        self.zones: list[str] = []
         self.width, self.keys_width, self.most_keys = T.INSTANCE_FIELDS, T.KEY_FIELDS, 1
         self._tags = {tag: number for number, (tag, _) in enumerate(sequence.tags)}
         self._rows: list[list[int]] = []
@@ -109,7 +140,7 @@ class Layout:
         row[T.KIND] = _KINDS[type(node)][0]
         row[T.N_KIDS] = len(node.children)
         row[T.POSITION] = position
-        row[T.INSTANT] = int(instant(node))
+        row[T.INSTANT] = int(at_once(node))
         row[T.ABSENT] = int(rank < 2)
         self._rows.append(row)
         self.nodes.append(node)
@@ -143,6 +174,11 @@ class Layout:
                 self._text_keys.append(type is Type.STRING)
             row[T.TWO] = len(self._keys)
             row[T.THREE] = -1 if node.expiry is None else node.expiry
+            self._shift(node.shift, row)
+            row[T.LONGEST] = row[T.THREE]
+            if node.shift is not None:
+                days = 366 * node.shift.years + 31 * node.shift.months + node.shift.days + 1
+                row[T.LONGEST] += -(-days * 86_400_000_000 // node.shift.tick)
             self.keys_width = max(self.keys_width, T.KEY_FIELDS + len(node.keys))
             self.most_keys = max(self.most_keys, len(node.keys))
         elif isinstance(node, And):
@@ -158,14 +194,38 @@ class Layout:
         elif isinstance(node, Within):
             row[T.ONE] = node.ticks
             row[T.TWO] = -1 if node.count is None else node.count
+            row[T.LENGTH] = int(bool(node.length))
+            self._shift(node.shift, row)
         elif isinstance(node, While):
             row[T.ONE] = self.rules.condition((node.condition,), None)
         elif isinstance(node, Interval):
             row[T.ONE] = node.ticks
+            row[T.LENGTH] = int(bool(node.length))
+            self._shift(node.shift, row)
         elif isinstance(node, At):
             row[T.ONE] = len(self._calendars)
-            self._calendars.append(_allowed(node.fields))
-            self.tick, self.zone = node.tick, node.zone
+            self._calendars.append(_allowed(node))
+            self.tick, row[T.ZONE] = node.tick, self._zone(node.zone)
+
+        elif isinstance(node, Schedule):
+            row[T.ONE] = node.ticks
+            row[T.TWO] = -1 if node.count is None else node.count
+            row[T.THREE], row[T.FOUR] = int(node.leads), int(node.date is not None)
+            row[T.DATE] = node.date or 0
+            self._shift(node.shift, row)
+
+    def _shift(self, shift: Shift | None, row: list[int]) -> None:
+        if shift is not None:
+            row[T.SHIFTED] = 1
+            row[T.YEARS], row[T.MONTHS], row[T.DAYS] = shift.years, shift.months, shift.days
+            self.tick, row[T.ZONE] = shift.tick, self._zone(shift.zone)
+            days = 366 * shift.years + 31 * shift.months + shift.days
+            self.longest = max(self.longest, days * 86_400_000_000)
+
+    def _zone(self, zone: str) -> int:
+        if zone not in self.zones:
+            self.zones.append(zone)
+        return self.zones.index(zone)
 
     def _atom(self, node: Atom, number: int, rank: int) -> None:
         row = [0] * T.ATOM_FIELDS
@@ -183,21 +243,9 @@ class Layout:
         self._atom_rows.append(row)
 
 
-def instant(node: Node) -> bool:
-    """May it be true as soon as it starts?"""
-    if isinstance(node, Atom | Interval | At):
-        return False
-    if isinstance(node, Not):
-        return True
-    below = [instant(child) for child in node.children]
-    if isinstance(node, And | Followed):
-        return all(below)
-    return any(below)
-
-
 def _narrow(node: Node) -> Node:
     """The same with no `and` of more operands than fit into a set."""
-    if isinstance(node, Atom | Interval | At):
+    if isinstance(node, Atom | Interval | At | Schedule):
         return node
     if isinstance(node, Until):
         return replace(node, operand=_narrow(node.operand), end=_narrow(node.end))
@@ -223,11 +271,15 @@ def _bundled(operands: Many[Node]) -> And:
     return _bundled([And(tuple(positive[:some])), *positive[some:], *absent])
 
 
-def _allowed(fields: tuple[tuple[int, ...] | None, ...]) -> np.ndarray:
+def _allowed(node: At) -> np.ndarray:
     out = np.zeros(ALLOWED, np.bool_)
-    for (begin, low, high), numbers in zip(_FIELDS, fields, strict=True):
+    for (begin, low, high), numbers in zip(_FIELDS, (*node.fields, *node.below), strict=True):
         for n in range(low, high) if numbers is None else numbers:
             out[begin + n] = True
+    if node.day is not None:
+        kind, n = node.day
+        out[DAY : DAY + 32] = False
+        out[_RULES[kind] + n] = True
     return out
 
 

@@ -163,8 +163,8 @@ class Bindings:
     def _whole(self, e: tree.Whole) -> Column:
         """The events of a tag with all their attributes."""
         bound = self.matches.bound.get(e.tag)
-        if bound is None or bound.offsets is None:
-            return Column(Type.RECORD, None, None, self._records(e, *self._events(e.tag, None)))
+        if bound is None or bound.offsets is None or e.index is not None:
+            return Column(Type.RECORD, None, None, self._records(e, *self._events(e.tag, e.index)))
         offsets, at = picked(bound.offsets, self.chosen)
         inner = self._records(e, bound.rows[at], bound.types[at])
         null = None if bound.null is None else pa.array(bound.null[self.chosen])
@@ -313,7 +313,8 @@ def _below(node: Node, before: tuple[str, ...], last: bool, branch: bool = False
         case And():
             others = [o for o in node.operands if not isinstance(o, Not)]
             beside = tuple(t for o in others for t in _tags(o))
-            wait = max((o.ticks for o in others if isinstance(o, Interval)), default=None)
+            timers = [o for o in others if isinstance(o, Interval)]
+            wait = None if not all(t.fixed for t in timers) else max((t.ticks for t in timers), default=None)
             for operand in node.operands:
                 if isinstance(operand, Not):
                     atoms = [n for n in operand.operand.walk() if isinstance(n, Atom)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pyarrow as pa
 
@@ -56,12 +57,31 @@ class _Unary(Node):
         return (self.operand,)
 
 
+#: a length that is computed when it begins: the sum of values, each times so many ticks; () if it is not
+Length = tuple[tuple[Expr, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Years, months and days that are added to a local time before the ticks of a length (epl-and-nets.md, 4A).
+
+    ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).
+    """
+
+    years: int
+    months: int
+    days: int
+    tick: int
+    zone: str = "UTC"
+
+
 @dataclass(frozen=True)
 class Every(_Unary):
     """``every``; with ``keys`` (expressions on what the operand binds) ``every-distinct``; ``expiry`` in ticks."""
 
     keys: tuple[Expr, ...] = ()
     expiry: int | None = None
+    shift: Shift | None = None
 
 
 @dataclass(frozen=True)
@@ -118,10 +138,17 @@ class Followed(_Nary):
 
 @dataclass(frozen=True)
 class Within(_Unary):
-    """``timer:within(ticks)``, with ``count`` ``timer:withinmax(ticks, count)``."""
+    """``timer:within(ticks)``, with ``count`` ``timer:withinmax(ticks, count)``; ``length``: instead of ``ticks``."""
 
     ticks: int
     count: int | None = None
+    shift: Shift | None = None
+    length: Length = ()
+
+    @property
+    def fixed(self) -> bool:
+        """Is it always as long?"""
+        return self.shift is None and not self.length
 
 
 @dataclass(frozen=True)
@@ -133,9 +160,16 @@ class While(_Unary):
 
 @dataclass(frozen=True)
 class Interval(Node):
-    """True ``ticks`` after its start."""
+    """True ``ticks`` after its start; 0: at once; ``length``: instead of ``ticks``."""
 
     ticks: int
+    shift: Shift | None = None
+    length: Length = ()
+
+    @property
+    def fixed(self) -> bool:
+        """Is it always as long?"""
+        return self.shift is None and not self.length
 
 
 @dataclass(frozen=True)
@@ -143,12 +177,47 @@ class At(Node):
     """True at the next instant of a calendar strictly after its start.
 
     ``fields``: the numbers allowed for second, minute, hour, day of month, month, day of week (0: Sunday), ascending;
-    None: all.  ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).
+    None: all.  ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).  ``below``: the same for
+    millisecond and microsecond.  ``day``: a rule instead of numbers: last (of the month), last_of (n: the last of this
+    day of the week), last_weekday (the last of Monday to Friday), weekday (n: the nearest of Monday to Friday).
     """
 
     fields: tuple[tuple[int, ...] | None, ...]
     tick: int
     zone: str = "UTC"
+    below: tuple[tuple[int, ...] | None, ...] = ((0,), (0,))
+    day: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Schedule(Node):
+    """True at instants that lie a period apart, ``ticks`` behind ``shift``; directly below ``every`` at each of them.
+
+    ``date``: a tick where they begin; None: the start of the instance.  ``leads``: is the date the first of them?
+    ``count``: how many there are; None: any number.  Those that are not behind the start of the instance are left out.
+    """
+
+    date: int | None
+    count: int | None
+    leads: bool
+    ticks: int
+    shift: Shift | None = None
+
+
+def at_once(node: Node) -> bool:
+    """Is a pattern true as soon as it is started?"""
+    match node:
+        case Interval():
+            return node.ticks == 0 and node.fixed
+        case Not():
+            return True
+        case Followed() | And():
+            return all(map(at_once, node.operands))
+        case Until():
+            return at_once(node.end)
+        case Or() | Within() | While():
+            return any(map(at_once, node.children))
+    return False
 
 
 @dataclass(frozen=True)
@@ -175,11 +244,13 @@ class Sequence:
 class Whole(Expr):
     """All that is known of the event of a tag (or of its list of events): a column with parts, in outputs only.
 
-    ``attributes``: of the events, in their order, all of them among the ``columns`` of the tag.
+    ``attributes``: of the events, in their order, all of them among the ``columns`` of the tag.  ``index``: only the
+    event with this number of the list, from 0.
     """
 
     tag: str
     attributes: tuple[tuple[str, Type], ...]
+    index: int | None = None
 
 
 def record_of(attributes: Iterable[tuple[str, Type]]) -> pa.StructType:

@@ -238,6 +238,13 @@ def _multiplying(node: syntax.Pattern, source: Text, outer: syntax.Pattern | Non
             message = "`every` inside `every`: each match starts one more search, and all of them find the next match"
             hint = "write only one `every`, before the first event: `every a=A -> b=B`"
             source.report("multiplying", message, node.span, hint, "warning", (place,))
+        inside = (n for n in node.operand.walk() if not isinstance(n, syntax.And))
+        alone = next((c for n in inside for c in n.children if isinstance(c, syntax.Not)), None)
+        if alone is not None:
+            place = Place("the `not` is here", source.file, alone.span)
+            message = "each match goes on until its `not` is false, and `every` begins another search then"
+            hint = "write `every` before the first event only: `every a=A -> not b=B`"
+            source.report("multiplying", message, node.span, hint, "warning", (place,))
         outer = node
     for child in node.children:
         _multiplying(child, source, outer)

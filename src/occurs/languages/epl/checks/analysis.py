@@ -26,6 +26,8 @@ class Struct:
     type: str
     attributes: tuple[tuple[str, Type], ...]
     many: bool = False
+    #: which of several it is, from 0
+    index: int | None = None
 
     @property
     def arrow(self) -> pa.DataType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.errors import Span
 from occurs.expr.text import Text
@@ -20,6 +21,8 @@ FIELDS = (
     ("day of week", 0, 6),
     ("second", 0, 59),
 )
+#: those below the second
+BELOW = (("millisecond", 0, 999), ("microsecond", 0, 999))
 _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -43,7 +46,8 @@ class Bounds:
                         "bad-bound", message, at, "write a number from 0, as in `timer:withinmax(10 sec, 2)`"
                     )
             case syntax.Interval():
-                self._duration(node.duration, node.span)
+                if node.duration.amount != 0:
+                    self._duration(node.duration, node.span)
             case syntax.EveryDistinct() if node.expiry is not None:
                 self._duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
             case syntax.Repeat():
@@ -59,6 +63,12 @@ class Bounds:
                         self.source.report("bad-bound", message, at, "write `-[1]>`, or `->` for no limit")
             case syntax.At():
                 self._calendar(node)
+            case syntax.Schedule():
+                if self.kind is not None and self.kind.tick is None:
+                    message = "`timer:schedule` needs the unit of the integer time column"
+                    self.source.report("missing-unit", message, node.span, SET_UNIT)
+                elif node.period is not None:
+                    self._duration(node.period, node.span)
         self._absence(node)
 
     # --- counts ------------------------------------------------------------------------------------------------------
@@ -78,6 +88,11 @@ class Bounds:
     # --- times -------------------------------------------------------------------------------------------------------
 
     def _duration(self, duration: Duration, span: Span | None) -> None:
+        if isinstance(duration, syntax.Computed):
+            if self.kind is not None and self.kind.tick is None:
+                message = "a duration needs the unit of the integer time column"
+                self.source.report("missing-unit", message, span, f"{SET_UNIT}; it is in seconds")
+            return
         if duration.amount <= 0:
             self.source.report(
                 "bad-duration", "a duration must be greater than zero", span, "write for example `5 min`"
@@ -85,6 +100,11 @@ class Bounds:
             return
         if self.kind is None:
             return
+        if isinstance(duration, syntax.Period):
+            if self.kind.tick is None:
+                self.source.report("missing-unit", "months need the unit of the integer time column", span, SET_UNIT)
+                return
+            duration = Duration(duration.rest)
         ticks = self.kind.convert(duration)
         if ticks is None:
             message = "a duration needs the unit of the integer time column"
@@ -102,18 +122,45 @@ class Bounds:
             names = ", ".join(n for n, _, _ in FIELDS)
             self.source.report("bad-bound", "`timer:at` takes five or six fields", node.span, f"the fields are {names}")
             return
-        for written, (name, low, high) in zip(node.fields, FIELDS, strict=False):
+        for written, (name, low, high) in zip((*node.fields, *node.below), (*FIELDS, *BELOW)[: 6 + len(node.below)]):
             self._field(written, name, low, high, node.span)
+        self._days(node)
+        if node.zone is not None and not known_zone(node.zone):
+            hint = "write a name such as 'Europe/Madrid' or 'UTC'"
+            self.source.report("unknown-name", f"there is no time zone `{node.zone}`", node.span, hint)
         if self.kind is not None and self.kind.tick is None:
             message = "`timer:at` needs the unit of the integer time column"
             self.source.report("missing-unit", message, node.span, SET_UNIT)
         if len(self.source.problems) > before:
             return
         # with a day of the week, too, either of the two will do
+        if node.fields[2].kind in syntax.DAY_RULES:
+            return
         days, months = numbers(node.fields[2], 1, 31), numbers(node.fields[3], 1, 12)
         if node.fields[4].kind == "any" and not any(d <= _LENGTHS[m - 1] for d in days for m in months):
             message = "none of these months has this day, so the timer never fires"
             self.source.report("bad-bound", message, node.span, "the fields are minute, hour, day of month, month, ..")
+
+    def _days(self, node: syntax.At) -> None:
+        """Report days by the calendar of their month beside another choice of days, or where none belongs."""
+        for i, (written, (name, _, _)) in enumerate(zip((*node.fields, *node.below), (*FIELDS, *BELOW))):
+            if written.kind not in syntax.DAY_RULES:
+                continue
+            at = written.span or node.span
+            if i not in (2, 4):
+                hint = f"write a number for the {name}"
+                self.source.report("bad-bound", "`last` and `weekday` choose days", at, hint)
+            elif node.fields[6 - i].kind != "any":
+                message = "the day is chosen by the day of the month and by the day of the week"
+                self.source.report("bad-bound", message, at, "write `*` for one of the two")
+            elif written.kind == "last_of" and i == 2:
+                hint = f"the last of these days of a month: `timer:at(.., *, .., {written.low} last)`"
+                message = "a number before `last` is a day of the week, and belongs into the fifth field"
+                self.source.report("bad-bound", message, at, hint)
+            else:
+                low, high = {"last_of": (0, 6), "weekday": (1, 31)}.get(written.kind, (0, 0))
+                if not low <= written.low <= high:
+                    self.source.report("bad-bound", f"{written.low} is not a valid day", at, f"from {low} to {high}")
 
     def _field(self, field: syntax.Cron, name: str, low: int, high: int, span: Span | None) -> None:
         at = field.span or span
@@ -144,22 +191,23 @@ class Bounds:
                 self.source.report("never-completes", "an `and` of `not` alone never completes", node.span, hint)
             return
         for child in node.children:
-            if not isinstance(child, syntax.Not):
-                continue
-            if isinstance(node, syntax.Until) and child is node.end:
-                message = "`not` cannot end a repetition, because it never completes on its own"
-                hint = "end it after a time: `a=A until timer:interval(10 sec)`"
-            else:
-                message = "`not` never completes on its own"
-                hint = "combine it with an operand that can complete: `timer:interval(10 sec) and not B`, `C and not B`"
-            self.source.report("never-completes", message, child.span, hint)
+            if isinstance(child, syntax.Not):
+                self._not(child)
+        why = _never(node)
+        if why is not None:
+            hint = "put something before it that waits: `every (a=A -> ..)`, `timer:interval(10 sec) and not B`"
+            self.source.report("never-completes", why, node.span, hint)
+
+    def _not(self, node: syntax.Not) -> None:
+        """Warn of a `not` that does not stand under `and`: it does not wait."""
+        message = "this `not` is true as soon as it starts: it does not wait for the absence"
+        hint = "to wait, combine it with an operand that completes: `timer:interval(10 sec) and not B`, `C and not B`"
+        self.source.warn("always-fires", message, node.span, hint)
 
     def root(self, pattern: syntax.Pattern) -> None:
-        """Report a pattern that is a ``not`` as a whole."""
+        """Warn of a pattern that is a ``not`` as a whole."""
         if isinstance(pattern, syntax.Not):
-            message = "`not` never completes on its own"
-            hint = "combine it with an operand that can complete: `timer:interval(10 sec) and not B`, `C and not B`"
-            self.source.report("never-completes", message, pattern.span, hint)
+            self._not(pattern)
 
     # --- places ------------------------------------------------------------------------------------------------------
 
@@ -182,6 +230,53 @@ class Bounds:
         return self.source.span(*found.span()) if found else node.span
 
 
+def at_once(node: syntax.Pattern) -> bool:
+    """Is a pattern true as soon as it is started?"""
+    match node:
+        case syntax.Interval():
+            return node.duration.amount == 0
+        case syntax.Not():
+            return True
+        case syntax.Followed():
+            return all(map(at_once, node.operands))
+        case syntax.And():
+            return all(at_once(o) for o in node.operands if not isinstance(o, syntax.Not))
+        case syntax.Until():
+            return at_once(node.end)
+        case syntax.Or() | syntax.Within() | syntax.While():
+            return any(map(at_once, node.children))
+    return False
+
+
+def _never(node: syntax.Pattern) -> str | None:
+    """Why a pattern whose operand is true as soon as it is started is never true, or has no end."""
+    match node:
+        case syntax.Every() | syntax.EveryDistinct() if at_once(node.operand):
+            return "`every` repeats a pattern that is true as soon as it starts"
+        case syntax.Repeat() if at_once(node.operand):
+            return "this repeats a pattern that is true as soon as it starts"
+        case syntax.Until() if at_once(node.operand):
+            return "`until` repeats a pattern that is true as soon as it starts"
+        case syntax.Until() if at_once(node.end) and node.low:
+            return "the end of this `until` is true before anything can be collected"
+        case syntax.Not() if at_once(node.operand):
+            return "this `not` is never true, because its operand is true as soon as it starts"
+        case syntax.Within() if at_once(node.operand) and node.count == 0:
+            return "this guard ends a pattern that is true as soon as it starts"
+        case syntax.While() if at_once(node.operand):
+            return "`while` guards a pattern that is true as soon as it starts"
+    return None
+
+
+def known_zone(name: str) -> bool:
+    """Is there a time zone of this name?"""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
 def _bound(value: int | None) -> str:
     return "" if value is None else str(value)
 
@@ -189,7 +284,7 @@ def _bound(value: int | None) -> str:
 def numbers(field: syntax.Cron, low: int, high: int) -> frozenset[int]:
     """The numbers that a field of a calendar allows."""
     match field.kind:
-        case "any":
+        case "any" | "last" | "last_of" | "last_weekday" | "weekday":
             return frozenset(range(low, high + 1))
         case "step":
             return frozenset(n for n in range(low, high + 1) if n % field.low == 0)

@@ -44,12 +44,13 @@ class Scope:
 
     ``bound``: the tags it may use.  ``own``: tag and type of the event at hand, whose attributes bare names are.
     ``select``: behind the pattern, where the event at hand has its tag.  ``path``: the nodes of the pattern around it,
-    from the outermost.
+    from the outermost.  ``loose``: a bare name is an attribute of the one event that has such an attribute.
     """
 
     bound: Bound
     own: tuple[str, str] | None = None
     select: bool = False
+    loose: bool = False
     path: tuple[syntax.Pattern, ...] = ()
 
 
@@ -170,6 +171,9 @@ class Names:
         return self._used(ref, ref.scope)
 
     def _bare(self, ref: Ref, scope: Scope) -> Ref:
+        owners = [t for t in scope.bound if self._has(t, ref.name)] or [t for t in scope.bound if self._may_have(t)]
+        if scope.loose and ref.scope is None and ref.index is None and len(owners) == 1 and not scope.bound[owners[0]]:
+            return self._used(Ref(owners[0], ref.name, span=ref.span), owners[0])
         if scope.own is None:
             self._nobodys(ref, scope.bound)
             return _nothing(ref)
@@ -207,6 +211,11 @@ class Names:
     def _has(self, tag: str, attribute: str) -> bool:
         known = self.catalogue.types.get(self.tags[tag].filter.type.text)
         return known is not None and not tag.startswith("#") and attribute in known.attributes
+
+    def _may_have(self, tag: str) -> bool:
+        """Is it not known which attributes an event has?"""
+        known = self.catalogue.types.get(self.tags[tag].filter.type.text)
+        return not tag.startswith("#") and (known is None or known.open)
 
     def _unbound(self, ref: Ref, tag: Tag, scope: Scope) -> None:
         place = Place(f"`{ref.scope}` is here", self.source.file, (tag.filter.tag or tag.filter.type).span)

@@ -11,6 +11,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, Struct
 from occurs.languages.epl.checks.bounds import Bounds
 from occurs.languages.epl.checks.names import Bound, Names, Scope
+from occurs.model.time import Duration
 from occurs.model.types import RESERVED_OUTPUT, Type
 
 
@@ -65,16 +66,38 @@ class Patterns:
             case syntax.EveryDistinct():
                 operand, found = self._node(node.operand, bound)
                 scope = self._scope({**bound, **found})
+                scope = replace(scope, loose=True)
                 keys = tuple(self.names.value(k, scope)[0] for k in node.keys)
                 return replace(node, operand=operand, keys=keys), found
             case syntax.While():
                 operand, found = self._node(node.operand, bound)
-                condition = self.names.condition(node.condition, self._scope({**bound, **found}))
+                scope = replace(self._scope({**bound, **found}), loose=True)
+                condition = self.names.condition(node.condition, scope)
                 return replace(node, operand=operand, condition=condition), found
-            case syntax.Every() | syntax.Within():
+            case syntax.Within():
+                operand, found = self._node(node.operand, bound)
+                return replace(node, operand=operand, duration=self._length(node.duration, bound)), found
+            case syntax.Interval():
+                return replace(node, duration=self._length(node.duration, bound)), {}
+            case syntax.Every():
                 operand, found = self._node(node.operand, bound)
                 return replace(node, operand=operand), found
         return node, {}
+
+    def _length(self, duration: Duration, bound: Bound) -> Duration:
+        """A length of time, resolved; ``bound``: what is known when it begins."""
+        if not isinstance(duration, syntax.Computed):
+            return duration
+        scope = replace(self._scope(bound), loose=True)
+        parts = []
+        for expr, size in duration.parts:
+            made, kind = self.names.value(expr, scope)
+            if kind not in (None, Type.INT, Type.FLOAT, Type.NULL):
+                message = f"a length of time is a number of seconds, but this is {kind}"
+                hint = "write for example `a.n * 60`, or `a.n min`"
+                self.names.source.report("type-mismatch", message, getattr(expr, "span", None), hint)
+            parts.append((made, size))
+        return replace(duration, parts=tuple(parts))
 
     def _scope(self, bound: Bound) -> Scope:
         return Scope(bound, path=tuple(self.path))
@@ -193,6 +216,8 @@ class Select:
         name = item.name.text if item.name is not None else None
         if isinstance(expr, Ref) and expr.scope is None and expr.index is None and self._is_event(expr.name):
             return [self._event(expr.name, name or expr.name, span)]
+        if isinstance(expr, Ref) and expr.scope is None and expr.index is not None and self._is_event(expr.name):
+            return self._one(expr, expr.index, name or expr.name, span)
         if name is None:
             named = [n.name for n in expr.walk() if isinstance(n, Ref)]
             if not named:
@@ -208,6 +233,15 @@ class Select:
             return False
         own = self.names.catalogue.types.get(self.names.tags[name].filter.type.text)
         return not self.query.simple or own is None or name not in own.attributes
+
+    def _one(self, ref: Ref, index: int, name: str, span: Span | None) -> list[Output]:
+        """One of the events of a tag as a column."""
+        if not self.names.tags[ref.name].many:
+            message = f"`{ref.name}` has one event here, not several"
+            self.names.source.report("type-mismatch", message, ref.span, f"write `{ref.name}`")
+            return []
+        type, attributes = self._attributes(ref.name, span)
+        return [Output(name, Type.RECORD, None, Struct(ref.name, type, attributes, False, index), span=span)]
 
     def _event(self, tag: str, name: str, span: Span | None) -> Output:
         """The event of a tag as a column."""

@@ -12,7 +12,7 @@ from functools import reduce
 
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import ResolvedQuery, Wait
-from occurs.languages.epl.checks.bounds import numbers
+from occurs.languages.epl.checks.bounds import at_once, numbers
 from occurs.model.time import UNIT_MICROSECONDS, Duration
 
 Length = Fraction | None
@@ -70,6 +70,8 @@ class _Lengths:
                 return node.duration.amount
             case syntax.At():
                 return _period(node)
+            case syntax.Schedule():
+                return _next(node)
             case syntax.Followed():
                 return _sum(self.life(o) for o in node.operands)
             case syntax.And():
@@ -79,6 +81,8 @@ class _Lengths:
                 return _least(_most(self.life(o) for o in node.operands), *(self.sure(o) for o in node.operands))
             case syntax.Repeat():
                 return _times(node.count, self.life(node.operand))
+            case syntax.Until() if at_once(node.end):
+                return Fraction(0)
             case syntax.Until():
                 counted = _times(node.high, self.life(node.operand)) if node.low == node.high and node.high else None
                 # a false of its end ends it, too
@@ -93,6 +97,8 @@ class _Lengths:
                 return node.duration.amount
             case syntax.At():
                 return _period(node)
+            case syntax.Schedule():
+                return _next(node)
             case syntax.Followed():
                 return _sum(self.sure(o) for o in node.operands)
             case syntax.And():
@@ -105,14 +111,17 @@ class _Lengths:
                 return self.sure(node.end)
             case syntax.Within() if node.count is None:
                 inner = self.sure(node.operand)
-                return inner if inner is not None and inner < node.duration.amount else None
+                most = node.duration.amount
+                return inner if inner is not None and most is not None and inner < most else None
         return None
 
 
 def may_fail(node: syntax.Pattern) -> bool:
     """Can an instance of a pattern be over without having been completed?"""
     match node:
-        case syntax.Filter() | syntax.Interval() | syntax.At() | syntax.Every() | syntax.EveryDistinct():
+        case syntax.Filter() | syntax.Interval() | syntax.At() | syntax.Schedule():
+            return False
+        case syntax.Every() | syntax.EveryDistinct():
             return False
         case syntax.Or():
             return all(may_fail(o) for o in node.operands)
@@ -133,12 +142,20 @@ def many(node: syntax.Pattern) -> bool:
     return False
 
 
+def _next(node: syntax.Schedule) -> Length:
+    """How long a schedule waits at most; None: its date may be past, or far ahead."""
+    one = node.repetitions == 1  # the start itself, which is past
+    return None if node.date is not None or node.period is None or one else node.period.amount
+
+
 def _period(node: syntax.At) -> Length:
     """The longest time between two instants of a calendar, or more than that."""
     hour, day, week = UNIT_MICROSECONDS["h"], UNIT_MICROSECONDS["d"], UNIT_MICROSECONDS["w"]
     _, at_hour, at_day, at_month, at_week_day = node.fields[:5]
     if at_month.kind != "any":
         return Fraction(8 * 366 * day)  # the 29th of February
+    if at_day.kind in syntax.DAY_RULES or at_week_day.kind in syntax.DAY_RULES:
+        return Fraction(62 * day)
     if at_week_day.kind != "any":
         return Fraction(week)
     if at_day.kind != "any":
@@ -217,6 +234,9 @@ class _Walk:
                 self.waits[node.tag.text] = Fraction(0)
                 self._piled([node.tag.text], at)
                 return {node.tag.text: at.again}
+            case syntax.Schedule():
+                self._hold(at)
+                return {}
             case syntax.Followed():
                 return self._followed(node, at)
             case syntax.And():

@@ -125,3 +125,10 @@ KIND_OF: dict[type[syntax.Pattern], str] = {
     syntax.At: "TimeSchedule",
 }
 SCHEDULE = (*_SCHEDULE, "second")
+
+
+def kind_of(node: syntax.Pattern) -> str:
+    """The kind of node that shows a pattern; what has none is text."""
+    if isinstance(node, syntax.At) and (node.zone is not None or node.below):
+        return TEXT
+    return KIND_OF.get(type(node), TEXT)

@@ -12,7 +12,6 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import is_name, title
 from occurs.languages.epl.graph.canvas import (
     COMPLEX,
-    KIND_OF,
     SCHEDULE,
     TEXT,
     Canvas,
@@ -20,6 +19,7 @@ from occurs.languages.epl.graph.canvas import (
     Link,
     Node,
     Tag,
+    kind_of,
 )
 from occurs.languages.epl.graph.sources import Source
 from occurs.languages.epl.parser import named, parse, pieces
@@ -142,7 +142,7 @@ def node_ids(pattern: syntax.Pattern) -> list[str]:
     numbers: Counter[str] = Counter()
     wanted: list[str] = []
     for node in pattern.walk():
-        kind = KIND_OF.get(type(node), TEXT)
+        kind = kind_of(node)
         if isinstance(node, syntax.Filter) and node.tag is not None:
             wanted.append(node.tag.text)
             continue
@@ -190,7 +190,7 @@ class _Pen:
         """Add a pattern and what it is made of; returns its id."""
         id = next(self._left)
         place = len(self.nodes)
-        self.nodes.append(Node(id, KIND_OF.get(type(node), TEXT)))
+        self.nodes.append(Node(id, kind_of(node)))
         for order, child in enumerate(node.children, 1):
             self.links.append(Link(self.draw(child), id, order))
         self.nodes[place] = Node(id, self.nodes[place].kind, self.fields(node))
@@ -226,10 +226,10 @@ class _Pen:
                 return {"duration": self.text(node.duration, node), "count": node.count}
             case syntax.Interval():
                 return {"duration": self.text(node.duration, node)}
-            case syntax.At():
+            case syntax.At() if kind_of(node) != TEXT:
                 found = [self.text(f, node) for f in node.fields]
                 return dict(zip(SCHEDULE, [*found, *[None] * (6 - len(found))], strict=True))
-        return {} if type(node) in KIND_OF else {"text": self.source.piece(node) or ""}
+        return {} if kind_of(node) != TEXT else {"text": self.source.piece(node) or ""}
 
 
 def column_of(item: syntax.Item, value: str | None) -> dict[str, str | None]:

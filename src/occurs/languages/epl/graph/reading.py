@@ -23,6 +23,7 @@ from occurs.languages.epl.graph.sources import (
     Unread,
     cron_of,
     duration_of,
+    expiry_of,
     expression_of,
     kids_of,
     one_line,
@@ -308,6 +309,9 @@ class _Reader:
                 return self.schedule(node, was)
             case "Text":
                 text = str(given["text"])
+                before = self.before.get(node.id)
+                if was is not None and before is not None and before.fields.get("text") == text:
+                    return was
                 found = pattern_of(text)
                 if isinstance(found, Unread):
                     self.unread(found, "Text", node.id)
@@ -444,7 +448,7 @@ class _Reader:
         text = one_line(value) if isinstance(value, str) else ""
         if old is not None and text == self.written(node, field):
             return old
-        found = duration_of(text)
+        found = expiry_of(text) if node.kind == "EveryDistinct" else duration_of(text)
         if text.replace(".", "", 1).isdecimal():
             found = Unread("bad-duration", "a duration needs a unit", None)
         if isinstance(found, Unread):

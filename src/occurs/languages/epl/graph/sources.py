@@ -144,6 +144,14 @@ def duration_of(text: str) -> Duration | Unread:
     return found
 
 
+def expiry_of(text: str) -> Duration | Unread:
+    """The length of time after which keys are forgotten, which is a constant."""
+    found = duration_of(text)
+    if isinstance(found, syntax.Computed):
+        return Unread("bad-duration", "the time after which keys are forgotten is a constant", None)
+    return found
+
+
 def cron_of(text: str) -> syntax.Cron | Unread:
     """A field of a schedule."""
     if not text.strip():
@@ -235,9 +243,11 @@ class Source:
             while words and words[0].key not in ("within", "withinmax", "interval"):
                 words.pop(0)
             words = words[1:]
-        inside_words = []
+        inside_words: list[Word] = []
+        depth = 0
         for word in words[1:]:
-            if word.text in (",", ")"):
+            depth += (word.text in "([") - (word.text in ")]")
+            if depth < 0 or (depth == 0 and word.text == ","):
                 break
             inside_words.append(word)
         return (inside_words[0].start, inside_words[-1].end) if inside_words else None

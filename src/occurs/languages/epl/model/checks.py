@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from occurs.errors import Problem, did_you_mean
-from occurs.languages.epl.graph.sources import STAR, Unread, duration_of, expression_of
+from occurs.languages.epl.graph.sources import STAR, Unread, expiry_of, expression_of
 from occurs.languages.epl.model import Model, Node
 from occurs.languages.epl.model.palette import (
     ACTION,
@@ -112,7 +112,7 @@ class _Checks:
             if event and (event not in self.model.node or self.model.node[event].kind != "Event"):
                 self.report("unknown-name", f"`{event}` is not an event", node, "write the id of an event")
         elif node.kind == "EveryDistinct" and own.get("expiry"):
-            expiry = duration_of(own["expiry"])
+            expiry = expiry_of(own["expiry"])
             if isinstance(expiry, Unread):
                 self.report("bad-duration", f"`{own['expiry']}`: {expiry.message}", node, "write for example `5 min`")
         elif node.kind == "TimeSchedule":

@@ -168,6 +168,14 @@ class _Nodes:
             return self.event(p)
         if isinstance(p, syntax.Interval):
             return self.timer("TimeInterval", p.duration, p.span)
+        if isinstance(p, syntax.Schedule):
+            hint = "write `timer:at(..)` or `timer:interval(..)`"
+            self.source.report("unsupported", "`timer:schedule` has no node in the model", p.span, hint)
+            return None
+        if isinstance(p, syntax.At) and not p.plain:
+            hint = "a schedule has numbers for the minute, hour, day of month, month, day of week and second"
+            self.source.report("unsupported", "this `timer:at` has no node in the model", p.span, hint)
+            return None
         if isinstance(p, syntax.At):
             texts = tuple(map(cron_text, p.fields))
             return self.add("TimeSchedule", schedule_attributes(p.fields, texts))

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from occurs.errors import DefinitionProblem, Problem, raise_problems
 from occurs.expr.tree import Binary, Expr, Ref, Unary
 from occurs.languages.epl import syntax
-from occurs.languages.epl.graph.sources import STAR, Unread, expression_of
-from occurs.languages.epl.graph.sources import duration_of as duration_of_text
+from occurs.languages.epl.graph.sources import STAR, Unread, expiry_of, expression_of
 from occurs.languages.epl.model import Model, Node, read
 from occurs.languages.epl.model.checks import validate
 from occurs.languages.epl.model.palette import ARITHMETIC, COMPARISONS, CONDITION, VALUE
@@ -151,7 +150,7 @@ class _Statements:
             case "Every":
                 return syntax.Every(below[0])
             case "EveryDistinct":
-                expiry = duration_of_text(own["expiry"]) if own.get("expiry") else None
+                expiry = expiry_of(own["expiry"]) if own.get("expiry") else None
                 assert not isinstance(expiry, Unread)
                 return syntax.EveryDistinct(below[0], tuple(self.value(k, None) for k in operands[1:]), expiry)
             case "FollowedBy":

@@ -69,9 +69,15 @@ def duration_of(node: Node) -> Duration:
 
 
 def duration_attributes(duration: Duration) -> dict[str, int] | None:
-    """The attributes of the node with this length; None if it is finer than a microsecond, or not positive."""
+    """The attributes of the node with this length; None if there is no such node: it is computed, has months, is finer
+    than a microsecond, or not positive."""
     left = duration.amount
-    if left <= 0 or left.denominator != 1 or left % UNITS["microseconds"]:
+    if (
+        isinstance(duration, syntax.Period | syntax.Computed)
+        or left <= 0
+        or left.denominator != 1
+        or left % UNITS["microseconds"]
+    ):
         return None
     whole, out = int(left), {}
     for unit, size in UNITS.items():

@@ -280,6 +280,7 @@ _WORDS: dict[type[syntax.Pattern], str] = {
     syntax.While: "while",
     syntax.Interval: "timer:interval",
     syntax.At: "timer:at",
+    syntax.Schedule: "timer:schedule",
 }
 CORE = (syntax.Filter, syntax.Every, syntax.Followed)
 EXTENDED = (*CORE, syntax.And, syntax.Or, syntax.Not, syntax.Within)
@@ -306,11 +307,16 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
 
     known = "events, `every`, `->`, `and`, `or`, `not` and `timer:within`" if extended else "events, `every` and `->`"
     hint = f"a net supports {known}"
+    alone = [c for p in q.pattern.walk() if not isinstance(p, syntax.And) for c in p.children]
+    for lone in (n for n in (q.pattern, *alone) if isinstance(n, syntax.Not)):
+        refuse("a `not` that is not an operand of `and`", lone.span, "write `.. and not B`")
     for p in q.pattern.walk():
         possible = isinstance(p, EXTENDED) and not (isinstance(p, syntax.Within) and p.count is not None)
         if not possible or not (extended or isinstance(p, CORE)):
             more = "; the extended translation also supports `and`, `or`, `not` and `timer:within`"
             refuse(f"`{word(p)}`", p.span, hint + more * possible)
+        if isinstance(p, syntax.Within) and isinstance(p.duration, syntax.Period | syntax.Computed):
+            refuse("a length that varies", p.span, "write it in days, or in a smaller unit")
         if isinstance(p, syntax.Followed):
             limit = next((k for k in p.limits if k is not None), None)
             if limit is not None:

@@ -15,6 +15,7 @@ from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
+from occurs.languages.epl.parser.schedules import from_iso, microseconds_of
 from occurs.languages.epl.syntax import Pattern
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
 from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, joined, plain
@@ -188,8 +189,13 @@ class Builder(SqlBuilder):
 
     def p_distinct(self, tree: Node) -> Pattern:
         keys, *parts = tree.children
-        built = [self.expr(c) for c in keys.children]
-        expiry = self._expiry(built, keys.children)
+        last = keys.children[-1]
+        if last.data == "duration_value" and _in_calendar(last.children):
+            built = [self.expr(c) for c in keys.children[:-1]]
+            expiry: Duration | None = self.period(last.children)
+        else:
+            built = [self.expr(c) for c in keys.children]
+            expiry = self._expiry(built, keys.children)
         for key, node in zip(built, keys.children):
             if isinstance(key, core.DurationLiteral):
                 raise self.refuse("syntax", "the duration comes after the keys", node,
@@ -232,19 +238,78 @@ class Builder(SqlBuilder):
         return syntax.Interval(self.length(tree.children[0]), span=self.span(tree))
 
     def p_at(self, tree: Node) -> Pattern:
-        fields = tuple(map(self.cron, tree.children))
-        if len(fields) not in (5, 6):
+        if not 5 <= len(tree.children) <= 9:
             hint = (
-                "the fields are minute, hour, day of month, month, day "
-                "of week and optionally second: `timer:at(0, 8, *, *, *)`"
+                "the fields are minute, hour, day of month, month, day of week and optionally second, time zone, "
+                "millisecond, microsecond: `timer:at(0, 8, *, *, *)`"
             )
-            raise self.refuse("syntax", f"`timer:at` takes 5 or 6 fields, not {len(fields)}", tree, hint)
-        return syntax.At(fields, span=self.span(tree))
+            raise self.refuse("syntax", f"`timer:at` takes 5 to 9 fields, not {len(tree.children)}", tree, hint)
+        zone = None
+        for node in tree.children[6:7]:
+            if node.data == "cron_zone":
+                zone = self._unquoted(node.children[0])
+            elif node.data != "cron_any":
+                hint = "write a time zone, as in `timer:at(0, 8, *, *, *, 0, 'Europe/Madrid')`, or `*`"
+                raise self.refuse("syntax", "the seventh field of `timer:at` is a time zone", node, hint)
+        fields = [self.cron(node) for i, node in enumerate(tree.children) if i != 6]
+        return syntax.At(tuple(fields[:6]), zone, tuple(fields[6:]), span=self.span(tree))
+
+    def p_schedule(self, tree: Node) -> Pattern:
+        found: dict[str, Any] = {}
+        for argument in tree.children:
+            if argument is None:
+                continue
+            name = self.name(argument.children[0]).text.lower()
+            if name not in ("iso", "date", "repetitions", "period"):
+                hint = did_you_mean(name, ("iso", "date", "repetitions", "period"), "arguments")
+                raise self.refuse("syntax", f"`timer:schedule` has no argument `{name}`", argument, hint)
+            if name in found:
+                raise self.refuse("duplicate-name", f"the argument `{name}` is given twice", argument)
+            found[name] = self._argument(name, argument.children[1])
+        example = "write for example `timer:schedule(iso: 'R3/2024-05-01T08:00:00Z/PT1H')`"
+        if "iso" in found and len(found) > 1:
+            raise self.refuse("syntax", "the argument `iso` excludes the other arguments", tree, example)
+        if not found.keys() & {"iso", "date", "period"}:
+            raise self.refuse("syntax", "`timer:schedule` needs a date or a period", tree, example)
+        if "repetitions" in found and "period" not in found:
+            raise self.refuse("syntax", "`repetitions` needs a period", tree, example)
+        arguments = tuple(found.items())
+        try:
+            parts = from_iso(found["iso"]) if "iso" in found else found
+            date = parts.get("date")
+            at = microseconds_of(date) if isinstance(date, str) else None if date is None else 1000 * date
+        except ValueError as e:
+            raise self.refuse("syntax", f"this is not a schedule of ISO 8601: {e}", tree, example) from None
+        return syntax.Schedule(arguments, at, parts.get("repetitions"), parts.get("period"), span=self.span(tree))
+
+    def _argument(self, name: str, tree: Node) -> Any:
+        """The value of an argument of `timer:schedule`."""
+        if name == "period":
+            found = self.length(tree)
+            if tree.data != "duration" or len(tree.children) < 3:
+                hint = "write a number with a unit: `period: 10 sec`"
+                raise self.refuse("unsupported", "the period of `timer:schedule` is a fixed length", tree, hint)
+            if found.amount <= 0:
+                raise self.refuse("bad-duration", "a period must be greater than zero", tree, "write `period: 10 sec`")
+            return found
+        whole = tree.data == "duration" and len(tree.children) == 2
+        if whole and name != "iso":
+            sign, number = tree.children
+            value = self.whole(number, f"the {name}")
+            return value if sign is None else -value
+        built = self.expr(tree.children[0]) if tree.data == "computed_length" else None
+        if isinstance(built, core.Literal) and isinstance(built.value, str) and name != "repetitions":
+            return built.value
+        hint = "write a constant: a number of repetitions, a text for `iso` and `date`"
+        raise self.refuse("unsupported", f"the argument `{name}` must be a constant", tree, hint)
 
     def cron(self, tree: Node) -> syntax.Cron:
         """A field of `timer:at`; lists may nest."""
         self.deeper(1, tree)
         kind, span, items = str(tree.data).removeprefix("cron_"), self.span(tree), tree.children
+        if kind == "zone":
+            hint = "the seventh field is the time zone: `timer:at(0, 8, *, *, *, 0, 'Europe/Madrid')`"
+            raise self.refuse("syntax", "a field of `timer:at` is a number", tree, hint)
         if kind == "list":
             built = syntax.Cron("list", items=tuple(map(self.cron, items)), span=span)
         else:
@@ -297,10 +362,49 @@ class Builder(SqlBuilder):
         return self.integer(digits, negative, tree)
 
     def length(self, tree: Node) -> Duration:
-        """The node ``duration``: an optional minus sign, and parts."""
+        """A length of time: an optional minus sign, and parts; or what is computed from earlier events."""
+        if tree.data == "computed_length":
+            built = self.expr(tree.children[0])
+            if isinstance(built, core.DurationLiteral):
+                return built.value
+            return syntax.Computed(parts=((built, UNITS["sec"]),))
+        if tree.data == "mixed_length":
+            numbers = [
+                core.Literal(int(n), Type.INT) if isinstance(n, Token) and n.isdecimal() else self._amount(n)
+                for n in tree.children[::2]
+            ]
+            return syntax.Computed(parts=tuple(zip(numbers, map(self._unit, tree.children[1::2]), strict=True)))
         sign, *parts = tree.children
+        if _in_calendar(parts):
+            if sign is not None:
+                hint = "write for example `1 month`"
+                raise self.refuse("bad-duration", "a duration must be greater than zero", tree, hint)
+            return self.period(parts)
         out = self.duration(parts)
         return out if sign is None else Duration(-out.amount)
+
+    def _amount(self, node: Any) -> Expr:
+        """An attribute, or a number that is not whole, before a unit."""
+        if isinstance(node, Token):
+            return core.Literal(float(str(node).rstrip("lLfFdD")), Type.FLOAT, span=self.span(node))
+        scope, *path = node.children
+        if not path:
+            return core.Ref(None, plain(scope), span=self.span(node))
+        return core.Ref(plain(scope), joined(path), span=self.span(node))
+
+    def period(self, parts: Sequence[Any]) -> syntax.Period:
+        """`1 year 2 months 3 days 4 hours`."""
+        counts = dict.fromkeys(("year", "month", "week", "day"), 0)
+        rest = Fraction(0)
+        for number, word in zip(parts[::2], parts[1::2]):
+            unit = str(word).lower().rstrip("s")
+            if unit in counts:
+                counts[unit] += self.whole(number, f"a number of {unit}s beside months or years")
+            else:
+                rest += self._exact(number) * self._unit(word)
+        years, months, weeks, days = counts.values()
+        greatest = (366 * years + 31 * months + 7 * weeks + days) * UNITS["day"] + rest
+        return syntax.Period(greatest, False, years, months, weeks, days, rest)
 
     def duration(self, parts: Sequence[Any]) -> Duration:
         """`1 min 30 sec`, or one bare number: seconds."""
@@ -325,6 +429,9 @@ class Builder(SqlBuilder):
 
     def x_indexed(self, tree: Node) -> Expr:
         tag, index, *path = tree.children
+        if not path:
+            # one event of several
+            return core.Ref(None, plain(tag), self.whole(index, "an index"), span=self.span(tree))
         return core.Ref(plain(tag), joined(path), self.whole(index, "an index"), span=self.span(tree))
 
     def x_call(self, tree: Node) -> Expr:
@@ -372,6 +479,11 @@ class Builder(SqlBuilder):
         return syntax.Case(tuple(self.branches(tree)), span=self.span(tree))
 
 
+def _in_calendar(parts: Sequence[Any]) -> bool:
+    """Are months or years among the units of a duration?"""
+    return any(str(word).lower() in UNFIXED for word in parts[1::2])
+
+
 def chained(op: str, node: Expr) -> Iterator[Expr]:
     """The operands of a chain of ``and`` or of ``or``, left to right."""
     todo = [node]
@@ -387,7 +499,7 @@ def unit_problem(word: str) -> tuple[str, str, str]:
     """Kind, message and hint for a word that is no unit of time."""
     text = word.lower()
     if text in UNFIXED:
-        hint = "months and years have no fixed length; write the number of days: `30 days`, `365 days`"
+        hint = "in an expression, write the number of days: `30 days`, `365 days`"
         return "unsupported", f"the unit `{word}` is not supported", hint
     if re.fullmatch(r"ticks?", text):
         return "unknown-unit", f"`{word}` is not a unit of time", "a number without a unit is in seconds"

@@ -10,6 +10,7 @@ from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.render.expressions import constant_text, duration_text, expr_text, name_text
 from occurs.languages.epl.syntax import Pattern
+from occurs.model.time import Duration
 from occurs.model.types import Type
 
 FOLLOWED, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
@@ -135,8 +136,14 @@ def _pattern(node: Pattern) -> str:
         return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})"
     if isinstance(node, syntax.Interval):
         return f"timer:interval({duration_text(node.duration)})"
+    if isinstance(node, syntax.Schedule):
+        texts = (f"{n}: {duration_text(v) if isinstance(v, Duration) else constant_text(v)}" for n, v in node.arguments)
+        return f"timer:schedule({', '.join(texts)})"
     if isinstance(node, syntax.At):
-        return f"timer:at({', '.join(map(cron_text, node.fields))})"
+        fields = [*map(cron_text, node.fields)]
+        if node.zone is not None or node.below:
+            fields.append("*" if node.zone is None else constant_text(node.zone))
+        return f"timer:at({', '.join([*fields, *map(cron_text, node.below)])})"
     if isinstance(node, syntax.Filter):
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
         level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
@@ -174,5 +181,7 @@ def _conditions(node: syntax.Filter) -> str:
 def cron_text(field: syntax.Cron) -> str:
     """A field of ``timer:at``."""
     parts: dict[str, str | Sequence[str]] = {"any": "*", "at": f"{field.low}", "step": f"*/{field.low}",
-                                             "range": f"{field.low}:{field.high}"}  # fmt: skip
+                                             "range": f"{field.low}:{field.high}", "last": "last",
+                                             "last_of": f"{field.low} last", "weekday": f"{field.low} weekday",
+                                             "last_weekday": "lastweekday"}  # fmt: skip
     return f"[{', '.join(map(cron_text, field.items))}]" if field.kind == "list" else str(parts[field.kind])

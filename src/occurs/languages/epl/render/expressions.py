@@ -23,7 +23,7 @@ from occurs.expr.tree import (
 )
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser.tree import chained
-from occurs.languages.epl.words import KEYWORDS, PRINTED
+from occurs.languages.epl.words import KEYWORDS, PRINTED, UNITS
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -31,6 +31,8 @@ from occurs.model.types import Type
 CASE, OR, AND, NOT, COMPARISON, CONCAT, SUM, TERM, UNARY, ATOM = range(10)
 _LEVELS = {**dict.fromkeys(("+", "-"), SUM), **dict.fromkeys(("*", "/", "%"), TERM)}
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
+#: what a text begins with that is read as a length of time
+_DURATION = re.compile(r"-?[\d.]+ [a-z]")
 #: from here on Esper needs an `L` behind a whole number
 _LONG = 2**31
 
@@ -82,6 +84,8 @@ def _render(node: Expr) -> tuple[str, int]:
         if node.scope is None:
             return name_text(node.name), ATOM
         index = "" if node.index is None else f"[{node.index}]"
+        if node.scope is None:
+            return f"{name_text(node.name)}{index}", ATOM
         return f"{name_text(node.scope)}{index}.{name_text(node.name)}", ATOM
     if isinstance(node, WrittenExpr):
         return node.text, CASE
@@ -165,6 +169,17 @@ def duration_text(duration: Duration) -> str:
     >>> [duration_text(Duration(Fraction(n))) for n in (90_000_000, 1_209_600_000_000, 1_500, 0, -90_000_000)]
     ['1 min 30 sec', '2 weeks', '1 msec 500 usec', '0 sec', '-90 sec']
     """
+    if isinstance(duration, syntax.Computed):
+        if len(duration.parts) == 1 and duration.parts[0][1] == UNITS["sec"]:
+            text = expr_text(duration.parts[0][0])
+            return f"({text})" if _DURATION.match(text) else text
+        words = {size: many for size, _, many in PRINTED}
+        return " ".join(f"{expr_text(e)} {words[size]}" for e, size in duration.parts)
+    if isinstance(duration, syntax.Period):
+        named = ((n, w) for n, w in zip((duration.years, duration.months, duration.weeks, duration.days),
+                                        ("year", "month", "week", "day"), strict=True) if n)  # fmt: skip
+        texts = [f"{n} {w}{'s' * (n > 1)}" for n, w in named]
+        return " ".join(texts + [duration_text(Duration(duration.rest))] * bool(duration.rest)) or "0 months"
     left, parts = abs(duration.amount), []
     if duration.amount < 0:
         size, one, many = next(u for u in PRINTED if left % u[0] == 0 or u[0] == 1)

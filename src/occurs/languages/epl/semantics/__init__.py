@@ -212,7 +212,11 @@ class Run:
                 out |= dict.fromkeys(self.names(machine, tag, None))
                 out |= self.struct(machine, tag, binding.get(tag)) or {}
             elif (one := self.event_named(machine, item.expr)) is not None:
-                out[item.name.text if item.name is not None else one] = self.struct(machine, one, binding.get(one))
+                bound: Any = binding.get(one)
+                at = None if not isinstance(item.expr, tree.Ref) else item.expr.index
+                if at is not None:
+                    bound = bound[at] if bound is not None and at < len(bound) else None
+                out[item.name.text if item.name is not None else one] = self.struct(machine, one, bound)
             elif item.expr is not None:
                 name = item.name.text if item.name is not None else _last_attribute(item.expr)
                 out[name] = machine.value(item.expr, binding, f"the value of {name}")

@@ -120,9 +120,14 @@ class Branch(Instance, Parent):
 
     def begin(self, pattern: syntax.Pattern, binding: Binding, group: int | None = None) -> Instance:
         """Starts an instance below this one."""
+        child = self.added(pattern, binding, group)
+        child.start()
+        return child
+
+    def added(self, pattern: syntax.Pattern, binding: Binding, group: int | None = None) -> Instance:
+        """An instance below this one, not started yet."""
         child = KINDS[type(pattern)](self.machine, self, pattern, binding, self.group if group is None else group)
         self.children.append(child)
-        child.start()
         return child
 
     def drop(self, child: Instance) -> None:
@@ -193,7 +198,10 @@ class Interval(Wait):
     """``timer:interval(duration)``."""
 
     def start(self) -> None:
-        self.due = self.machine.now + self.machine.ticks(self.pattern.duration)
+        if self.pattern.duration.amount == 0:
+            self.fire()
+            return
+        self.due = self.machine.later(self.pattern.duration, self.binding)
         super().start()
 
 
@@ -202,8 +210,24 @@ class At(Wait):
     """``timer:at(..)``."""
 
     def start(self) -> None:
-        self.due = self.machine.next_instant(self.pattern.fields)
+        self.due = self.machine.next_instant(self.pattern)
         super().start()
+
+
+@instance_of(syntax.Schedule)
+class Schedule(Wait):
+    """``timer:schedule(..)``; directly under ``every`` or ``every-distinct`` it stays."""
+
+    pattern: syntax.Schedule
+
+    def start(self) -> None:
+        self.instants = self.machine.instants(self.pattern, self.machine.now)
+        self.due = next(self.instants, None)
+        super().start()
+
+    def fire(self) -> None:
+        self.due = next(self.instants, None)
+        self.true(self.binding, over=not isinstance(self.parent, Every))
 
 
 @instance_of(syntax.Within)
@@ -213,7 +237,7 @@ class Within(Timer, Branch):
     pattern: syntax.Within
 
     def start(self) -> None:
-        self.due = self.machine.now + self.machine.ticks(self.pattern.duration)
+        self.due = self.machine.later(self.pattern.duration, self.binding)
         self.passed = 0
         super().start()
         self.begin(self.pattern.operand, self.binding)
@@ -260,7 +284,7 @@ class Every(Branch):
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         if over:
             self.drop(child)
-        if not isinstance(child, Filter):
+        if not isinstance(child, Filter | Schedule):
             self.begin(self.pattern.operand, self.binding)
         if self.passes(binding):
             self.true(binding, over=False)
@@ -289,7 +313,7 @@ class EveryDistinct(Every):
     def passes(self, binding: Binding) -> bool:
         key = tuple(self.machine.key(k, binding) for k in self.pattern.keys)
         now, expiry = self.machine.now, self.pattern.expiry
-        if key in self.accepted and (expiry is None or now < self.accepted[key] + self.machine.ticks(expiry)):
+        if key in self.accepted and (expiry is None or now < self.machine.later_than(self.accepted[key], expiry)):
             return False
         self.accepted[key] = now
         return True
@@ -322,10 +346,9 @@ class And(Branch):
         #: in the order in which it came, what had to wait for others
         self.waiting: list[Binding] = []
         for p in self.pattern.operands:
-            child = KINDS[type(p)](self.machine, self, p, self.binding, self.group)
-            self.operands.append(child)
-            self.children.append(child)
-            child.start()
+            if self.live:
+                self.operands.append(self.added(p, self.binding))
+                self.operands[-1].start()
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         if over:
@@ -366,7 +389,9 @@ class Or(Branch):
 
     def start(self) -> None:
         for p in self.pattern.operands:
-            self.begin(p, self.binding)
+            # one that is true at once may end it
+            if self.live:
+                self.begin(p, self.binding)
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         self.true(binding, over)
@@ -388,9 +413,8 @@ class Followed(Branch):
 
     def enter(self, step: int, binding: Binding) -> None:
         p = self.pattern.operands[step]
-        child = KINDS[type(p)](self.machine, self, p, binding, self.group)
+        child = self.added(p, binding)
         self.step[id(child)] = step
-        self.children.append(child)
         child.start()
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
@@ -422,12 +446,15 @@ class Until(Branch):
             self.end: Instance | None = None
         else:
             self.low, self.high = self.pattern.low or 0, self.pattern.high
-            # before p, so that an event that fits both ends the loop
-            self.end = self.begin(self.pattern.end, self.binding, min(self.group, BELOW_END))
+            self.end = self.added(self.pattern.end, self.binding, min(self.group, BELOW_END))
         self.exact = self.high is not None and self.high == self.low
         self.count = 0
         self.lists: dict[str, tuple[Occurrence, ...]] = {}
-        self.begin(self.pattern.operand, self.binding)
+        if self.end is not None:
+            # before p, so that an event that fits both ends the loop
+            self.end.start()
+        if self.live:
+            self.begin(self.pattern.operand, self.binding)
 
     def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
         if child is self.end:

@@ -7,16 +7,17 @@ the shorter comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, inf, isfinite
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
 from occurs.expr import tree
 from occurs.expr.reference import Undecided, conjunction, ticks
 from occurs.languages.epl import syntax
-from occurs.languages.epl.semantics.calendar import next_instant
+from occurs.languages.epl.semantics.calendar import next_instant, shifted
 from occurs.languages.epl.semantics.expressions import Expressions
 from occurs.languages.epl.semantics.instances import (
     KINDS,
@@ -112,10 +113,63 @@ class Machine(Parent):
             raise DefinitionProblem.of("bad-duration", f"{exact} ticks are not a positive whole number")
         return exact
 
-    def next_instant(self, fields: tuple[syntax.Cron, ...]) -> int | None:
+    def later(self, duration: Duration, binding: Binding) -> int:
+        """The tick at which a length of time that begins now ends."""
+        if isinstance(duration, syntax.Computed):
+            return self.now + self.computed(duration, binding)
+        return self.later_than(self.now, duration)
+
+    def computed(self, duration: syntax.Computed, binding: Binding) -> int:
+        """The ticks of a length that is computed from earlier events."""
+        if self.world.kind.tick is None:
+            raise DefinitionProblem.of("missing-unit", "a length needs a time with a unit")
+        found = Fraction(0)
+        for expr, size in duration.parts:
+            value = self.value(expr, binding, "a length of time")
+            if value is None or not isfinite(value):
+                raise InputProblem.of("bad-value", f"a length of time in `{self.name}` at {self.now} is {value}")
+            found += Fraction(value) * size / self.world.kind.tick
+        if round(found) < 1:
+            raise InputProblem.of("bad-value", f"a length of time in `{self.name}` at {self.now} is not positive")
+        return round(found)
+
+    def later_than(self, begin: int, duration: Duration) -> int:
+        """The tick at which a length of time that begins at ``begin`` ends."""
+        if not isinstance(duration, syntax.Period):
+            return begin + self.ticks(duration)
+        if self.world.kind.tick is None:
+            raise DefinitionProblem.of("missing-unit", "months need a time with a unit")
+        rest = self.ticks(Duration(duration.rest)) if duration.rest else 0
+        return shifted(begin, duration, self.world.kind.tick, self.world.zone) + rest
+
+    def instants(self, schedule: syntax.Schedule, start: int) -> Iterator[int]:
+        """The ticks of a schedule behind its start."""
+        tick = self.world.kind.tick
+        if tick is None:
+            raise DefinitionProblem.of("missing-unit", "a schedule needs a time with a unit")
+        at = start if schedule.date is None else ceil(Fraction(schedule.date, tick))
+        left: float = 1 if schedule.repetitions is None else schedule.repetitions
+        left = inf if left < 0 else left
+        if schedule.period is not None and (schedule.date is None or schedule.repetitions is None):
+            at = self.later_than(at, schedule.period)
+        fixed = schedule.period is not None and not isinstance(schedule.period, syntax.Period)
+        if at <= start and fixed and schedule.period is not None:
+            # a date may lie long ago
+            passed = (start - at) // self.ticks(schedule.period)
+            left -= passed
+            at += passed * self.ticks(schedule.period)
+        while left > 0:
+            if at > start:
+                yield at
+            left -= 1
+            if schedule.period is None:
+                return
+            at = self.later_than(at, schedule.period)
+
+    def next_instant(self, at: syntax.At) -> int | None:
         if self.world.kind.tick is None:
             raise DefinitionProblem.of("missing-unit", "a calendar needs a time with a unit")
-        return next_instant(fields, self.now, self.world.kind.tick, self.world.zone)
+        return next_instant(at, self.now, self.world.kind.tick, at.zone or self.world.zone)
 
     def accepts(self, pattern: syntax.Filter, binding: Binding, event: Occurrence) -> bool:
         if event.type not in self.world.kinds.get(pattern.type.text, {pattern.type.text}):
@@ -169,7 +223,9 @@ class Machine(Parent):
     # --- one event, one instant of timers ------------------------------------------------------------------------
 
     def due(self) -> int | None:
-        """When the next timer is due."""
+        """When the next timer is due; the start of the clock, if the pattern is true at once."""
+        if self.found:
+            return self.now
         self.timers = [t for t in self.timers if t.live]
         return min((t.due for t in self.timers if t.due is not None), default=None)
 
@@ -255,6 +311,11 @@ class Place(Expressions):
     def meant(self, ref: tree.Ref) -> tuple[str | None, str]:
         """The tag and the attribute of a name; `a.b` where no event is called `a` is the value `b` in the record `a`
         of the event at hand."""
+        if ref.scope is None and self.own is None:
+            # of the only event that has it
+            schemas = {t: self.schema(t) for t in self.binding if not t.startswith("#")}
+            has = [t for t, s in schemas.items() if s is not None and s.get(ref.name) is not None]
+            return next(iter(has or [t for t, s in schemas.items() if s is None or s.rest]), None), ref.name
         if ref.scope is None or ref.scope in self.machine.tags:
             return ref.scope or self.own, ref.name
         return self.own, f"{ref.scope}.{ref.name}"
@@ -262,8 +323,7 @@ class Place(Expressions):
     def referred(self, ref: tree.Ref) -> Any:
         """The value of an attribute; null if the event is not there."""
         tag, name = self.meant(ref)
-        assert tag is not None
-        bound = self.binding.get(tag)
+        bound = self.binding.get(tag or "")
         if isinstance(bound, tuple):
             at = ref.index or 0
             bound = bound[at] if at < len(bound) else None
@@ -280,5 +340,9 @@ class Place(Expressions):
         tag, name = self.meant(ref)
         if name == "time":
             return Type.TIMESTAMP if self.kind.timestamp else Type.INT
-        schema = self.machine.world.schemas.get(self.machine.types.get(tag or "", ""))
+        schema = self.schema(tag or "")
         return None if schema is None else schema.get(name)
+
+    def schema(self, tag: str) -> Schema | None:
+        """That of the events of a tag."""
+        return self.machine.world.schemas.get(self.machine.types.get(tag, ""))

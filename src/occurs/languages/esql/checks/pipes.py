@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from occurs.errors import Place, Span, did_you_mean
+from occurs.errors import DefinitionProblem, Place, Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.text import Name, Text
 from occurs.expr.tree import Expr, Param
@@ -18,7 +18,7 @@ from occurs.languages.esql.parser.phrases import PRELUDE_OF
 from occurs.languages.kit.complaints import LASTING_HINT, lasting_text
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
-from occurs.operators.process import declared, tree
+from occurs.operators.process import declared, grouping, tree
 from occurs.operators.process.kinds import TUPLE, of_schema
 
 #: what joins formulas, and everything else
@@ -494,6 +494,8 @@ class Builder(Functions):
                 return self.function(node, within.function(kind.inputs))
             case declared.Phi():
                 return self.inner(node, kind.esql, within)
+            case declared.Signatures():
+                return self._signatures(kind, node, scope)
             case declared.Names():
                 return self._different(node, kind.what, scope)
             case declared.Text():
@@ -519,6 +521,16 @@ class Builder(Functions):
         for k, name in enumerate(names):
             if name.text in texts[:k]:
                 self.report("duplicate-name", f"two {what} are called `{name.text}`", scope, scope.place or name.span)
+        return texts
+
+    def _signatures(
+        self, kind: declared.Signatures, nodes: Sequence[syntax.Signature], scope: Scope
+    ) -> tuple[str, ...]:
+        """Predicates with their domains, as texts."""
+        texts = tuple(f"{s.name.text}({', '.join(d.text for d in s.domains)})" for s in nodes)
+        wrong = kind.problem(texts)
+        if wrong is not None:
+            self.report(wrong[0], wrong[1], scope, scope.place or scope.span(nodes[-1]))
         return texts
 
     def _pixels(self, given: Mapping[str, Any], scope: Scope) -> tuple[int, int]:
@@ -581,10 +593,32 @@ class Builder(Functions):
         within = scope.function(len(inputs), aliases)
         values = self.functions([c.value for c in columns], within)
         where = self.function(node["where"], within) if node["where"] is not None else None
+        if node["group"] is not None and len(inputs) > 1:
+            hint = "join them in a SELECT of its own, and put that behind FROM"
+            return self.broken("arity", f"GROUP BY takes one source, not {len(inputs)}", node, scope, hint)
         function: Expr = values[0]
         if len(columns) > 1 or columns[0].name is not None:
             function = tree.TupleOf(self._names(columns, scope), values, span=scope.span(node))
-        return self.node(tree.Lift((function,), where), inputs, node, scope)
+        if node["group"] is None:
+            return self.node(tree.Lift((function,), where), inputs, node, scope)
+        having = self.function(node["having"], within) if node["having"] is not None else None
+        rows = inputs[0] if where is None else self.node(tree.Where(where), inputs, node, scope)
+        key = grouping.key_of(self.functions(node["group"], within))
+        try:
+            return self._grouped(rows, function, key, having, node, scope)
+        except DefinitionProblem as problem:
+            return self.broken(problem.kind, problem.first.message, node, scope, problem.first.hint)
+
+    def _grouped(
+        self, rows: tree.Pipe, row: Expr, key: Expr, having: Expr | None, node: syntax.Form, scope: Scope
+    ) -> tree.Pipe:
+        """GROUP BY: a slice per key, in which aggregates run."""
+        within = scope.inner(Level("GROUP BY"))
+        item = self.node(tree.Placeholder(0), (), node, within)
+        functions = [row] if having is None else [row, having]
+        found = grouping.rows(functions, item, lambda p, inputs: self.node(p, inputs, node, within))
+        each = self.node(tree.Slice(key, tree.Inner(1, (found,)), "each", False, None), (rows,), node, scope)
+        return self.node(grouping.ROW, (each,), node, scope)
 
     def _names(self, columns: tuple[syntax.Column, ...], scope: Scope) -> tuple[str, ...]:
         names: list[str] = []

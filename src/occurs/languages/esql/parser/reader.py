@@ -595,6 +595,8 @@ class Reader:
                 return self.name()
             case "word":
                 return self._word()
+            case "signature":
+                return self._signature()
         token = self.token
         if token.kind == "parameter" and self.parameters.get(token.word[1:]) == what:
             return self.primary()
@@ -613,6 +615,13 @@ class Reader:
             self.at += 2
             return Name("BAG UNION", self.span(start))
         return self.name()
+
+    def _signature(self) -> syntax.Signature:
+        start, name = self.at, self.name()
+        self.expect("(")
+        domains = self._listed(self.name)
+        self.expect(")")
+        return syntax.Signature(name, domains, span=self.span(start))
 
     def _column(self) -> syntax.Column:
         start, value = self.at, self.expression()

@@ -26,6 +26,7 @@ from occurs.languages.esql.semantics.values import (
     clean,
     contains,
     elements_of,
+    equal,
     is_true,
     kleene,
     number,
@@ -289,6 +290,19 @@ def _hard(a: Any) -> Troolean:
     return Troolean.FALSE if a in (False, Troolean.FALSE) else Troolean.UNKNOWN
 
 
+def holds(predicate: Any, *arguments: Any) -> bool:
+    """Whether a set of lists has a list of these arguments: each is equal, or one of the two is ``_``."""
+    for row in elements_of(predicate):
+        if row is None:
+            continue
+        if not isinstance(row, tuple):
+            raise Fault("bad-value", "is not a list of arguments", row)
+        alike = [a == "_" or b == "_" or equal(a, b) is True for a, b in zip(row, arguments)]
+        if len(row) == len(arguments) and all(alike):
+            return True
+    return False
+
+
 def _troolean(a: Any) -> Troolean:
     return a if isinstance(a, Troolean) else {True: Troolean.TRUE, False: Troolean.FALSE}.get(a, Troolean.UNKNOWN)
 
@@ -312,9 +326,11 @@ STRICT: dict[str, Callable[..., Any]] = {
     "get": element,
     "element": element,
     "contains": contains,
+    "holds": holds,
     "in": lambda value, collection: contains(collection, value),
     "sum": lambda c: total(_inside(c)),
     "mean": lambda c: average(_inside(c)),
+    "count": lambda c: len([v for v in _inside(c) if v is not None]),
     "all": lambda c: kleene(_inside(c), False),
     "any": lambda c: kleene(_inside(c), True),
     "concat": lambda *parts: "".join(map(text, parts)),

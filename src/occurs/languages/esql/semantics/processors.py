@@ -316,6 +316,43 @@ def collect_map(p: tree.CollectMap, inputs: Inputs, scope: Scope) -> list[Trace]
     return [Trace(items, end_of(inputs, used))]
 
 
+def predicates(p: tree.Predicates, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The domains and the predicates that the items so far assert."""
+    (x,) = inputs
+    asserted = each(x.items, lambda i: _asserted(p, i.value))
+    seen: list[tuple[str, tuple[Any, ...]]] = []
+    made = []
+    for found in asserted:
+        seen += [] if found is None else [found]
+        every = [(d, a) for name, of in seen for d, a in zip(p.signatures[name], of)]
+        domains = [(d, set_of(a for n, a in every if n == d)) for d in _domains(p)]
+        made.append(Record((*domains, *((n, set_of(of for m, of in seen if m == n)) for n in p.signatures))))
+    return [with_values(x, made)]
+
+
+def _domains(p: tree.Predicates) -> list[str]:
+    """Each once, in the order of the predicates."""
+    return list(dict.fromkeys(d for of in p.signatures.values() for d in of))
+
+
+def _asserted(p: tree.Predicates, item: Any) -> tuple[str, tuple[Any, ...]] | None:
+    """The predicate of an item with its arguments: blanks around them, nulls and blank texts are left out."""
+    if item is None:
+        return None
+    values = [v for _, v in item.columns] if isinstance(item, Record) else item
+    if not isinstance(values, (list, tuple)):
+        raise Fault("bad-value", "is not a list or a tuple of a predicate and its arguments", item)
+    if not values or not isinstance(values[0], str) or values[0] not in p.signatures:
+        return None
+    of = tuple(v.strip() if isinstance(v, str) else v for v in values[1:] if v is not None)
+    of = tuple(v for v in of if v != "")
+    wanted = len(p.signatures[values[0]])
+    if len(of) != wanted:
+        many = "1 argument" if len(of) == 1 else f"{len(of)} arguments"
+        raise Fault("bad-value", f"has {many}, but `{values[0]}` has {wanted}", item)
+    return values[0], of
+
+
 def same(p: tree.Processor, inputs: Inputs, scope: Scope) -> list[Trace]:
     """Nothing happens to the items."""
     return list(inputs)
@@ -365,7 +402,7 @@ def _decided(function: core.Expr, i: int, inputs: Sequence[Trace], scope: Scope)
 
 def partial(node: core.Expr, front: Sequence[Any], context: Context) -> Any:
     """The value, or MISSING: AND, OR, IMPLIES and ``if`` do without what cannot change it."""
-    if not any(isinstance(n, (Input, core.Ref)) for n in node.walk()):
+    if not _of_front(node):
         return evaluate(node, front, context)
     match node:
         case Input():
@@ -389,7 +426,15 @@ def partial(node: core.Expr, front: Sequence[Any], context: Context) -> Any:
         case core.Ref():
             return MISSING if MISSING in front else evaluate(node, front, context)
     parts = [partial(c, front, context) for c in node.children]
-    return MISSING if MISSING in parts else evaluate(node, front, context)
+    if any(p is MISSING for p in parts):
+        return MISSING
+    # a part may be decided although an item in it is missing, so the node is evaluated over the values of its parts
+    over = tuple(Input(k) if _of_front(c) else c for k, c in enumerate(node.children))
+    return evaluate(node.with_children(over), parts, context)
+
+
+def _of_front(node: core.Expr) -> bool:
+    return any(isinstance(n, (Input, core.Ref)) for n in node.walk())
 
 
 def _kleene(values: list[Any], decisive: bool) -> Any:
@@ -602,6 +647,7 @@ MEANING: dict[type[tree.Processor], Callable[[Any, Inputs, Scope], list[Trace]]]
     tree.Pack: pack,
     tree.Unpack: unpack,
     tree.Collect: collect,
+    tree.Predicates: predicates,
     tree.CollectMap: collect_map,
     tree.Print: same,
     tree.Xml: _read(documents.read_xml),

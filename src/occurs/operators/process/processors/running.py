@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,9 +28,10 @@ from occurs.operators.process.columns import (
 from occurs.operators.process.functions import AND, condition
 from occurs.operators.process.items import NO_ROWS, CallSteps, Items, Variables, first_of, first_rows
 from occurs.operators.process.operator import Operator, Setting, meet, operator
+from occurs.operators.process.processors.documents import each
 from occurs.operators.process.state import Counts, Latest, Part, Queue, State
 from occurs.operators.process.tree import Input, Node
-from occurs.operators.process.values import Bag, Fault, Map, Set, Troolean, distinct, key
+from occurs.operators.process.values import Bag, Fault, Map, Record, Set, Troolean, distinct, key
 
 _ALL = np.zeros(0, np.bool_)
 
@@ -276,7 +278,6 @@ def _boxed(values: list[Any]) -> Col:
     return Obj.of(values) if len({type(v) for v in values}) > 1 else column_of(values)
 
 
-
 def _word(function: expressions.Expr) -> str | None:
     """The word that says the same as an expression of the value so far and the item."""
     both = (Input(0), Input(1))
@@ -436,6 +437,56 @@ class Collect(_Gathering):
 
     def items(self, state: State, x: Items, call: CallSteps) -> Items:
         return x.with_value(self.gather(state, x.codes, x.value.pylist(), *_ADD[self.p.into]))
+
+
+@operator(tree.Predicates)
+class Predicates(_Gathering):
+    """The domains and the predicates that the items so far assert; an item of another name changes nothing."""
+
+    @cached_property
+    def signatures(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = self.p.signatures
+        return found
+
+    def items(self, state: State, x: Items, call: CallSteps) -> Items:
+        domains = dict.fromkeys(d for of in self.signatures.values() for d in of)
+        empty = Record(tuple((n, Set()) for n in (*domains, *self.signatures)))
+        asserted = list(each(x.value.pylist(), self.asserted))
+        return x.with_value(self.gather(state, x.codes, asserted, empty, self.with_assertion))
+
+    def asserted(self, item: Any) -> tuple[str, tuple[Any, ...]] | None:
+        """The predicate and the arguments of an item; None if it asserts nothing.  Raises Fault."""
+        if item is None:
+            return None
+        values = tuple(v for _, v in item.columns) if isinstance(item, Record) else item
+        if not isinstance(values, tuple):
+            raise Fault("bad-value", "is not a list or a tuple of a predicate and its arguments", item)
+        name = values[0] if values else None
+        domains = self.signatures.get(name) if isinstance(name, str) else None
+        if domains is None:
+            return None
+        stripped = (v.strip() if isinstance(v, str) else v for v in values[1:])
+        arguments = tuple(v for v in stripped if v is not None and v != "")
+        if len(arguments) != len(domains):
+            many = f"{len(arguments)} argument{'s' * (len(arguments) != 1)}"
+            raise Fault("bad-value", f"has {many}, but `{name}` has {len(domains)}", item)
+        return str(name), arguments
+
+    def with_assertion(self, so_far: Record, asserted: tuple[str, tuple[Any, ...]] | None) -> Record:
+        if asserted is None:
+            return so_far
+        name, arguments = asserted
+        more: dict[str, list[Any]] = {name: [arguments]}
+        for domain, value in zip(self.signatures[name], arguments):
+            more.setdefault(domain, []).append(value)
+        return Record(tuple((n, _with_elements(s, more.get(n, ()))) for n, s in so_far.columns))
+
+
+def _with_elements(so_far: Set, more: Sequence[Any]) -> Set:
+    """A set with more elements; the same set if it has them."""
+    if all(any(key(v) == key(e) for e in so_far.elements) for v in more):
+        return so_far
+    return Set(distinct((*so_far.elements, *more)))
 
 
 @operator(tree.CollectMap)

@@ -1,4 +1,5 @@
-"""A PostgreSQL server of our own: data in a directory, a socket there and no port, stopped at the end."""
+"""A PostgreSQL server of our own: data in a directory, a socket there and no port but a given one, stopped at the
+end."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def binaries() -> Path:
 class Server:
     """One server.  It runs as `postgres` if we are root, who may not run it."""
 
-    def __init__(self, *, durable: bool = False) -> None:
+    def __init__(self, *, durable: bool = False, port: int | None = None) -> None:
+        self.port = port
         self.bin = binaries()
         self.user = "postgres" if os.geteuid() == 0 else None
         # the name of a socket has little room
@@ -39,7 +41,8 @@ class Server:
             os.chown(self.folder, account.pw_uid, account.pw_gid)
         self.process: subprocess.Popen[bytes] | None = None
         self._call("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
-        settings = ["listen_addresses = ''", f"unix_socket_directories = '{self.folder}'", "max_connections = 40"]
+        listens = "listen_addresses = ''" if port is None else f"listen_addresses = '127.0.0.1'\nport = {port}"
+        settings = [listens, f"unix_socket_directories = '{self.folder}'", "max_connections = 40"]
         settings += ["shared_buffers = 64MB", "autovacuum_naptime = 5s", "deadlock_timeout = 100ms"]
         settings += [] if durable else ["fsync = off", "synchronous_commit = off", "full_page_writes = off"]
         with open(self.data / "postgresql.conf", "a") as conf:
@@ -50,7 +53,8 @@ class Server:
         return self.folder / "data"
 
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
-        return f"postgresql://{user}@/{database}?host={self.folder}"
+        port = "" if self.port is None else f"&port={self.port}"
+        return f"postgresql://{user}@/{database}?host={self.folder}{port}"
 
     def start(self) -> None:
         with open(self.folder / "log", "ab") as log:
@@ -58,7 +62,8 @@ class Server:
                 [self.bin / "postgres", "-D", self.data], stdout=log, stderr=log, user=self.user, cwd=self.folder
             )
         until = time.monotonic() + 60
-        while subprocess.run([self.bin / "pg_isready", "-q", "-h", self.folder], check=False).returncode:
+        ask = [self.bin / "pg_isready", "-q", "-h", self.folder, "-p", str(self.port or 5432)]
+        while subprocess.run(ask, check=False).returncode:
             if time.monotonic() > until or self.process.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text()[-2000:])
             time.sleep(0.05)

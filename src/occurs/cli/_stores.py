@@ -1,0 +1,61 @@
+"""Output options that name tables of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from occurs.connect.places import is_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from occurs.connect.sparktables.write import Target
+
+
+@dataclass
+class Stores:
+    """The tables among output options, by option, and ``others``: the options that name something else, or nothing."""
+
+    targets: Mapping[str, Target]
+    others: Mapping[str, str | None]
+    _session: list[SparkSession] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, options: Mapping[str, str | None], *, overwrite: bool) -> Stores:
+        """From option to what it names.  Raises UsageProblem for an address that cannot be written to."""
+        tables = {option: text for option, text in options.items() if text is not None and is_table(text)}
+        others = {option: text for option, text in options.items() if option not in tables}
+        if not tables:
+            return cls({}, others)
+        from occurs.connect.sparktables.place import TablePlace
+        from occurs.connect.sparktables.write import Target
+
+        targets = {option: Target(TablePlace.parse(text), option, overwrite) for option, text in tables.items()}
+        return cls(targets, others)
+
+    def open(self, session: Callable[[], SparkSession], types: Iterable[str]) -> None:
+        """Find out before any work if the tables can be written; ``types``: of the detections.  Raises UsageProblem."""
+        if not self.targets:
+            return
+        self._session.append(session())
+        for target in self.targets.values():
+            target.check(self._session[0], types)
+
+    def put(self, option: str, tables: Mapping[str, pa.Table]) -> bool:
+        """Write detections if ``option`` names a table; false if it does not."""
+        if option not in self.targets:
+            return False
+        self.targets[option].write(self._session[0], tables)
+        return True
+
+    def rows(self, option: str, table: pa.Table | None) -> bool:
+        """Write rows that are not events if ``option`` names a table; false if it does not."""
+        if option not in self.targets:
+            return False
+        table = pa.table({"reason": pa.array([], pa.string())}) if table is None else table
+        self.targets[option].rows(self._session[0], table)
+        return True
