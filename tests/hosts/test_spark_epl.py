@@ -21,7 +21,7 @@ from occurs.verify.compare import occurrences_of
 pytestmark = pytest.mark.spark
 BATCHES, ALONE = combined(all_cases())
 #: of those that run alone, the ones that are also in the fast run
-FAST = {"a start before the first row", "overflow in a key"}
+FAST = {"a start before the first row", "overflow in a key", "months", "a schedule that repeats"}
 
 
 def rows_of(found: list[Occurrence]) -> list[str]:
