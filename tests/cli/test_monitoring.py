@@ -16,9 +16,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from grafana_foundation_sdk.cog import plugins
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from occurs.cli import main
 from occurs.cli._messages import as_json, logging_to_stderr, say
@@ -110,6 +114,29 @@ def test_the_dashboard_has_metrics_that_exist() -> None:
     assert {n for n in used if n.startswith("occurs_")} <= {m.exposed for m in METRICS.values()}
     assert {n for n in used if not n.startswith("occurs_")} == {"process_resident_memory_bytes"}
     assert len({p["id"] for p in board["panels"]}) == len(board["panels"])
+
+
+def lost(given: Any, kept: Any, at: str = "$") -> Iterator[str]:
+    """The places of JSON that another one lacks or has otherwise."""
+    if isinstance(given, dict) and isinstance(kept, dict):
+        yield from (f"{at}.{name}" for name in given.keys() - kept.keys())
+        for name in given.keys() & kept.keys():
+            yield from lost(given[name], kept[name], f"{at}.{name}")
+    elif isinstance(given, list) and isinstance(kept, list) and len(given) == len(kept):
+        for n, pair in enumerate(zip(given, kept, strict=True)):
+            yield from lost(*pair, f"{at}[{n}]")
+    elif given != kept:
+        yield at
+
+
+def test_the_dashboard_has_the_schema_of_grafana() -> None:
+    """Grafana's own models, made from its schema, read the dashboard and lose nothing of it."""
+    plugins.register_default_plugins()
+    board = json.loads((ROOT / "examples/deploy/dashboard.json").read_text())
+    read = json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
+    assert list(lost(board, read)) == []
+    board["panels"][0]["gridPos"]["width"] = 12
+    assert list(lost(board, read)) == ["$.panels[0].gridPos.width"]
 
 
 def test_the_guide_lists_every_metric() -> None:
