@@ -152,6 +152,26 @@ def test_late_states_are_let_in():
     assert [c.kind for c in answer.reasons[0].clauses] == ["late"]
 
 
+def test_late_states_that_no_copy_can_have_leave_other_repairs():
+    """A copy of the states has the names of its variables twice, which makes all rules wrong that read them."""
+    rules = """state s(p boolean, a int, b int);
+past trigger m: b > 4 and (p or a = 1);"""
+    events = pa.table({"time": [0, 3], "p": [False, False], "a": [2, 2], "b": [9, 9]})
+    late = pa.table({"time": [1], "p": [True], "a": [2], "b": [9]})
+    answer = occurs.parse(rules, "ptl").why_not("m", {"s": events}, between=(1, 3), late={"s": late}, edits=1)
+    found = [(c.kind, c.repair) for r in answer.reasons for c in r.clauses]
+    assert ("late", "") in found
+    assert ("equality", "true") in found
+
+
+def test_states_between_rows_have_times_of_their_own():
+    """`observing every 4` reads what is valid at 4, where no row is."""
+    rules = "state s(p boolean);\npast trigger m observing every 4: p and time >= 8;"
+    events = pa.table({"time": [0, 5, 7], "p": [True, False, False]})
+    answer = occurs.parse(rules, "ptl").why_not("m", {"s": events}, between=(1, 7), edits=1)
+    assert [c.repair for r in answer.reasons for c in r.clauses if c.kind == "threshold"] == ["time >= 4"]
+
+
 @pytest.mark.parametrize("rows", [[(0, 1)], []])
 @pytest.mark.parametrize(("time", "given"), [(2, {}), (-2, {}), (2, {"until": 9})])
 def test_late_rows_move_the_clock(rows, time, given):

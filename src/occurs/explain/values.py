@@ -7,6 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from occurs.errors import OccursError
@@ -38,6 +39,11 @@ def values_of(reading: Reading, tables: Tables, kind: TimeKind, *, most: int) ->
 
     None if an attribute is not known, if it cannot be evaluated on columns, or if there are more than ``most`` choices.
     """
+    if reading.every is not None:
+        observed = _observed(tables, reading.every, most)
+        if observed is None:
+            return None
+        tables = observed
     roles: dict[tuple[str, str | None], dict[Expr, str]] = {}
     for leaf, s in reading.sources.items():
         roles.setdefault((s.role, s.type), {})[leaf] = s.attribute
@@ -69,6 +75,30 @@ def values_of(reading: Reading, tables: Tables, kind: TimeKind, *, most: int) ->
     except OccursError:
         return None
     return list(dict.fromkeys(found.values.to_pylist()))
+
+
+def _observed(tables: Tables, every: int, most: int) -> Tables | None:
+    """The rows with those that are valid at the multiples of ``every`` ticks, from the first row to the last one; None
+    if these are more than ``most``."""
+    times = [t["time"].cast(pa.int64()).to_numpy() for found in tables.values() for t in found if len(t)]
+    if not times:
+        return tables
+    first, last = min(t.min() for t in times), max(t.max() for t in times)
+    if (last - first) // every > most:
+        return None
+    at = np.arange(-(-first // every) * every, last + 1, every)
+    return {name: [part for t in found for part in (t, _valid(t, at))] for name, found in tables.items()}
+
+
+def _valid(table: pa.Table, at: np.ndarray) -> pa.Table:
+    """The last row before each of some times, with that time."""
+    time = table["time"].cast(pa.int64()).to_numpy()
+    order = np.argsort(time, kind="stable")
+    place = np.searchsorted(time[order], at, "right") - 1
+    there = place >= 0
+    found = table.take(pa.array(order[place[there]], pa.int64()))
+    column = pa.array(at[there], pa.int64()).cast(table["time"].type)
+    return found.set_column(table.column_names.index("time"), "time", column)
 
 
 def _rows(tables: Iterable[pa.Table], names: Sequence[str]) -> set[tuple[Any, ...]]:

@@ -406,7 +406,8 @@ class World:
         except (SyntaxProblem, DefinitionProblem) as error:
             wrong = {p.file for p in error.problems if p.severity == "error"}
             refused = {n for n, c in copies.items() if any(name in wrong for name in c.own)}
-            if refused:
+            copied = {name for c in copies.values() for name in c.own}
+            if refused and wrong <= copied:  # else a copy makes others wrong, and the rules themselves
                 self._refused([(n, v) for n, v in variants if n in refused], out, because)
                 self._run([(n, v) for n, v in variants if n not in refused], out, because)
             else:

@@ -78,11 +78,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Reading:
-    """The side of a comparison whose values its constant moves to: ``expression`` with the source of each leaf."""
+    """The side of a comparison whose values its constant moves to: ``expression`` with the source of each leaf.
+
+    ``every``: the ticks at whose multiples, behind the first row, the rule also reads what is valid then.
+    """
 
     expression: Expr
     dialect: Dialect
     sources: Mapping[Expr, Source]
+    every: int | None = None
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,11 @@ class _Trigger:
         if made.kind != "threshold":
             return made
         other = node.right if sign_of(node.left) is not None else node.left
-        return replace(made, reading=reading(self._remembered(other, {}), _source, LOGIC))
+        found = reading(self._remembered(other, {}), _source, LOGIC)
+        observing = self.trigger.observing
+        if found is not None and observing is not None and observing.every is not None:
+            found = replace(found, every=self._ticks(observing.every))
+        return replace(made, reading=found)
 
     def _remembered(self, term: Expr, known: Mapping[str, Expr]) -> Expr:
         """A term with constants, and with the terms that variables remember, each of a state of its own, in place of
