@@ -90,6 +90,13 @@ EXAMPLES: dict[str, tuple[str, str, str, str, dict[str, Any]]] = {
         {"where": {"area": "hall"}, "between": 11_000},
     ),
     "y11": (UP, "phenesthe", "opens@2(K='x') closes@7(K='x')", "brief", {"between": (2, 7)}),
+    "y12": (
+        "state s(v int);\npast trigger p: v >= 3 continue at most every 6",
+        "ptl",
+        "s@2(v=7) s@4(v=7)",
+        "p",
+        {"between": 4},
+    ),
     "y13": (
         "DEFINE Out AS EVERY 3 TH OF (SELECT v AS v FROM Pay).",
         "esql",
@@ -200,34 +207,60 @@ def test_y11_a_length():
 
 
 def test_y12_at_most_every():
-    events = pa.table({"time": [2, 4], "v": [7, 7]})
-    rules = "past trigger p: v >= 3 continue at most every 6"
-    answer = occurs.parse(rules, "ptl").why_not("p", events, between=4, time_unit="ms")
-    assert [(c.kind, c.repair, c.message) for r in answer.reasons for c in r.clauses] == [
-        ("choice", "", "fired at 2, within 6 ms")
-    ]
+    assert example("y12") == [[("choice", "2:33", "")]]
+    rules, language, events, type, question = EXAMPLES["y12"]
+    answer = occurs.parse(rules, language).why_not(type, table(events), time_unit="ms", **question)
+    assert [c.message for r in answer.reasons for c in r.clauses] == ["fired at 2, within 6 ms"]
 
 
 def test_y13_a_count():
     assert example("y13") == [[("count", "1:21", "1")]]
 
 
-def test_y14_a_derivation():
-    events = table("Temp@1m(Area='hall',Value=50) Rain@2m(Area='attic') Smoke@3m(Area='hall')")
+#: the nodes of Y14: number, parent, kind, type, time, end, what was found
+Y14 = [
+    (1, None, "detection", "Fire", 180_000, None, None),
+    (2, 1, "event", "Smoke", 180_000, None, None),
+    (3, 1, "event", "Temp", 60_000, None, None),
+    (4, 1, "clause", "Temp", 60_000, None, '"hall"'),
+    (5, 1, "clause", "Temp", 60_000, None, "50"),
+    (6, 1, "clause", "Temp", 60_000, None, "2 min"),
+    (7, 1, "absence", "Rain", 60_001, 180_000, "1"),
+]
+Y14_EVENTS = "Temp@1m(Area='hall',Value=50) Rain@2m(Area='attic') Smoke@3m(Area='hall')"
+
+
+def derivation(events: Any) -> Any:
+    """Why the detection of Y14 exists."""
     program = occurs.parse(FIRE, name="fire.tesla")
-    row = program.detect(events, time_unit="ms")["Fire"].to_pylist()[0]
-    answer = program.why(row, events, time_unit="ms")
-    assert [(n.node, n.parent, n.kind, n.type, n.time, n.end, n.found) for n in answer.nodes] == [
-        (1, None, "detection", "Fire", 180_000, None, None),
-        (2, 1, "event", "Smoke", 180_000, None, None),
-        (3, 1, "event", "Temp", 60_000, None, None),
-        (4, 1, "clause", "Temp", 60_000, None, '"hall"'),
-        (5, 1, "clause", "Temp", 60_000, None, "50"),
-        (6, 1, "clause", "Temp", 60_000, None, "2 min"),
-        (7, 1, "absence", "Rain", 60_001, 180_000, "1"),
-    ]
+    row = program.detect(table(Y14_EVENTS), time_unit="ms")["Fire"].to_pylist()[0]
+    return program.why(row, events, time_unit="ms")
+
+
+def test_y14_a_derivation():
+    answer = derivation(table(Y14_EVENTS))
+    assert [(n.node, n.parent, n.kind, n.type, n.time, n.end, n.found) for n in answer.nodes] == Y14
     assert [n.place for n in answer.nodes[3:6]] == ["fire.tesla:3:18", "fire.tesla:3:29", "fire.tesla:3:48"]
     assert [(row["type"], row["time"]) for row in answer.leaves] == [("Temp", 60_000), ("Smoke", 180_000)]
+
+
+def test_the_command_line_gives_the_same_derivation(tmp_path):
+    (tmp_path / "fire.tesla").write_text(FIRE)
+    rows = [{n: v for n, v in row.items() if v is not None} for row in table(Y14_EVENTS).to_pylist()]
+    (tmp_path / "events.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    given = [str(tmp_path / "fire.tesla"), "--events", str(tmp_path / "events.jsonl"), "--host", "local"]
+    out = tmp_path / "answer.jsonl"
+    done = CliRunner().invoke(main, ["why", *given, "--type", "Fire", "--time-unit", "ms", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    told = [json.loads(line) for line in out.read_text().splitlines()]
+    names = ("node", "parent", "kind", "type", "time", "end", "found")
+    assert [tuple(row.get(name) for name in names) for row in told] == Y14
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_derivation(spark):
+    answer = derivation(spark.createDataFrame(table(Y14_EVENTS)).repartition(2))
+    assert [(n.node, n.parent, n.kind, n.type, n.time, n.end, n.found) for n in answer.nodes] == Y14
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
