@@ -102,7 +102,7 @@ def test_they_may_be_asked_for_later() -> None:
 @pytest.mark.slow
 def test_random_programs_as_streams() -> None:
     found = 0
-    for seed in range(200):
+    for seed in range(300):
         case = random_epl(random.Random(seed))
         if "timer:within" not in case.rules:
             continue

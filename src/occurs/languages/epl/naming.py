@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 
 from occurs.errors import Span
 from occurs.expr.text import Name, Text
@@ -71,14 +71,19 @@ class _Statement:
                 if node.tag is not None:
                     self._add("tag", node.tag, self.number)
                     self.tags.setdefault(node.tag.text, node.type.text)
+        before: list[str] = []
         for node in q.pattern.walk():
             if isinstance(node, syntax.Filter):
                 own = (node.tag.text if node.tag is not None else None, node.type.text)
                 self._refs(node.conditions, own)
+                before += self._tagged(node)
             elif isinstance(node, syntax.EveryDistinct):
-                self._refs(node.keys, None)
+                self._refs(node.keys, None, loose=self._tagged(node))
             elif isinstance(node, syntax.While):
-                self._refs([node.condition], None)
+                self._refs([node.condition], None, loose=self._tagged(node))
+            for length in (getattr(node, f.name) for f in fields(node)):
+                if isinstance(length, syntax.Computed):
+                    self._refs((e for e, _ in length.parts), None, loose=[*before, *self._tagged(node)])
         simple = None
         if q.simple and isinstance(q.pattern, syntax.Filter):
             simple = (q.pattern.tag.text if q.pattern.tag is not None else None, q.pattern.type.text)
@@ -86,6 +91,10 @@ class _Statement:
             self._item(item, simple, made)
         if q.where is not None:
             self._refs([q.where], simple)
+
+    def _tagged(self, pattern: syntax.Pattern) -> list[str]:
+        """The tags in a part of a pattern."""
+        return [n.tag.text for n in pattern.walk() if isinstance(n, syntax.Filter) and n.tag is not None]
 
     def _derived(self, q: syntax.Query) -> str | None:
         """The type that a query derives, if it is written."""
@@ -122,8 +131,15 @@ class _Statement:
                 if owner is not None and made is not None:
                     self.pairs.append((owner, (made, owner[1])))
 
-    def _owner(self, ref: Ref, own: tuple[str | None, str] | None, column: bool = False) -> Attributed | None:
-        """The attribute, or the tag, that a reference is to; ``column``: it is all of a column."""
+    def _owner(
+        self, ref: Ref, own: tuple[str | None, str] | None, column: bool = False, loose: Iterable[str] = ()
+    ) -> Attributed | None:
+        """The attribute, or the tag, that a reference is to; ``column``: it is all of a column.  ``loose``: the tags of
+        which one may have a bare name as its attribute."""
+        types = {self.tags[t] for t in loose} if ref.scope is None else set()
+        having = {t for t in types if t in self.schemas and ref.name in self.schemas[t]} or types - self.schemas.keys()
+        if len(having) == 1:
+            return having.pop(), ref.name
         if ref.scope is None or (own is not None and ref.scope == own[0]):
             bare = ref.scope is None and ref.name in self.tags
             if own is None or (bare and column and ref.name not in self.schemas.get(own[1], Schema())):
@@ -134,10 +150,11 @@ class _Statement:
         return None if own is None else (own[1], f"{ref.scope}.{ref.name}")
 
     def _refs(
-        self, expressions: Iterable[Expr], own: tuple[str | None, str] | None, column: Expr | None = None
-    ) -> None:
+        self, expressions: Iterable[Expr], own: tuple[str | None, str] | None, column: Expr | None = None,
+        loose: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         for ref in (n for e in expressions for n in e.walk() if isinstance(n, Ref) and n.span is not None):
-            owner = self._owner(ref, own, ref is column)
+            owner = self._owner(ref, own, ref is column, loose)
             if owner is None or ref.span is None:
                 continue
             start, end = self.source.offsets(ref.span)
