@@ -26,7 +26,7 @@ from processes import kill
 
 pytestmark = pytest.mark.slow
 OPTIONS = ("--time-unit", "ms", "--label")
-FILES = 6
+FILES = 4
 #: for programs that live for a minute, as the tests have it
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 #: seconds after which something hangs

@@ -107,7 +107,7 @@ heads = st.sampled_from(["", "", "X", "XY"]).map(
 )
 
 
-@settings(max_examples=amount(150, 500), deadline=None, derandomize=True)
+@settings(max_examples=amount(150, 300), deadline=None, derandomize=True)
 @given(bodies, heads, st.one_of(st.none(), _conditions(1)))
 def test_what_passes_the_checks_can_be_evaluated(
     body: tuple[str, s.Relation], head: tuple[s.HeadArgument, ...], where: s.Relation | None

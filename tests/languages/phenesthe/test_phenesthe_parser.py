@@ -423,7 +423,7 @@ heads = st.lists(
 ).map(tuple)
 
 
-@settings(max_examples=amount(150, 400), deadline=None, derandomize=True)
+@settings(max_examples=amount(150, 250), deadline=None, derandomize=True)
 @given(st.builds(s.Definition, st.sampled_from(s.SORTS), names, heads, relations, st.none() | relations, st.booleans()))
 def test_random_definitions_are_read_as_they_are_written(made: s.Definition) -> None:
     text = render(made)
@@ -454,7 +454,7 @@ tokens = st.sampled_from(
 )
 
 
-@settings(max_examples=amount(100, 300), deadline=None, derandomize=True)
+@settings(max_examples=amount(100, 200), deadline=None, derandomize=True)
 @given(st.lists(tokens, min_size=1))
 def test_any_text_is_read_or_refused(words: list[str]) -> None:
     file, problems = parse(" ".join(words), "a.phen")

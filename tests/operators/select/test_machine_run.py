@@ -28,7 +28,7 @@ def stepwise(subject: Subject) -> bool:
 
 
 SEQUENTIAL = [c for c in CASES if stepwise(Subject(c))]
-PROGRAMS = amount(40, 250)
+PROGRAMS = amount(40, 150)
 
 
 def asking(patch: pytest.MonkeyPatch) -> None:

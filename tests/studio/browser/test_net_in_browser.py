@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.amount import some
 
 pytestmark = pytest.mark.xdist_group("browser")
 ROOT = Path(__file__).parents[3]
@@ -361,7 +362,7 @@ def test_wheel_and_drag_move_the_drawing_and_fit_shows_all(
     assert abs(fitted["width"] - first["width"]) < 2
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", some(["light", "dark"], 1))
 def test_axe_finds_nothing_serious(serve: Callable[..., Any], visit: Callable[..., Any], theme: str) -> None:
     page = visit(serve("labor"), color_scheme=theme)
     open_net(page)
