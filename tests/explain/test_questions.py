@@ -164,6 +164,19 @@ past trigger m: b > 4 and (p or a = 1);"""
     assert ("equality", "true") in found
 
 
+def test_rows_that_one_repair_adds_are_no_states_of_another():
+    """`observing all` has a state at every row of the input, whatever its type."""
+    rules = """event e(k string);
+event f;
+past trigger m observing all: once[<=9] e(k = 'a');"""
+    events = {"e": pa.table({"time": [1], "k": ["a"]}), "f": pa.table({"time": [3, 9]})}
+    program = occurs.parse(rules, "ptl")
+    whole = program.why_not("m", events, between=6, edits=1).reasons
+    first = program.why_not("m", events, between=6, edits=1, limit=1).reasons
+    assert [c.kind for r in whole for c in r.clauses] == ["missing"]
+    assert [r.clauses for r in first] == [r.clauses for r in whole]
+
+
 def test_states_between_rows_have_times_of_their_own():
     """`observing every 4` reads what is valid at 4, where no row is."""
     rules = "state s(p boolean);\npast trigger m observing every 4: p and time >= 8;"

@@ -319,7 +319,7 @@ class World:
             return out
         groups: dict[Any, list[int]] = {}
         for n, v in enumerate(variants):
-            if self._beyond(v):  # has a clock of its own
+            if self._beyond(v) or self._seen(v):
                 self._rows_alone([(n, v)], out, because)
                 continue
             alike = tuple((i, e) for i, e in sorted(v.edits.items())) if not (v.probes or because) else n
@@ -331,8 +331,13 @@ class World:
                 self._rows_alone([(n, variants[n]) for n in found], out)
         return out
 
+    def _seen(self, variant: Variant) -> bool:
+        """Whether rules of other variants would see the rows that a variant adds, though these have a type of their
+        own."""
+        return bool(variant.added) and not variant.probes and any(r.clauses.observes for r in self.closure)
+
     def _beyond(self, variant: Variant) -> bool:
-        """Whether a variant adds rows beyond the clock."""
+        """Whether a variant adds rows beyond the clock, and so has one of its own."""
         if variant.probes or not variant.added:
             return False
         extent, clock = _extent(variant.added.values()), self.history.clock

@@ -228,6 +228,8 @@ class RuleClauses:
     roles: tuple[str, ...] = ()
     #: whether it counts rows that it does not bind to do so
     counts: bool = False
+    #: whether rows of every type of the input matter to it, also of those that it does not read
+    observes: bool = False
     #: the longest way back from its output to a row that it reads, in ticks; None: there is no bound
     reach: int | None = None
     #: durations that it writes, in ticks

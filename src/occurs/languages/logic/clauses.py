@@ -84,6 +84,7 @@ class _Trigger:
             self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),
             frozenset(positive), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
             constants=tuple(self._constants()), followed=self._followed,
+            observes=self.trigger.observing is not None and self.trigger.observing.every is None,
         )  # fmt: skip
 
     def _followed(self, states: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Seen] | None:
