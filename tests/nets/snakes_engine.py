@@ -72,18 +72,22 @@ class Snakes:
         self.engine = snakes.PetriNet("net")
         for h in self.holders:
             self.engine.add_place(snakes.Place(self.place[h], list(net.initial.tokens[h].elements())))
-        for t in net.transitions.values():
-            guard = " and ".join(map(text, t.guard)) or "True"
-            self.engine.add_transition(snakes.Transition(t.name, snakes.Expression(guard)))
-            for arcs, add in ((net.inputs, self.engine.add_input), (net.outputs, self.engine.add_output)):
-                by_holder: dict[str, list[Any]] = {}
-                for arc in arcs[t.name]:
-                    by_holder.setdefault(net.holder(arc.place), []).extend(map(_pattern, arc.terms))
-                for h, terms in by_holder.items():
-                    add(self.place[h], t.name, terms[0] if len(terms) == 1 else snakes.MultiArc(terms))
+        #: by priority the names of transitions
         self.levels: dict[int, list[str]] = {}
         for t in net.transitions.values():
-            self.levels.setdefault(t.priority, []).append(t.name)
+            self._transition(t)
+
+    def _transition(self, t: Transition) -> None:
+        net = self.net
+        guard = " and ".join(map(text, t.guard)) or "True"
+        self.engine.add_transition(snakes.Transition(t.name, snakes.Expression(guard)))
+        for arcs, add in ((net.inputs, self.engine.add_input), (net.outputs, self.engine.add_output)):
+            by_holder: dict[str, list[Any]] = {}
+            for arc in arcs[t.name]:
+                by_holder.setdefault(net.holder(arc.place), []).extend(map(_pattern, arc.terms))
+            for h, terms in by_holder.items():
+                add(self.place[h], t.name, terms[0] if len(terms) == 1 else snakes.MultiArc(terms))
+        self.levels.setdefault(t.priority, []).append(t.name)
 
     def modes(self) -> list[Mode]:
         """What is enabled now, of the most urgent transitions; two equal tokens make one mode."""
@@ -143,16 +147,8 @@ class Unfolded(Snakes):
     """
 
     def __init__(self, net: Net) -> None:
-        self.net = net
-        self.holders = list(net.initial.tokens)
-        self.place = {h: f"p{k}" for k, h in enumerate(self.holders)}
-        self.engine = snakes.PetriNet("net")
-        for h in self.holders:
-            self.engine.add_place(snakes.Place(self.place[h], list(net.initial.tokens[h].elements())))
-        self.levels: dict[int, list[str]] = {}
         self.functions = 0
-        for t in net.transitions.values():
-            self._transition(t)
+        super().__init__(net)
 
     def _transition(self, t: Transition) -> None:
         net = self.net
