@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from urllib.parse import unquote
 
@@ -50,8 +50,11 @@ def spark_errors() -> Iterator[None]:
 
 
 @contextmanager
-def own_errors() -> Iterator[None]:
-    """Errors of Spark and of its workers as errors of ours; those that are ours already, and faults, pass."""
+def errors_as(ours_of: Callable[[Exception, bool], OccursError | None]) -> Iterator[None]:
+    """Errors as those that ``ours_of`` makes of them; ours, and those of which it makes none, pass unchanged.
+
+    ``ours_of`` takes an error, and whether it comes from Spark or from what Spark calls.
+    """
     from pyspark.errors import PySparkException
 
     try:
@@ -60,10 +63,15 @@ def own_errors() -> Iterator[None]:
         raise
     except Exception as error:
         foreign = isinstance(error, PySparkException) or type(error).__module__.startswith(("py4j", "grpc"))
-        ours = _translated(error, foreign)
+        ours = ours_of(error, foreign)
         if ours is None:
             raise
         raise ours from error
+
+
+def own_errors() -> AbstractContextManager[None]:
+    """Errors of Spark and of its workers as errors of ours; those that are ours already, and faults, pass."""
+    return errors_as(_translated)
 
 
 def _translated(error: Exception, foreign: bool) -> OccursError | None:

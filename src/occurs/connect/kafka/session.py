@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.libraries import Library, listed, release, scala_version, session_with, settings_of
+from occurs.connect.sparkerrors import errors_as
 from occurs.errors import InputProblem, OccursError, ResourceProblem
 
 if TYPE_CHECKING:
@@ -81,22 +82,9 @@ def reach(session: SparkSession, place: KafkaPlace) -> None:
         frame.select("offset").limit(1).collect()
 
 
-@contextmanager
-def kafka_errors(place: KafkaPlace | None) -> Iterator[None]:
+def kafka_errors(place: KafkaPlace | None) -> AbstractContextManager[None]:
     """Errors of the connector and of Kafka's clients as ours; ours, and what is neither, pass unchanged."""
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except OccursError:
-        raise
-    except Exception as error:
-        if not isinstance(error, PySparkException) and not type(error).__module__.startswith(("py4j", "grpc")):
-            raise
-        ours = _translated(str(error), place)
-        if ours is None:
-            raise
-        raise ours from error
+    return errors_as(lambda error, foreign: _translated(str(error), place) if foreign else None)
 
 
 def _translated(text: str, place: KafkaPlace | None) -> OccursError | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from occurs.connect.libraries import Library, listed, newest, scala_version, session_with
+from occurs.connect.sparkerrors import errors_as
 from occurs.connect.sparktables.place import TablePlace
 from occurs.errors import InputProblem, OccursError, ResourceProblem, UsageProblem
 
@@ -117,22 +118,9 @@ def table_session(places: Iterable[TablePlace], more: Iterable[Library] = ()) ->
     return session_with(wanted)
 
 
-@contextmanager
-def table_errors(place: TablePlace, option: str = "--events") -> Iterator[None]:
+def table_errors(place: TablePlace, option: str = "--events") -> AbstractContextManager[None]:
     """Errors of Spark, of a library and of a driver about one table as ours; ours, and all others, pass unchanged."""
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except OccursError:
-        raise
-    except Exception as error:
-        if not isinstance(error, PySparkException) and not type(error).__module__.startswith(("py4j", "grpc")):
-            raise
-        ours = _translated(str(error), place, option)
-        if ours is None:
-            raise
-        raise ours from error
+    return errors_as(lambda error, foreign: _translated(str(error), place, option) if foreign else None)
 
 
 _ABSENT = r"TABLE_OR_VIEW_NOT_FOUND|PATH_NOT_FOUND|MISSING_DELTA_TABLE|DELTA_SCHEMA_NOT_SET|DELTA_TABLE_NOT_FOUND"
