@@ -6,8 +6,10 @@ version as in the driver, and the packages that it imports.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -205,6 +207,7 @@ def _packed() -> Path:
             made.update(str(name).encode() + b"\0" + hashlib.sha256(content).digest())
             contents.append((name, content))
     folder = Path(tempfile.mkdtemp(prefix="occurs-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     target = folder / f"occurs-{__version__}-{made.hexdigest()[:12]}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as out:
         for name, content in contents:
