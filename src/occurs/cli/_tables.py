@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Stores:
+class OutputTables:
     """The tables among output options, by option, and ``others``: the options that name something else, or nothing."""
 
     targets: Mapping[str, Target]
@@ -25,7 +25,7 @@ class Stores:
     _session: list[SparkSession] = field(default_factory=list)
 
     @classmethod
-    def of(cls, options: Mapping[str, str | None], *, overwrite: bool) -> Stores:
+    def of(cls, options: Mapping[str, str | None], *, overwrite: bool) -> OutputTables:
         """From option to what it names.  Raises UsageProblem for an address that cannot be written to."""
         tables = {option: text for option, text in options.items() if text is not None and is_table(text)}
         others = {option: text for option, text in options.items() if option not in tables}

@@ -246,7 +246,7 @@ def _session(source: Source, topics: bool, tables: list[str]) -> SparkSession:
     """``tables``: that are written to."""
     if tables or source.name == "table":
         from occurs.connect.kafka.session import KAFKA
-        from occurs.follow.lakes import stream_session
+        from occurs.follow.tables import stream_session
 
         return stream_session(tables, source, [KAFKA] if topics else [])
     if topics:

@@ -13,7 +13,7 @@ from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, ended, not_done, put, summary
 from occurs.cli._output import never as tell_never
 from occurs.cli._progress import detecting
-from occurs.cli._stores import Stores
+from occurs.cli._tables import OutputTables
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
@@ -76,8 +76,8 @@ def command(
     began = time.monotonic()
     targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
     targets["--never"] = never
-    stores = Stores.of(targets, overwrite=overwrite)
-    check_targets(stores.others, given.events, overwrite=overwrite)
+    outputs = OutputTables.of(targets, overwrite=overwrite)
+    check_targets(outputs.others, given.events, overwrite=overwrite)
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     )  # fmt: skip
@@ -103,7 +103,7 @@ def command(
     else:
         with _input.doing("reading"):
             events = _input.read(program.checked, given, targets.values())
-    stores.open(lambda: _input.session_for(given, targets.values()), chosen or sorted(program.checked.defined))
+    outputs.open(lambda: _input.session_for(given, targets.values()), chosen or sorted(program.checked.defined))
     if never is not None and not program.checked.tells_never:
         text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
@@ -117,22 +117,22 @@ def command(
         tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
     _input.judge(found.notices, strict=strict, require_bounds=require_bounds)
     counts, left_out = dict(found.counts), found.bad
-    if not stores.put("--out", tables):
+    if not outputs.put("--out", tables):
         put(tables, out)
     no_more = {} if gone is None else {n: gone.filter(pc.equal(gone.column("type"), n)) for n in _names(gone)}
-    if never is not None and not stores.put("--never", no_more):
+    if never is not None and not outputs.put("--never", no_more):
         write(never, no_more, "--never")
     elif never is None and no_more:
         tell_never(no_more)
     if bad is not None:
         rows = None if left_out is None else to_arrow(left_out)
-        if not stores.rows("--bad", rows):
+        if not outputs.rows("--bad", rows):
             write_rows(bad, rows, "--bad")
     if late is not None:
         rows = None if found.late is None else to_arrow(found.late)
-        if not stores.rows("--late", rows):
+        if not outputs.rows("--late", rows):
             write_rows(late, rows, "--late")
-    if timeouts is not None and not stores.put("--timeouts", partial):
+    if timeouts is not None and not outputs.put("--timeouts", partial):
         write(timeouts, partial, "--timeouts")
     lasting = any(program.declared[t].lasting for t in program.checked.external if t in program.declared)
     summary(tables, counts, time.monotonic() - began, intervals=lasting)

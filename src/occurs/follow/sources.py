@@ -55,11 +55,11 @@ def source_of(texts: Sequence[str], speed: float | None) -> Source:
         return Topics(texts)
     tables = [is_table(text) for text in spelled]
     if any(tables):
-        from occurs.follow.lakes import Lakes
+        from occurs.follow.tables import Tables
 
         if not all(tables) or speed is not None:
             raise UsageProblem.of("bad-option", "--events: tables cannot be combined with files or with --speed")
-        return Lakes(texts)
+        return Tables(texts)
     directories = [user_path(text).is_dir() for text in spelled]
     if speed is not None or not any(directories):
         missing = [t for t in spelled if not user_path(t).exists()]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ALL = {"maxFilesPerTrigger": str(2**31 - 1)}
 
 
-class Lakes(Source):
+class Tables(Source):
     """``table:NAME``, ``delta:PATH``, ``iceberg:NAME``, or ``TYPE=`` and one of these for the events of one type."""
 
     name = "table"
@@ -79,5 +79,5 @@ def stream_session(targets: Sequence[str], source: Source, libraries: Sequence[L
     from occurs.connect.sparktables.place import TablePlace
     from occurs.connect.sparktables.session import table_session
 
-    read = [place for _, place in source.places] if isinstance(source, Lakes) else []
+    read = [place for _, place in source.places] if isinstance(source, Tables) else []
     return table_session([*read, *map(TablePlace.parse, targets)], libraries)
