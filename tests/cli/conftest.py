@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,3 +56,18 @@ def occurs(here: Path) -> Callable[..., Done]:
         return Done(done.exit_code, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sqlite3.Connection:
+    """A database whose rules, `high.ftl`, find links with much traffic."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "high.ftl").write_text(
+        "table traffic(link string key, load int)\n"
+        "trigger high for each y in (select link from traffic): eventually traffic(y) > 10 continue\n"
+        '    notify "{y} is high" emit High(link = y, load = traffic(y))\n'
+    )
+    found = sqlite3.connect(tmp_path / "x.db")
+    found.execute("create table traffic (link text primary key, load int)")
+    found.commit()
+    return found

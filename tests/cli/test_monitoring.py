@@ -188,20 +188,6 @@ def test_addresses() -> None:
             pass
 
 
-@pytest.fixture
-def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sqlite3.Connection:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "high.ftl").write_text(
-        "table traffic(link string key, load int)\n"
-        "trigger high for each y in (select link from traffic): eventually traffic(y) > 10 continue\n"
-        '    notify "{y} is high" emit High(link = y, load = traffic(y))\n'
-    )
-    found = sqlite3.connect(tmp_path / "x.db")
-    found.execute("create table traffic (link text primary key, load int)")
-    found.commit()
-    return found
-
-
 def run(*arguments: str) -> tuple[int, str, str]:
     done = CliRunner().invoke(main, list(arguments))
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception

@@ -7,7 +7,6 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -84,17 +83,8 @@ def test_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def watched(database: sqlite3.Connection) -> list[str]:
     """The command for a database with two states that fire."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "high.ftl").write_text(
-        "table traffic(link string key, load int)\n"
-        "trigger high for each y in (select link from traffic): eventually traffic(y) > 10 continue\n"
-        "    emit High(link = y, load = traffic(y))\n"
-    )
-    database = sqlite3.connect(tmp_path / "x.db")
-    database.execute("create table traffic (link text primary key, load int)")
-    database.commit()
     command = ["watch", "high.ftl", "--database", "sqlite:x.db"]
     assert CliRunner().invoke(main, [*command, "--install"]).exit_code == 0
     for link, load in (("a", 20), ("b", 5), ("c", 30)):
