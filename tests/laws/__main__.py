@@ -1,6 +1,7 @@
 """The laws on many random programs of one language: ``python -m tests.laws LANGUAGE PROGRAMS [FIRST]``.
 
-Run it in the root of the repository.
+Run it in the root of the repository.  ``meaning-LANGUAGE`` looks only at what the engine answers: all at once it equals
+the reference, and cut at random, with a restart at each cut, it equals the answer given at once.
 
 Prints how many programs kept the laws, and the seed and the error of each that did not (exit status 1 then).
 """
@@ -17,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.generators import random_epl, random_logic, random_match_recognize, random_tesla
+from tests.generators import random_epl, random_logic, random_match_recognize, random_phenesthe, random_tesla
 from tests.generators.random_pipes import PROCESSORS
 from tests.laws import contract, epl, logic, match_recognize, why
+from tests.laws import phenesthe as laws_of_phenesthe
 
 TESTS = Path(__file__).parents[1]
 #: programs between two lines of progress
@@ -51,6 +53,48 @@ def phenesthe() -> Callable[[int], None]:
     return check
 
 
+def meaning_of_phenesthe() -> Callable[[int], None]:
+    sys.path.append(str(TESTS / "languages" / "phenesthe"))
+    from engine_runs import Engine
+
+    def check(seed: int) -> None:
+        rng = random.Random(seed)
+        subject = laws_of_phenesthe.Subject(random_phenesthe.random_program(rng), Engine)
+        laws_of_phenesthe.meaning(subject)
+        laws_of_phenesthe.restart(subject, rng)
+
+    return check
+
+
+def meaning_of_tesla(seed: int) -> None:
+    rng = random.Random(seed)
+    subject = contract.Subject(random_tesla.random_program(rng))
+    contract.meaning(subject)
+    contract.restart(subject, rng)
+
+
+def meaning_of_epl(seed: int) -> None:
+    rng = random.Random(seed)
+    case = (random_epl.random_core if seed % 2 else random_epl.random_epl)(rng)
+    subject = epl.Subject(case)
+    epl.meaning(subject, case)
+    epl.restart(subject, rng)
+
+
+def meaning_of_triggers(seed: int) -> None:
+    rng = random.Random(seed)
+    subject = logic.Subject((random_logic.random_core if seed % 2 else random_logic.random_logic)(rng))
+    logic.meaning(subject)
+    logic.restart(subject, rng)
+
+
+def meaning_of_row_patterns(seed: int) -> None:
+    rng = random.Random(seed)
+    subject = match_recognize.RowSubject(random_match_recognize.rows_by(seed))
+    match_recognize.meaning(subject)
+    contract.restart(subject, rng)
+
+
 def pipes() -> Callable[[int], None]:
     sys.path.append(str(TESTS / "pipes"))
     from test_pipes_laws import check
@@ -64,7 +108,12 @@ LANGUAGES: dict[str, Callable[[], Callable[[int], Any]]] = {
     "logic": lambda: triggers,
     "match_recognize": lambda: row_patterns,
     "phenesthe": phenesthe,
-    "pipes": pipes,
+    "pipes": pipes,  # a check of pipes is of their meaning, over cuts and restarts
+    "meaning-tesla": lambda: meaning_of_tesla,
+    "meaning-epl": lambda: meaning_of_epl,
+    "meaning-logic": lambda: meaning_of_triggers,
+    "meaning-match_recognize": lambda: meaning_of_row_patterns,
+    "meaning-phenesthe": meaning_of_phenesthe,
     **{f"why-{name}": partial(partial, why.check, name) for name in why.LANGUAGES},
     **{f"oracle-{name}": partial(partial, why.oracle, name) for name in why.LANGUAGES},
 }
