@@ -77,6 +77,15 @@ def string(value: str) -> str:
     return '"' + "".join(_ESCAPES.get(b) or (chr(b) if 32 <= b < 127 else f"\\{b:03d}") for b in data) + '"'
 
 
+def field(name: str, text: str) -> str:
+    """A field of a record.  `=~` would be one symbol of ML, so a blank parts the sign of a negative number from `=`.
+
+    >>> field("a", "1"), field("a", "~1")
+    ('a=1', 'a= ~1')
+    """
+    return f"{name}={' ' if text.startswith('~') else ''}{text}"
+
+
 def value_text(value: Value, colour: Colour) -> str:
     """A token of ``colour`` as text.
 
@@ -98,7 +107,7 @@ def value_text(value: Value, colour: Colour) -> str:
         if isinstance(kind, List):
             return f"[{', '.join(value_text(v, kind.of) for v in value)}]"
         if isinstance(kind, Record):
-            fields = ", ".join(f"{n}={value_text(v, c)}" for v, (n, c) in zip(value, kind.fields, strict=True))
+            fields = ", ".join(field(n, value_text(v, c)) for v, (n, c) in zip(value, kind.fields, strict=True))
             return f"{{{fields}}}" if fields else "()"
         if isinstance(kind, Union):
             held = kind.case(value[0])

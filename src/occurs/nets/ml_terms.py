@@ -14,7 +14,7 @@ from occurs.expr.tree import COMPARISONS, Binary, Call, In, Literal, Ref, Unary
 from occurs.nets.colours import Colour, Int, List, Real, plain
 from occurs.nets.functional.printing import FunctionalPrinter
 from occurs.nets.functional.tree import Delayed, Many
-from occurs.nets.ml import compared, has_reals, no_ml, number, string
+from occurs.nets.ml import compared, field, has_reals, no_ml, number, string
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm
 from occurs.nets.typing import Typing, same
 
@@ -97,7 +97,7 @@ class Printer(FunctionalPrinter):
         if isinstance(term, ListTerm):
             return f"[{self._all(term.parts)}]", ATOM
         if isinstance(term, RecordTerm):
-            fields = ", ".join(f"{n}={self.term(p)}" for n, p in zip(term.names, term.parts, strict=True))
+            fields = ", ".join(field(n, self.term(p)) for n, p in zip(term.names, term.parts, strict=True))
             return (f"{{{fields}}}" if fields else "()"), ATOM
         if isinstance(term, Inject):
             return (term.constructor, ATOM) if term.arg is None else (self._applied(term.constructor, term.arg), APPLY)

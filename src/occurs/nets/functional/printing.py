@@ -23,6 +23,7 @@ from occurs.nets.functional.tree import (
     Minus,
     token_part,
 )
+from occurs.nets.ml import field
 from occurs.nets.terms import ListTerm, RecordTerm, Term, TupleTerm
 from occurs.nets.typing import BOOL, INT, REAL, STRING, UNIT
 
@@ -152,7 +153,7 @@ class FunctionalPrinter(ABC):
                 return f"[{', '.join(map(self.pattern, pattern.parts))}]"
             case RecordTerm():
                 fields = zip(pattern.names, pattern.parts, strict=True)
-                return f"{{{', '.join(f'{n}={self.pattern(p)}' for n, p in fields)}}}"
+                return f"{{{', '.join(field(n, self.pattern(p)) for n, p in fields)}}}"
             case Call(name="cons", args=(head, tail)):
                 return f"({self.pattern(head)}::{self.pattern(tail)})"
         arg = getattr(pattern, "arg", None)
