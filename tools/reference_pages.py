@@ -262,6 +262,7 @@ def cpn_files() -> str:
     for f in files:
         space = f"{f['nodes']:,} nodes, {f['arcs']:,} arcs" if "nodes" in f else f.get("space", "")
         space += f"; SNAKES: {f['snakes']}" if "snakes" in f else ""
+        space += f"; CPN Tools: {f['cpn tools']}" if "cpn tools" in f else ""
         steps = "" if "steps" not in f else "1,000 or more" if f["steps"] >= 1000 else str(f["steps"])
         why = f": {f['reason']}" if "reason" in f else ""
         rows.append(f"| `{f['path']}` | {f['result']}{why} | {steps} | {space} |")
