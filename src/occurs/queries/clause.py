@@ -21,14 +21,13 @@ from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Literal, Param, Ref, rewrite
 from occurs.languages.kit.language import Texts
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks import ResolvedQuery, analyse_table
+from occurs.languages.match_recognize.checks import ResolvedQuery, Value, analyse_table
 from occurs.languages.match_recognize.checks.names import find
 from occurs.languages.match_recognize.syntax import Word
 from occurs.model.ticks import time_unit
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.model.values import short
-from occurs.operators.rowpattern.tree import Value
 from occurs.program import Program
 
 #: the table, and what the query derives

@@ -22,7 +22,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type, arrow_type
 from occurs.operators.rowpattern.tree import Key, Skip, Value
 
-__all__ = ["Analysis", "ResolvedQuery", "analyse"]
+__all__ = ["Analysis", "ResolvedQuery", "Value", "analyse"]
 
 
 def analyse(
