@@ -17,7 +17,6 @@ class Dialect:
     (``kleene``), or false, with two values above it (``not (null > 1)`` holds).
     ``zero_division``: ``x / 0`` is null, or as IEEE has it: infinite, and ``0 / 0`` NaN.
     ``nan``: NaN is null, or stays a number that compares as IEEE has it.
-    ``bare_duration``: what a number without a unit counts where a duration is expected; None: it is no duration.
     ``remainder``: the spellings of remainders (and of the floor division) among the operators of the tree.
     """
 
@@ -25,15 +24,14 @@ class Dialect:
     null_atom: Literal["kleene", "false"] = "kleene"
     zero_division: Literal["null", "inf"] = "null"
     nan: Literal["null", "keep"] = "null"
-    bare_duration: Literal["ticks", "seconds"] | None = "ticks"
     remainder: tuple[str, ...] = ("%",)
 
 
 TESLA = Dialect("tesla")
-EPL = Dialect("epl", bare_duration="seconds")
+EPL = Dialect("epl")
 PHENESTHE = Dialect("phenesthe", remainder=("mod",))
 LOGIC = Dialect("logic", null_atom="false", remainder=("mod",))
-PIPES = Dialect("pipes", zero_division="inf", nan="keep", bare_duration=None, remainder=("mod", "div"))
+PIPES = Dialect("pipes", zero_division="inf", nan="keep", remainder=("mod", "div"))
 MATCH_RECOGNIZE = Dialect("match_recognize")
 
 DIALECTS = {d.name: d for d in (TESLA, EPL, PHENESTHE, LOGIC, PIPES, MATCH_RECOGNIZE)}

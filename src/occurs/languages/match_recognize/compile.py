@@ -9,9 +9,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.expr.tree import Annotated, Expr, Ref, rewrite
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks import analysis
 from occurs.languages.match_recognize.checks.analysis import ResolvedQuery
-from occurs.languages.match_recognize.checks.shape import lowered
 from occurs.model.time import TimeKind
 from occurs.model.time import duration as in_words
 from occurs.model.types import Schema, Type, arrow_type
@@ -28,13 +26,13 @@ def compile_query(query: ResolvedQuery, kind: TimeKind) -> tree.Matching:
         query.name,
         query.source,
         query.partition,
-        tuple(tree.Key(k.column, k.descending, k.nulls_first) for k in query.order),
-        lowered(query.pattern),
+        query.order,
+        query.pattern,
         tuple((name, value(condition)) for name, condition in query.conditions.items()),
-        tuple(tree.Value(m.name, value(m.expr, m.element), m.type) for m in query.measures),
-        tuple(tree.Value(o.name, o.expr, o.type) for o in query.outputs),
+        tuple(replace(m, expr=value(m.expr)) for m in query.measures),
+        query.outputs,
         query.rows,
-        tree.Skip(query.skip.to, query.skip.name, query.skip.variables),
+        query.skip,
         None if within is None else int(within),
         query.where,
         query.others,
@@ -42,24 +40,12 @@ def compile_query(query: ResolvedQuery, kind: TimeKind) -> tree.Matching:
     )
 
 
-def value(expr: Expr, element: Type = Type.NULL) -> Expr:
-    """An expression of a clause as its operator sees it; ``element``: of what values a list is made."""
+def value(expr: Expr) -> Expr:
+    """An expression of a clause as its operator sees it: it says which values of rows are durations."""
 
     def plain(node: Expr) -> Expr | None:
-        match node:
-            case analysis.Label():
-                return tree.Label()
-            case analysis.Number():
-                return tree.Number()
-            case analysis.At():
-                at = tree.At(node.arg, node.variables, node.first, node.offset, node.move, node.final)
-                return Annotated(Type.DURATION, at) if node.type is Type.DURATION else at
-            case analysis.Aggregate():
-                found = tree.Aggregate(
-                    node.function, node.args, node.variables, node.distinct, node.final, node.type, element
-                )
-                return Annotated(Type.DURATION, found) if node.type is Type.DURATION else found
-        return None
+        duration = isinstance(node, tree.At | tree.Aggregate) and node.type is Type.DURATION
+        return Annotated(Type.DURATION, node) if duration else None
 
     return rewrite(expr, plain)
 

@@ -14,7 +14,7 @@ from occurs.errors import Problem
 from occurs.expr.text import Text
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks import Analysis, Key, ResolvedQuery, analyse
+from occurs.languages.match_recognize.checks import Analysis, ResolvedQuery, analyse
 from occurs.languages.match_recognize.compile import choices, compile_query, costs, delay, kept, timeouts
 from occurs.languages.match_recognize.editing import begun as begun
 from occurs.languages.match_recognize.editing import bound as bound
@@ -30,6 +30,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.definition import Definition, Node
 from occurs.operators.rowpattern.definition import RowPatternDefinition
+from occurs.operators.rowpattern.tree import Key
 
 LANGUAGE = "match_recognize"
 

@@ -82,7 +82,7 @@ def clause_parts(node: syntax.Clause) -> list[str]:
         out.append(f"ALL ROWS PER MATCH{_ROWS[node.rows]}")
     if node.skip.to != "past":
         out.append(f"AFTER MATCH SKIP {skip_text(node.skip)}")
-    inside = "" if isinstance(node.pattern, syntax.Empty) else pattern_text(node.pattern)
+    inside = "" if node.pattern == syntax.Sequence(()) else pattern_text(node.pattern)
     within = "" if node.within is None else f" WITHIN {duration_text(node.within)}"
     out.append(f"PATTERN ({inside}){within}")
     if node.subsets:
@@ -154,7 +154,7 @@ def _pattern(node: Pattern) -> tuple[str, int]:
     match node:
         case syntax.Variable():
             return variable_text(node.name), PRIMARY
-        case syntax.Empty():
+        case syntax.Sequence(()):
             return "()", PRIMARY
         case syntax.Anchor():
             return "$" if node.end else "^", PRIMARY

@@ -12,13 +12,12 @@ Design choices:
 - The pattern has one shape for equal texts: a sequence directly inside a sequence and an alternation directly inside
   an alternation are merged, parentheses around a single part leave no node, and ``?``, ``*``, ``+``, ``{n}``, ``{,m}``
   are all a :class:`Repeat`.
-- The tree that the compiler, the operator's definition and the reference read is not this one: it is in
-  :mod:`occurs.languages.match_recognize.checks.analysis`, with every name resolved and every navigation in one form.
+- Patterns are those of :mod:`occurs.operators.rowpattern.tree`.  Expressions with every name resolved and every
+  navigation in one form, which the compiler, the operator and the reference read, are of that module, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from occurs.errors import Span
@@ -26,6 +25,18 @@ from occurs.expr.text import Name as Name
 from occurs.expr.tree import Expr, _Leaf, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type
+from occurs.operators.rowpattern.tree import ALL as ALL
+from occurs.operators.rowpattern.tree import OMIT as OMIT
+from occurs.operators.rowpattern.tree import ONE as ONE
+from occurs.operators.rowpattern.tree import UNMATCHED as UNMATCHED
+from occurs.operators.rowpattern.tree import Alternation as Alternation
+from occurs.operators.rowpattern.tree import Anchor as Anchor
+from occurs.operators.rowpattern.tree import Exclusion as Exclusion
+from occurs.operators.rowpattern.tree import Pattern as Pattern
+from occurs.operators.rowpattern.tree import Permute as Permute
+from occurs.operators.rowpattern.tree import Repeat as Repeat
+from occurs.operators.rowpattern.tree import Sequence as Sequence
+from occurs.operators.rowpattern.tree import Variable as Variable
 
 # --- expressions that only this language has (the others are in occurs.expr.tree) -----------------------------------
 
@@ -151,94 +162,6 @@ class Cast(Expr):
     span: Span | None = _span()
 
 
-# --- patterns -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """Any pattern of rows."""
-
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    @property
-    def children(self) -> tuple[Pattern, ...]:
-        return ()
-
-    def walk(self) -> Iterator[Pattern]:
-        """This pattern and all its parts, from the top."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-@dataclass(frozen=True)
-class Variable(Pattern):
-    """One row that is mapped to the variable; ``name`` is canonical."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Empty(Pattern):
-    """``()``: no row."""
-
-
-@dataclass(frozen=True)
-class Anchor(Pattern):
-    """``^`` before the first row of the partition, ``$`` behind the last one (``end``)."""
-
-    end: bool = False
-
-
-@dataclass(frozen=True)
-class _Nary(Pattern):
-    parts: tuple[Pattern, ...]
-
-    @property
-    def children(self) -> tuple[Pattern, ...]:
-        return self.parts
-
-
-@dataclass(frozen=True)
-class Sequence(_Nary):
-    """``P Q ..``: two parts or more, none of them a Sequence."""
-
-
-@dataclass(frozen=True)
-class Alternation(_Nary):
-    """``P | Q ..``: two parts or more, none of them an Alternation; the first that leads to a match is preferred."""
-
-
-@dataclass(frozen=True)
-class Permute(_Nary):
-    """``PERMUTE(P, Q, ..)``: all parts in any order, the lexicographically first order preferred."""
-
-
-@dataclass(frozen=True)
-class Exclusion(Pattern):
-    """``{- P -}``: its rows are left out of the output of ALL ROWS PER MATCH."""
-
-    part: Pattern
-
-    @property
-    def children(self) -> tuple[Pattern, ...]:
-        return (self.part,)
-
-
-@dataclass(frozen=True)
-class Repeat(Pattern):
-    """``P{low,high}``; ``high`` None: any number of times.  ``greedy``: another round is tried before going on."""
-
-    part: Pattern
-    low: int
-    high: int | None
-    greedy: bool = True
-
-    @property
-    def children(self) -> tuple[Pattern, ...]:
-        return (self.part,)
-
-
 # --- the clause -----------------------------------------------------------------------------------------------------
 
 
@@ -258,10 +181,6 @@ class Measure:
     expr: Expr
     name: Word
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-
-#: what stands behind ROWS PER MATCH: one row; all rows with, without empty matches, with unmatched rows
-ONE, ALL, OMIT, UNMATCHED = "one", "all", "omit", "unmatched"
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,6 @@ class Program:
     variables: tuple[str, ...]
 
     @property
-    def reads_end(self) -> bool:
-        """Does it ask where the partition ends?"""
-        return bool((self.code[:, T.OP] == T.END).any())
-
-    @property
     def reads_begin(self) -> bool:
         """Does it ask where the partition begins?"""
         return bool((self.code[:, T.OP] == T.BEGIN).any())

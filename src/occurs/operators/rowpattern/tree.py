@@ -1,4 +1,6 @@
-"""A row pattern as its operator sees it (match-recognize.md, sections 4 to 8): every name is resolved."""
+"""A row pattern with every name resolved: what a language's checks make, its reference and its operator read
+(match-recognize.md, sections 4 to 8).  Patterns are those of the parser.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from occurs.expr.tree import Expr, _Leaf
+from occurs.errors import Span
+from occurs.expr.tree import Expr, _Leaf, _span
 from occurs.model.types import Type
 
 # -- values of rows ----------------------------------------------------------------------------------------------------
@@ -16,10 +19,14 @@ from occurs.model.types import Type
 class Label(_Leaf):
     """The variable of the row at hand, inside :class:`At` and :class:`Aggregate`; null if the row is not mapped."""
 
+    span: Span | None = _span()
+
 
 @dataclass(frozen=True)
 class Number(_Leaf):
     """The number of the match; in a condition, of the match that is sought."""
+
+    span: Span | None = _span()
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,9 @@ class At(Expr):
     belong to ``variables`` (None: all of them) the one that is ``offset`` rows before the last, with ``first`` after
     the first, and from there ``move`` rows on in the partition (negative: back).  ``final``: all rows of the match are
     seen, not only those up to the current one.
+
+    ``price`` is ``At(price, None)``, ``X.price`` is ``At(price, ("X",))``, ``PREV(X.price, 2)`` has ``move=-2``.
+    Of a union, ``variables`` are its members.  ``type``: of the value, NULL if it is not known.
     """
 
     arg: Expr
@@ -38,6 +48,8 @@ class At(Expr):
     offset: int = 0
     move: int = 0
     final: bool = False
+    type: Type = field(default=Type.NULL, compare=False)
+    span: Span | None = _span()
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,7 @@ class Aggregate(Expr):
     final: bool = False
     type: Type = Type.NULL
     element: Type = Type.NULL
+    span: Span | None = _span()
 
 
 # -- patterns ----------------------------------------------------------------------------------------------------------
@@ -64,6 +77,8 @@ class Aggregate(Expr):
 @dataclass(frozen=True)
 class Pattern:
     """Any pattern of rows."""
+
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def children(self) -> tuple[Pattern, ...]:
@@ -78,14 +93,14 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Variable(Pattern):
-    """One row that is mapped to the variable."""
+    """One row that is mapped to the variable; ``name``: in upper case unless it stood in quotes."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Anchor(Pattern):
-    """Before the first row of the partition; with ``end``, behind the last one."""
+    """``^`` before the first row of the partition, ``$`` behind the last one (``end``)."""
 
     end: bool = False
 
@@ -101,22 +116,22 @@ class _Nary(Pattern):
 
 @dataclass(frozen=True)
 class Sequence(_Nary):
-    """One part behind the other; without parts it maps no row."""
+    """``P Q ..``: one part behind the other, none of them a Sequence of more; ``()`` has no parts and maps no row."""
 
 
 @dataclass(frozen=True)
 class Alternation(_Nary):
-    """One of the parts, earlier ones preferred."""
+    """``P | Q ..``: one of the parts, none of them an Alternation; the first that leads to a match is preferred."""
 
 
 @dataclass(frozen=True)
 class Permute(_Nary):
-    """All parts in any order, the lexicographically first one preferred."""
+    """``PERMUTE(P, Q, ..)``: all parts in any order, the lexicographically first one preferred."""
 
 
 @dataclass(frozen=True)
 class Exclusion(Pattern):
-    """Rows of ``part`` are left out of the output of all rows."""
+    """``{- P -}``: its rows are left out of the output of ALL ROWS PER MATCH."""
 
     part: Pattern
 
@@ -127,7 +142,7 @@ class Exclusion(Pattern):
 
 @dataclass(frozen=True)
 class Repeat(Pattern):
-    """``part`` from ``low`` to ``high`` times (None: any number of times), as often as can be if ``greedy``."""
+    """``P{low,high}``; ``high`` None: any number of times.  ``greedy``: another round is tried before going on."""
 
     part: Pattern
     low: int
@@ -163,11 +178,13 @@ class Skip:
 
 @dataclass(frozen=True)
 class Value:
-    """A named column with its value.  ``type``: NULL if it is not known; RECORD: a list."""
+    """A named column with its value.  ``type``: NULL if it is not known; RECORD: a list, of values of ``element``."""
 
     name: str
     expr: Expr
     type: Type
+    element: Type = field(default=Type.NULL, compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 #: which rows a match has in the output: one; all; all, but none for an empty match; also rows without a match

@@ -13,27 +13,16 @@ from occurs.expr.tree import Expr, Literal, Ref
 from occurs.languages.kit.complaints import LASTING_HINT, lasting_text, refuse_inexact, ticks_of
 from occurs.languages.kit.cycles import cycles
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks.analysis import (
-    Aggregate,
-    Analysis,
-    At,
-    Key,
-    Label,
-    Number,
-    ResolvedQuery,
-    Skip,
-    Value,
-)
+from occurs.languages.match_recognize.checks.analysis import Analysis, ResolvedQuery
 from occurs.languages.match_recognize.checks.names import Columns, Names, Outside, exactly
 from occurs.languages.match_recognize.checks.shape import check_size, warn
 from occurs.languages.match_recognize.render import expr_text, render
 from occurs.languages.match_recognize.syntax import Word
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type, arrow_type
+from occurs.operators.rowpattern.tree import Key, Skip, Value
 
-__all__ = [
-    "Aggregate", "Analysis", "At", "Key", "Label", "Number", "ResolvedQuery", "Skip", "Value", "analyse",
-]  # fmt: skip
+__all__ = ["Analysis", "ResolvedQuery", "Value", "analyse"]
 
 
 def analyse(

@@ -10,12 +10,12 @@ from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Literal, Ref
 from occurs.languages.kit.complaints import SET_UNIT, warn_inexact
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks.analysis import Aggregate, At, Label, Number
 from occurs.languages.match_recognize.checks.types import ColumnType, Typing
 from occurs.languages.match_recognize.render import expr_text
 from occurs.languages.match_recognize.syntax import Word
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.rowpattern.tree import Aggregate, At, Label, Number
 
 #: the variables of a union or of one variable; None: all rows
 Rows = tuple[str, ...] | None

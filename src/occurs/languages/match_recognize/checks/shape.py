@@ -9,35 +9,12 @@ from dataclasses import dataclass, replace
 from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Expr, Literal, conjuncts, rewrite
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks.analysis import At, Skip
 from occurs.languages.match_recognize.render import expr_text, pattern_text
 from occurs.languages.match_recognize.syntax import Pattern
-from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.program import MOST_STATES, TooLarge, least, longest, program_of
+from occurs.operators.rowpattern.tree import At, Skip
 
 MOST_PERMUTED = 10
-
-
-def lowered(node: Pattern) -> tree.Pattern:
-    """A pattern as its operator sees it."""
-    match node:
-        case syntax.Variable():
-            return tree.Variable(node.name)
-        case syntax.Empty():
-            return tree.Sequence(())
-        case syntax.Anchor():
-            return tree.Anchor(node.end)
-        case syntax.Sequence():
-            return tree.Sequence(tuple(map(lowered, node.parts)))
-        case syntax.Alternation():
-            return tree.Alternation(tuple(map(lowered, node.parts)))
-        case syntax.Permute():
-            return tree.Permute(tuple(map(lowered, node.parts)))
-        case syntax.Exclusion():
-            return tree.Exclusion(lowered(node.part))
-        case syntax.Repeat():
-            return tree.Repeat(lowered(node.part), node.low, node.high, node.greedy)
-    raise AssertionError(f"not a pattern: {node}")
 
 
 @dataclass(frozen=True)
@@ -56,7 +33,7 @@ def ends(node: Pattern) -> Ends:
     match node:
         case syntax.Variable():
             return Ends(frozenset({node.name}), frozenset({node.name}), frozenset(), False)
-        case syntax.Anchor() | syntax.Empty():
+        case syntax.Anchor():
             return Ends(frozenset(), frozenset(), frozenset(), True)
         case syntax.Alternation():
             return Ends(
@@ -94,7 +71,7 @@ def check_size(pattern: Pattern, source: Text) -> None:
             return
     variables = dict.fromkeys(n.name for n in pattern.walk() if isinstance(n, syntax.Variable))
     try:
-        program_of(lowered(pattern), tuple(variables))
+        program_of(pattern, tuple(variables))
     except TooLarge:
         message = f"the pattern has more than {MOST_STATES:,} states when its repetitions and orders are written out"
         hint = "use smaller bounds, `*` and `+`, or a PERMUTE of variables alone"
@@ -125,7 +102,7 @@ def warn(
 
 def _unbounded(pattern: Pattern, source: Text) -> None:
     for node in pattern.walk():
-        if isinstance(node, syntax.Repeat) and node.high is None and longest(lowered(node.part)) != 0:
+        if isinstance(node, syntax.Repeat) and node.high is None and longest(node.part) != 0:
             low = node.low
             message = f"unbounded state: `{pattern_text(node)}` may go on for any number of rows"
             hint = f"limit the match with WITHIN behind PATTERN (..), or the repetition: `{{{low},100}}`"
@@ -143,7 +120,7 @@ def greedy_ends(pattern: Pattern, conditions: Collection[str]) -> Iterator[synta
                 yield node
         if isinstance(node, syntax.Sequence):
             for i, part in enumerate(node.parts):
-                behind = any(least(lowered(p)) > 0 for p in node.parts[i + 1 :])
+                behind = any(least(p) > 0 for p in node.parts[i + 1 :])
                 yield from walk(part, followed or behind)
         else:
             for child in node.children:

@@ -89,7 +89,7 @@ class Builder(SqlBuilder):
     def clause(self, tree: Node) -> syntax.Clause:
         span = self.span(tree)
         parts: dict[str, Node] = {}
-        pattern: Pattern = syntax.Empty(span=span)
+        pattern: Pattern = syntax.Sequence((), span=span)
         for part in tree.children:
             name = str(part.data)
             if name in _PARTS:
@@ -168,7 +168,7 @@ class Builder(SqlBuilder):
         return syntax.Variable(self.variable(tree.children[0]).text, span=self.span(tree))
 
     def p_grouped(self, tree: Node) -> Pattern:
-        return self.pattern(tree.children[0]) if tree.children else syntax.Empty(span=self.span(tree))
+        return self.pattern(tree.children[0]) if tree.children else syntax.Sequence((), span=self.span(tree))
 
     def p_excluded(self, tree: Node) -> Pattern:
         return syntax.Exclusion(self.pattern(tree.children[0]), span=self.span(tree))
@@ -194,7 +194,7 @@ class Builder(SqlBuilder):
         out: list[Pattern] = []
         for child in tree.children:
             part = self.pattern(child)
-            out += part.parts if isinstance(part, of) else [part]
+            out += part.parts if isinstance(part, of) and part.parts else [part]
         return tuple(out)
 
     def p_repeated(self, tree: Node) -> Pattern:

@@ -19,12 +19,13 @@ from typing import Any
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.languages.kit.reference_rows import as_declared, place
 from occurs.languages.match_recognize import syntax
-from occurs.languages.match_recognize.checks.analysis import At, Key, ResolvedQuery, Value
+from occurs.languages.match_recognize.checks.analysis import ResolvedQuery
 from occurs.languages.match_recognize.semantics.search import Mapped, Waiting, search
 from occurs.languages.match_recognize.semantics.values import Cells, Partition, Seen, settled
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.rowpattern.tree import At, Key, Value
 
 Row = Occurrence
 
@@ -152,7 +153,7 @@ def sizes(pattern: syntax.Pattern) -> tuple[int, float]:
     match pattern:
         case syntax.Variable():
             return 1, 1
-        case syntax.Empty() | syntax.Anchor():
+        case syntax.Anchor():
             return 0, 0
         case syntax.Exclusion(part=part):
             return sizes(part)

@@ -85,8 +85,6 @@ def ways(
     """Where the search may go on from ``place``, whose next pattern is ``node``, the preferred place first."""
     mapped, excluded = place.mapped, place.excluded
     match node:
-        case syntax.Empty():
-            yield Place(rest, mapped, excluded)
         case syntax.Sequence():
             yield Place(followed(node.parts, rest), mapped, excluded)
         case syntax.Alternation():

@@ -13,10 +13,10 @@ from occurs.expr import tree
 from occurs.expr.aggregates import plain_aggregate
 from occurs.expr.dialect import MATCH_RECOGNIZE
 from occurs.expr.reference import Evaluator, Undecided, clean
-from occurs.languages.match_recognize.checks.analysis import Aggregate, At, Label, Number, Value
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
+from occurs.operators.rowpattern.tree import Aggregate, At, Label, Number, Value
 
 #: the variable of every mapped row, in order, and whether the row is excluded from the output
 Mapped = tuple[tuple[str, bool], ...]

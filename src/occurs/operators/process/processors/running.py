@@ -148,12 +148,10 @@ class Cumulate(Operator):
         if valid is None:
             state["begun"].upto(call.instances)[codes] = 1
             return None
-        out = np.empty(len(codes), np.int64)
         zeros = np.zeros(len(codes), np.float64)
         known = np.empty(len(codes), np.bool_)
         begun = state["begun"].upto(call.instances)
         kernels.extremes(codes, zeros, valid, True, np.zeros(call.instances), begun, zeros, known)
-        del out
         return known
 
     def _begin(self, state: State, codes: np.ndarray, call: CallSteps) -> bool:
