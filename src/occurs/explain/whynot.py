@@ -282,13 +282,15 @@ class Asked:
             self.world, self.question, sites, edits=edits, limit=limit, max_variants=max_variants,
             world_of=self._world_of,
         )  # fmt: skip
-        found = search.run()
-        notes = [*self.notes, *found.notes]
         reasons: list[Reason] = []
-        for solution in found.solutions:
+
+        def verified(solution: Solution) -> bool:
             reason = self._described(len(reasons) + 1, solution)
-            if reason is not None:
-                reasons.append(reason)
+            reasons.extend(() if reason is None else (reason,))
+            return reason is not None
+
+        found = search.run(verified)
+        notes = [*self.notes, *found.notes]
         complete = found.complete and self.sliced.complete
         return WhyNot(
             self.question, False, None, tuple(reasons), complete, tuple(dict.fromkeys(notes)), self.given.sample
