@@ -20,7 +20,7 @@ from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Edit, Seen, Splice, spliced
+from occurs.languages.kit.clauses import Edit, Seen, Splice, Whole, spliced
 from occurs.languages.kit.language import folder
 from occurs.model.astext import dumps
 from occurs.model.history import History
@@ -169,8 +169,10 @@ class Description:
     def clauses(self, number: int, verified: bool) -> list[Clause]:
         """The rows of the table."""
         out = []
+        false = self._false()
         for i, (site, edit) in enumerate(zip(self.solution.sites, self.solution.proposal.edits, strict=True)):
             row, found, needed, message = self._told(site, self.shown[i])
+            message += false.get(i, "")
             c = site.clause
             repair = "" if edit is None else edit.repair
             if site.kind == "missing":
@@ -264,6 +266,49 @@ class Description:
         if rule is None or rule.clauses.followed is None or c.moved is None or c.detail.get("own") is None:
             return False
         return row is None or c.moved(_get(row.values, c.detail["own"][1])) is None
+
+    def _false(self) -> dict[int, str]:
+        """Of rules that are one formula: at which state it became false, and the conjunct that made it so, at the
+        clause of the reason that lies in it.
+
+        The states of a clause are those of the repair without its own edit.
+        """
+        found: list[tuple[int, int, str]] = []
+        for i, site in enumerate(self.solution.sites):
+            whole = None if site.rule is None else site.rule.clauses.whole
+            node = self._node(site, self.shown[i])
+            if whole is None or site.rule is None or node is None or self.world.fixed:
+                continue
+            place = next(((a, b) for a, b in whole.parts if a <= site.clause.start < b), None)
+            time = node.time if not whole.ahead else self._over(i, whole, node)
+            if place is None or time is None:
+                continue
+            part = " ".join(self.world.texts[site.rule.text][0][slice(*place)].split())
+            at = when(time, self.kind)
+            if whole.ahead:
+                found.append((time, i, f"; `{part}` is false from the state at {at} on"))
+            elif part != " ".join(site.clause.text.split()):
+                found.append((time, i, f"; `{part}` is false at {at}"))
+        _, i, text = min(found, default=(0, -1, ""))
+        return {i: text}
+
+    def _over(self, i: int, whole: Whole, node: RowNode) -> int | None:
+        """The state at which a formula that looks ahead cannot be satisfied any more, without the edit of a clause."""
+        own = self.solution.sites[i]
+        pairs = zip(self.solution.sites, self.solution.proposal.edits, strict=True)
+        edits: dict[int, list[Edit]] = {}
+        for site, edit in pairs:
+            if site is not own and site.rule is not None and edit is not None:
+                edits.setdefault(site.rule.number, []).append(edit)
+        history = self.world.history if own.kind == "missing" else self.history
+        program = CheckedProgram(self.world.edited(edits), folders=self.asked.program.folders)
+        adjusted = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts).noticing()
+        never = detect(adjusted, history, ended=self.world.ended, progress=False).never
+        rows = [] if never is None else never.to_pylist()
+        known = [(n, node.values[of]) for n, of in whole.keys.items() if of in node.values]
+        times = [ticks_of(r["time"]) for r in rows
+                 if r["type"] == whole.name and all(r.get(n) == v for n, v in known)]  # fmt: skip
+        return min((t for t in times if t is not None), default=None)
 
     def _threshold(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause

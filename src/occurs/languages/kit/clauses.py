@@ -196,6 +196,21 @@ class Loosening:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """Of a rule that is one formula: the places of its conditions that must all hold, and the ``name`` under which its
+    notices are.
+
+    ``ahead``: the formula looks ahead, and a notice tells that it cannot be satisfied any more.  ``keys``: the columns
+    of notices with the attributes of its output that have the same values.
+    """
+
+    name: str
+    parts: tuple[tuple[int, int], ...]
+    ahead: bool
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class RuleClauses:
     """A definition with its clauses.
 
@@ -247,6 +262,8 @@ class RuleClauses:
     uses: Uses | None = field(default=None, compare=False)
     #: attributes of its output that are constants: their values, and where they are assigned in the text
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)
+    #: its formula, if it is one
+    whole: Whole | None = field(default=None, compare=False)
     #: of the states of a derivation (time, values) the clauses that were read there; None if they do not show it
     followed: Callable[[Sequence[tuple[int, Mapping[str, Any]]]], Sequence[Seen] | None] | None = field(
         default=None, compare=False

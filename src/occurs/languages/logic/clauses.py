@@ -21,6 +21,7 @@ from occurs.languages.kit.clauses import (
     Source,
     Splice,
     Where,
+    Whole,
     comparison,
     declarations,
     distinct,
@@ -83,9 +84,19 @@ class _Trigger:
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),
             frozenset(positive), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
-            constants=tuple(self._constants()), followed=self._followed,
+            constants=tuple(self._constants()), whole=self._whole(), followed=self._followed,
             observes=self.trigger.observing is not None and self.trigger.observing.every is None,
         )  # fmt: skip
+
+    def _whole(self) -> Whole:
+        """The conjuncts of the formula; the generic variables, as far as the output has them."""
+        trigger = self.trigger
+        parts = tuple(self.source.offsets(of_text(p.span)) for p in _conjuncts(trigger.formula))  # type: ignore[attr-defined]
+        generics = [name for name, _ in self.resolved.generics]
+        if trigger.emit is None:
+            return Whole(trigger.name.text, parts, not trigger.past, {n: n for n in generics})
+        emitted = {e.name: n.text for n, e in trigger.emit.arguments if isinstance(e, Ref) and e.scope is None}
+        return Whole(trigger.name.text, parts, not trigger.past, {n: emitted[n] for n in generics if n in emitted})
 
     def _followed(self, states: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Seen] | None:
         """The conditions of the formula at the states of one way to be satisfied."""
@@ -378,6 +389,17 @@ def _within(node: syntax.Formula) -> syntax.Formula:
     while isinstance(node, syntax.Eventually | syntax.Previously | syntax.Nexttime | syntax.Lasttime):
         node = node.parts[0]
     return node
+
+
+def _conjuncts(node: syntax.Formula) -> Iterator[syntax.Formula]:
+    """The parts of a formula that must all hold, also below assignments."""
+    if isinstance(node, syntax.And):
+        for part in node.operands:
+            yield from _conjuncts(part)
+    elif isinstance(node, syntax.Assign):
+        yield from _conjuncts(node.operand)
+    else:
+        yield node
 
 
 def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:
