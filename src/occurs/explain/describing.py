@@ -20,7 +20,7 @@ from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Edit, Seen, Splice, Whole, spliced
+from occurs.languages.kit.clauses import Box, Edit, Seen, Splice, Whole, spliced
 from occurs.languages.kit.language import folder
 from occurs.model.astext import dumps
 from occurs.model.history import History
@@ -169,10 +169,10 @@ class Description:
     def clauses(self, number: int, verified: bool) -> list[Clause]:
         """The rows of the table."""
         out = []
-        false = self._false()
+        more = self._false() | self._dropped()
         for i, (site, edit) in enumerate(zip(self.solution.sites, self.solution.proposal.edits, strict=True)):
             row, found, needed, message = self._told(site, self.shown[i])
-            message += false.get(i, "")
+            message += more.get(i, "")
             c = site.clause
             repair = "" if edit is None else edit.repair
             if site.kind == "missing":
@@ -309,6 +309,43 @@ class Description:
         times = [ticks_of(r["time"]) for r in rows
                  if r["type"] == whole.name and all(r.get(n) == v for n, v in known)]  # fmt: skip
         return min((t for t in times if t is not None), default=None)
+
+    def _dropped(self) -> dict[int, str]:
+        """Of pipes: the operators of the flow between which the item was lost, at the first clause that is in one."""
+        for i, site in enumerate(self.solution.sites):
+            rule = site.rule
+            if rule is None or rule.clauses.boxes is None or site.kind == "missing":
+                continue
+            boxes = rule.clauses.boxes(site.clause.start)
+            texts = self.world.edited({}), list(self.texts)
+            splices = [s for e in self.edits.get(rule.number, ()) for s in e.splices]
+            names = [f"{rule.defines}__box_{k}" for k in range(len(boxes))]
+            for given, changes in zip(texts, ((), splices), strict=True):
+                written = [b.written(n, changes) for b, n in zip(boxes, names, strict=True)]
+                language = self.world.texts[rule.text][2]
+                given += ((text, n, language) for text, n in zip(written, names, strict=True))
+            before, after = (self._detected(t, names) for t in texts)
+            about = [n.label for n in self.tree.walk() if n.role == "about"]
+            passed: Box | None = None
+            for box, name in zip(boxes, names, strict=True):
+                items = [r for r in after.get(name, ()) if _about(r) in about]
+                lost = items and not any(_item(r) in map(_item, before.get(name, ())) for r in items)
+                if lost and passed is not None:
+                    return {i: f"; the item passed `{passed.text}` and was dropped by `{box.text}`"}
+                if lost:
+                    break
+                passed = box if items else passed
+        return {}
+
+    def _detected(self, texts: Sequence[Given], names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """The rows of some definitions; nothing if they cannot stand alone."""
+        try:
+            program = CheckedProgram(texts, folders=self.asked.program.folders)
+            program = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts).reasoning()
+            found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
+        except OccursError:
+            return {}
+        return {n: found.arrow(n).to_pylist() for n in names}
 
     def _threshold(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
@@ -760,6 +797,17 @@ def _alone(text: str, edit: Edit | None) -> bool:
         and not text[splice.stop : len(text) if end < 0 else end].strip()
         and ("\n" not in text[splice.start : splice.stop].strip())
     )
+
+
+def _about(row: Mapping[str, Any]) -> str | None:
+    """The label of the item that a row of a pipe is about."""
+    return next((p["label"] for p in row["because"] if p["role"] == "about"), None)
+
+
+def _item(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A row of a pipe without what depends on its definition."""
+    values = tuple((n, repr(v)) for n, v in row.items() if n not in ("type", "label", "because"))
+    return _about(row), values
 
 
 def _role(node: RowNode, role: str | None) -> bool:

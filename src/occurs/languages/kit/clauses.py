@@ -211,6 +211,14 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Box:
+    """An operator of a pipe as the answer names it; ``written``: its rows as a definition of a name, with splices."""
+
+    text: str
+    written: Callable[[str, Sequence[Splice]], str] = field(compare=False)
+
+
+@dataclass(frozen=True)
 class RuleClauses:
     """A definition with its clauses.
 
@@ -264,6 +272,8 @@ class RuleClauses:
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)
     #: its formula, if it is one
     whole: Whole | None = field(default=None, compare=False)
+    #: the operators through which items come to its output, of the branch of a place, in the order of the flow
+    boxes: Callable[[int], Sequence[Box]] | None = field(default=None, compare=False)
     #: of the states of a derivation (time, values) the clauses that were read there; None if they do not show it
     followed: Callable[[Sequence[tuple[int, Mapping[str, Any]]]], Sequence[Seen] | None] | None = field(
         default=None, compare=False
