@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from occurs.checked_program import CheckedProgram
 from occurs.errors import OccursError
 from occurs.explain.search import Solution
-from occurs.explain.tree import RowNode, Trees, is_row
+from occurs.explain.tree import RowNode, Trees, instants, is_row
 from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
@@ -251,7 +251,9 @@ class Description:
                   for e in edits for s in e.splices if s.stop <= c.start]  # fmt: skip
         start = c.start + sum(len(s.text) - (s.stop - s.start) for s in before)
         followed = self._repaired.rules[rule.number].clauses.followed
-        read = () if followed is None else followed([(p.time, p.values) for p in states]) or ()
+        whole, tables = rule.clauses.whole, self.history.tables
+        times = [] if whole is None else instants(whole, node, lambda t: self.trees.table(t, tables))
+        read = () if followed is None else followed([(p.time, p.values) for p in states], times) or ()
         failing = [s for s in read if s.kind == "comparison" and s.start == start and s.value is not None
                    and c.moved(_plain(s.value)) is not None]  # fmt: skip
         if not failing:
