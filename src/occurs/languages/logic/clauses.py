@@ -91,7 +91,7 @@ class _Trigger:
     def _whole(self) -> Whole:
         """The conjuncts of the formula; the generic variables, as far as the output has them."""
         trigger = self.trigger
-        parts = tuple(self.source.offsets(of_text(p.span)) for p in _conjuncts(trigger.formula))  # type: ignore[attr-defined]
+        parts = tuple(self.source.offsets(of_text(p.span)) for p in _conjuncts(trigger.formula))
         generics = [name for name, _ in self.resolved.generics]
         keys = {n: n for n in generics}
         if trigger.emit is not None:
