@@ -127,7 +127,7 @@ class _Trigger:
             bound: Any = getattr(read.node, "bound", None)
             place = self.source.offsets(of_text(bound.span))
             return Seen("window", place[0], read.state, read.path, right=self.text[slice(*place)], apart=read.apart)
-        start, stop = self.source.offsets(of_text(read.node.span))  # type: ignore[attr-defined]
+        start, stop = self.source.offsets(of_text(read.node.span))
         if isinstance(read.node, syntax.Exists):
             return Seen("condition", start, read.state, read.path, holds=read.holds, text=self.text[start:stop])
         left, value, op, right, wanted = read.parts(lambda e: self.source.piece(of_text(e.span)))  # type: ignore[attr-defined]
