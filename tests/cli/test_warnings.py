@@ -146,3 +146,14 @@ def test_a_rule_reads_a_type_that_nobody_has(occurs, here, suffix, text, place):
         done = occurs(*command, "--events", "A=a.csv", "--events", "Smoke=a.csv", *more)
         assert f"r.{suffix}:{place}: " in done.err
         assert "hint: did you mean `Smoke`?" in done.err
+
+
+def test_a_trigger_whose_names_have_no_type_reads_no_row_of_a_table_of_types(occurs, here):
+    (here / "r.ptl").write_text("past trigger p: v > 3;\n")
+    (here / "one.csv").write_text("type,time,v\nTemp,1,1\nTemp,2,5\n")
+    done = occurs("run", "r.ptl", "--host", "local", "--events", "one.csv", "--time-unit", "s")
+    assert "r.ptl:1:1: warning[unknown-type]: no event of type `state`" in done.err
+    assert "hint: names without a type are columns of rows of type `state`: declare the type" in done.err
+    (here / "r.ptl").write_text("state Temp(v int);\npast trigger p: v > 3;\n")
+    done = occurs("run", "r.ptl", "--host", "local", "--events", "one.csv", "--time-unit", "s")
+    assert ("unknown-type" in done.err, "p: 1" in done.err) == (False, True)

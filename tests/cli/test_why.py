@@ -115,3 +115,15 @@ def test_why_not_of_a_row_pattern(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["why-not", "falls.sql", "-e", "ticks.csv", *question])
     assert done.exit_code == 0, done.stderr
     assert "  B.price >= 5\n   B.price = 4 at 3, needed >= 5" in done.stdout
+
+
+def test_late_rows_of_a_file_are_let_in(here):
+    rows = EVENTS.splitlines(keepends=True)
+    (here / "events.csv").write_text("".join((rows[0], *rows[3:])))
+    (here / "late.csv").write_text(rows[0] + rows[1])
+    code, out, _ = call("why-not", "--type", "Fire", "--at", AT, "--late", "late.csv")
+    assert code == 0
+    assert "Temp at 2024-01-05T09:01:00Z came late and was dropped" in out
+    assert "it is found if the late row is let in" in out
+    code, out, _ = call("why-not", "--type", "Fire", "--at", AT, "--edits", "1")
+    assert (code, "came late" in out) == (0, False)

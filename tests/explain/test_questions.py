@@ -357,3 +357,91 @@ def test_a_missing_row_may_lie_between_two_values_of_a_column_of_times(of):
 def test_a_time_beyond_the_clock_is_noted(at, note):
     answer = occurs.parse(HOT).why_not("Hot", TEMPS, between=at, time_unit="s")
     assert note in " ".join(answer.notes)
+
+
+LONG = pa.table(
+    {"type": ["Temp", "Temp", "Smoke"], "time": [0, 5000, 5100], "Area": ["x"] * 3, "Value": [40, 44, None]}
+)
+EACH = """define Fire(Area) from Smoke(Area = $a) and each Temp(Area = $a, Value > 45) within 5 min from Smoke
+where Area = $a"""
+
+
+@pytest.mark.parametrize("reach", ["200 s", 200])
+def test_a_reach_leaves_out_rows_that_lie_farther_back(reach):
+    program = occurs.parse(EACH)
+    question = {"between": 5100, "time_unit": "s"}
+    near = program.why_not("Fire", LONG, reach=reach, **question)
+    whole = program.why_not("Fire", LONG, **question)
+    assert [(c.kind, c.repair) for c in near.reasons[0].clauses] == [("threshold", "Value >= 44")]
+    assert not near.complete
+    assert "rows long before the asked time were not read (reach, max_rows)" in near.notes
+    # the Temp of 0 needs a longer window and a lower threshold
+    assert [[c.kind for c in r.clauses] for r in whole.reasons] == [["threshold"], ["missing"]]
+    assert whole.complete
+
+
+def test_facts_are_rows_of_both_answers():
+    rules = "input fact fragile(A: int).\ninput event heat(A: int, T: int).\n"
+    rules += "event alarm(A, T) : heat(A, T) and fragile(A).\n"
+    program = occurs.parse(rules, "phenesthe")
+    events = {"heat": pa.table({"time": [3], "A": [2], "T": [60]})}
+    assert not program.why_not("alarm", events, between=3, time_unit="s", edits=1).found
+    facts = {"fragile": pa.table({"A": [2]})}
+    assert program.why_not("alarm", events, between=3, time_unit="s", facts=facts).found
+    answer = program.why({"type": "alarm", "time": 3, "A": 2, "T": 60}, events, time_unit="s", facts=facts)
+    assert [row["type"] for row in answer.leaves] == ["heat"]
+
+
+def test_rows_that_are_set_aside_are_noted_with_their_reason():
+    schema = pa.schema([("type", pa.string()), ("time", pa.int64()), ("Value", pa.string())])
+    events = pa.table({"type": ["Temp", "Temp"], "time": [60, None], "Value": ["50", "7"]}, schema)
+    rules = 'event Temp(Value: string)\ndefine Hot(v) from Temp(Value = "x") where v = Temp.Value'
+    program = occurs.parse(rules)
+    answer = program.why_not("Hot", events, time_unit="s", bad_rows="skip", edits=1)
+    assert answer.notes == ("1 unreadable rows were skipped and not searched (bad: null time: 1)",)
+    with pytest.raises(occurs.errors.InputProblem):
+        program.why_not("Hot", events, time_unit="s", edits=1)
+
+
+def test_the_json_of_why_has_the_row_and_the_columns_of_the_nodes():
+    data = json.loads(occurs.parse(HOT).why({"type": "Hot", "time": 60, "v": 50}, TEMPS, time_unit="s").to_json())
+    assert data["row"]["v"] == 50
+    detection, event, clause = data["nodes"]
+    assert (detection["node"], detection["parent"], detection["kind"], detection["place"]) == (
+        1, None, "detection", "rules:1:1",
+    )  # fmt: skip
+    assert (event["parent"], event["depth"], event["role"]) == (1, 1, "Temp")
+    assert json.loads(event["attributes"]) == {"Value": 50}
+    assert (clause["kind"], clause["found"], clause["needed"], clause["time"]) == ("clause", "50", "> 45", 60)
+    stamped = occurs.parse(f"{RULES}").why_not("Fire", EVENTS, between=AT)
+    assert stamped.data()["reasons"][0]["clauses"][0]["time"] == "2024-01-05T09:02:00Z"
+
+
+COUNTED = """define Many(n, low) from Tick() and 2-last Temp(Value > 45) within 9 s from Tick
+where n = COUNT(Hum(v > 0)) within 9 s from Tick, low = Temp.Value"""
+
+
+def test_aggregates_and_rows_that_only_count_are_nodes():
+    events = pa.table({
+        "type": ["Hum"] * 3 + ["Temp"] * 3 + ["Tick"], "time": range(1, 8), "v": [1, -1, 2] + [None] * 4,
+        "Value": [None] * 3 + [50, 60, 20, None],
+    })  # fmt: skip
+    program = occurs.parse(COUNTED)
+    answer = program.why(program.detect(events, time_unit="s")["Many"], events, time_unit="s")
+    total = next(n for n in answer.nodes if n.kind == "aggregate")
+    assert total.found == "2"
+    assert [(n.kind, n.time) for n in answer.nodes if n.parent == total.node] == [("event", 1), ("event", 3)]
+    passed = [n for n in answer.nodes if n.kind == "passed"]
+    assert [(n.type, n.time, n.message) for n in passed] == [("Temp", 5, "Temp at 5 counts")]
+    assert [(row["type"], row["time"]) for row in answer.leaves] == [
+        ("Hum", 1), ("Hum", 3), ("Temp", 4), ("Temp", 5), ("Tick", 7),
+    ]  # fmt: skip
+
+
+def test_many_rows_that_only_count_are_one_node():
+    rules = "DEFINE Out AS TRIM 30 OF (SELECT v AS v FROM Pay)."
+    events = {"Pay": pa.table({"time": list(range(31)), "v": list(range(31))})}
+    answer = occurs.parse(rules, "esql").why({"type": "Out", "time": 30, "v": 30}, events, time_unit="s")
+    passed = [(n.found, n.time, n.end, n.message) for n in answer.nodes if n.kind == "passed"]
+    assert passed == [("30", 0, 29, "30 rows that count")]
+    assert len(answer.leaves) == 31

@@ -146,8 +146,40 @@ def test_the_leaves_give_the_row_again_and_the_root_has_its_label(language, part
                 )
                 for t, table in events.items()
             }
-            times = [t for table in events.values() for t in table["time"].to_pylist()]
-            clock = {"start": min(times), "until": max(times)} | why.options_of(case)
-            again = program.detect(some, **clock)[type].to_pylist()
-            wanted = {n: v for n, v in row.items() if n not in ("label", "because")}
-            assert any(str(found) == str(wanted) for found in again)
+            assert detected(program, some, type, row, clock_of(case, events))
+
+
+def clock_of(case: Case, events: dict[str, pa.Table]) -> dict[str, Any]:
+    """The keywords of a case with the clock of all its events."""
+    times = [t for table in events.values() for t in table["time"].to_pylist()]
+    return {"start": min(times), "until": max(times)} | why.options_of(case)
+
+
+def detected(
+    program: occurs.Program, events: dict[str, pa.Table], type: str, row: dict[str, Any], clock: dict[str, Any]
+) -> bool:  # fmt: skip
+    """Whether a row is detected."""
+    wanted = {n: v for n, v in row.items() if n not in ("label", "because")}
+    return any(str(found) == str(wanted) for found in program.detect(events, **clock)[type].to_pylist())
+
+
+def values(row: dict[str, Any]) -> list[str]:
+    """The values of a row that are not null, in the order of their names."""
+    return [f"{n} = {v}" for n, v in sorted(row.items()) if v is not None]
+
+
+@pytest.mark.parametrize("language", ["tesla", "epl", "logic"])
+def test_a_row_without_which_a_row_is_not_detected_is_a_leaf(language):
+    needed = 0
+    for seed in range(100, 106):
+        case, name = random_case(language, seed)
+        for program, events, type, row in rows_of(case, name):
+            leaves = [values(r) for r in program.why(row["label"], events, **why.options_of(case)).leaves]
+            clock = clock_of(case, events)
+            for t, table in events.items():
+                for i, one in enumerate(table.to_pylist()):
+                    rest = pa.concat_tables([table.slice(0, i), table.slice(i + 1)])
+                    if not detected(program, {**events, t: rest}, type, row, clock):
+                        needed += 1
+                        assert values({"type": t, **one}) in leaves
+    assert needed

@@ -10,6 +10,7 @@ import pytest
 import occurs
 from occurs.explain import search
 from occurs.explain.search import Search
+from occurs.explain.whynot import Asked
 
 AREAS = ["hall", "attic", "hall", "cellar"]
 VISITS = pa.table(
@@ -79,3 +80,21 @@ def test_a_type_that_is_read_twice_gets_its_missing_rows_in_parts(edits, monkeyp
     parts = program.why_not("Pair", ROWS, **question)
     assert clauses(whole) == clauses(parts)
     assert whole.reasons or edits == 1
+
+
+def test_a_repair_that_fails_when_it_is_run_alone_does_not_count_against_the_limit(monkeypatch):
+    program = occurs.parse("define Hot(v) from Temp(Value > 45, Area = 'x') where v = Temp.Value")
+    events = pa.table({"type": ["Temp", "Temp"], "time": [10, 10], "Value": [20, 50], "Area": ["x", "y"]})
+    question = {"between": 10, "time_unit": "s", "edits": 1}
+    kinds = [r.clauses[0].kind for r in program.why_not("Hot", events, **question).reasons]
+    assert kinds == ["threshold", "equality", "missing"]
+    described = Asked._described
+
+    def fails(self, number, solution):
+        return None if solution.sites[0].kind == "threshold" else described(self, number, solution)
+
+    monkeypatch.setattr(Asked, "_described", fails)
+    answer = program.why_not("Hot", events, limit=1, **question)
+    assert [(r.number, r.clauses[0].kind) for r in answer.reasons] == [(1, "equality")]
+    assert not answer.complete
+    assert answer.notes == ("a repair of `Value > 45` was left out: run alone, it does not detect the row",)

@@ -63,6 +63,19 @@ def test_warnings_about_input(spark: Any) -> None:
 
 
 @pytest.mark.slow
+def test_a_trigger_with_names_of_no_type_over_a_table_of_types(spark: Any) -> None:
+    table = pa.table({"type": ["Temp", "Temp"], "time": [1, 2], "v": [1, 5]})
+    hints = []
+    for events in (table, spark.createDataFrame(table)):
+        found = occurs.parse("past trigger p: v > 3", "ptl").detect(events, time_unit="s")
+        hints += [p.hint for p in found.notices if p.kind == "unknown-type"]
+        declared = occurs.parse("state Temp(v int);\npast trigger p: v > 3", "ptl").detect(events, time_unit="s")
+        assert [p.kind for p in declared.notices if p.kind == "unknown-type"] == []
+    assert hints[0] == hints[1]
+    assert "columns of rows of type `state`" in hints[0]
+
+
+@pytest.mark.slow
 def test_rows_of_a_feed_that_are_not_json(spark: Any) -> None:
     rules = "table T (k string key, v int)\ntrigger t for each y in (select k from T): once (T(y) > 5)\n"
     program = occurs.parse(rules, language="ptl")

@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from occurs.checked_program import CheckedProgram
 from occurs.errors import OccursError
 from occurs.explain.search import Solution
-from occurs.explain.tree import RowNode, Trees, is_row
+from occurs.explain.tree import RowNode, Trees, instants, is_row
 from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
-from occurs.languages.kit.clauses import Edit, Seen, Splice, spliced
+from occurs.languages.kit.clauses import Box, Edit, Seen, Splice, Whole, spliced
 from occurs.languages.kit.language import folder
 from occurs.model.astext import dumps
 from occurs.model.history import History
@@ -169,8 +169,10 @@ class Description:
     def clauses(self, number: int, verified: bool) -> list[Clause]:
         """The rows of the table."""
         out = []
+        more = self._false() | self._dropped()
         for i, (site, edit) in enumerate(zip(self.solution.sites, self.solution.proposal.edits, strict=True)):
             row, found, needed, message = self._told(site, self.shown[i])
+            message += more.get(i, "")
             c = site.clause
             repair = "" if edit is None else edit.repair
             if site.kind == "missing":
@@ -249,7 +251,9 @@ class Description:
                   for e in edits for s in e.splices if s.stop <= c.start]  # fmt: skip
         start = c.start + sum(len(s.text) - (s.stop - s.start) for s in before)
         followed = self._repaired.rules[rule.number].clauses.followed
-        read = () if followed is None else followed([(p.time, p.values) for p in states]) or ()
+        whole, tables = rule.clauses.whole, self.history.tables
+        times = [] if whole is None else instants(whole, node, lambda t: self.trees.table(t, tables))
+        read = () if followed is None else followed([(p.time, p.values) for p in states], times) or ()
         failing = [s for s in read if s.kind == "comparison" and s.start == start and s.value is not None
                    and c.moved(_plain(s.value)) is not None]  # fmt: skip
         if not failing:
@@ -264,6 +268,86 @@ class Description:
         if rule is None or rule.clauses.followed is None or c.moved is None or c.detail.get("own") is None:
             return False
         return row is None or c.moved(_get(row.values, c.detail["own"][1])) is None
+
+    def _false(self) -> dict[int, str]:
+        """Of rules that are one formula: at which state it became false, and the conjunct that made it so, at the
+        clause of the reason that lies in it.
+
+        The states of a clause are those of the repair without its own edit.
+        """
+        found: list[tuple[int, int, str]] = []
+        for i, site in enumerate(self.solution.sites):
+            whole = None if site.rule is None else site.rule.clauses.whole
+            node = self._node(site, self.shown[i])
+            if whole is None or site.rule is None or node is None or self.world.fixed:
+                continue
+            place = next(((a, b) for a, b in whole.parts if a <= site.clause.start < b), None)
+            time = node.time if not whole.ahead else self._over(i, whole, node)
+            if place is None or time is None:
+                continue
+            part = " ".join(self.world.texts[site.rule.text][0][slice(*place)].split())
+            at = when(time, self.kind)
+            if whole.ahead:
+                found.append((time, i, f"; `{part}` is false from the state at {at} on"))
+            elif part != " ".join(site.clause.text.split()):
+                found.append((time, i, f"; `{part}` is false at {at}"))
+        _, i, text = min(found, default=(0, -1, ""))
+        return {i: text}
+
+    def _over(self, i: int, whole: Whole, node: RowNode) -> int | None:
+        """The state at which a formula that looks ahead cannot be satisfied any more, without the edit of a clause."""
+        own = self.solution.sites[i]
+        pairs = zip(self.solution.sites, self.solution.proposal.edits, strict=True)
+        edits: dict[int, list[Edit]] = {}
+        for site, edit in pairs:
+            if site is not own and site.rule is not None and edit is not None:
+                edits.setdefault(site.rule.number, []).append(edit)
+        history = self.world.history if own.kind == "missing" else self.history
+        program = CheckedProgram(self.world.edited(edits), folders=self.asked.program.folders)
+        adjusted = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts).noticing()
+        never = detect(adjusted, history, ended=self.world.ended, progress=False).never
+        rows = [] if never is None else never.to_pylist()
+        known = [(n, node.values[of]) for n, of in whole.keys.items() if of in node.values]
+        times = [ticks_of(r["time"]) for r in rows
+                 if r["type"] == whole.name and all(r.get(n) == v for n, v in known)]  # fmt: skip
+        return min((t for t in times if t is not None), default=None)
+
+    def _dropped(self) -> dict[int, str]:
+        """Of pipes: the operators of the flow between which the item was lost, at the first clause that is in one."""
+        for i, site in enumerate(self.solution.sites):
+            rule = site.rule
+            if rule is None or rule.clauses.boxes is None or site.kind == "missing":
+                continue
+            boxes = rule.clauses.boxes(site.clause.start)
+            texts = self.world.edited({}), list(self.texts)
+            splices = [s for e in self.edits.get(rule.number, ()) for s in e.splices]
+            names = [f"{rule.defines}__box_{k}" for k in range(len(boxes))]
+            for given, changes in zip(texts, ((), splices), strict=True):
+                written = [b.written(n, changes) for b, n in zip(boxes, names, strict=True)]
+                language = self.world.texts[rule.text][2]
+                given += ((text, n, language) for text, n in zip(written, names, strict=True))
+            before, after = (self._detected(t, names) for t in texts)
+            about = [n.label for n in self.tree.walk() if n.role == "about"]
+            passed: Box | None = None
+            for box, name in zip(boxes, names, strict=True):
+                items = [r for r in after.get(name, ()) if _about(r) in about]
+                lost = items and not any(_item(r) in map(_item, before.get(name, ())) for r in items)
+                if lost and passed is not None:
+                    return {i: f"; the item passed `{passed.text}` and was dropped by `{box.text}`"}
+                if lost:
+                    break
+                passed = box if items else passed
+        return {}
+
+    def _detected(self, texts: Sequence[Given], names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """The rows of some definitions; nothing if they cannot stand alone."""
+        try:
+            program = CheckedProgram(texts, folders=self.asked.program.folders)
+            program = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts).reasoning()
+            found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
+        except OccursError:
+            return {}
+        return {n: found.arrow(n).to_pylist() for n in names}
 
     def _threshold(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
@@ -715,6 +799,17 @@ def _alone(text: str, edit: Edit | None) -> bool:
         and not text[splice.stop : len(text) if end < 0 else end].strip()
         and ("\n" not in text[splice.start : splice.stop].strip())
     )
+
+
+def _about(row: Mapping[str, Any]) -> str | None:
+    """The label of the item that a row of a pipe is about."""
+    return next((p["label"] for p in row["because"] if p["role"] == "about"), None)
+
+
+def _item(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A row of a pipe without what depends on its definition."""
+    values = tuple((n, repr(v)) for n, v in row.items() if n not in ("type", "label", "because"))
+    return _about(row), values
 
 
 def _role(node: RowNode, role: str | None) -> bool:

@@ -162,8 +162,11 @@ class Search:
         return self._with(near)
 
     # -- the sets ----------------------------------------------------------------------------------------------------
-    def run(self) -> Found:
-        """Search cost by cost."""
+    def run(self, verified: Callable[[Solution], bool]) -> Found:
+        """Search cost by cost; ``verified``: whether a repair works as a user runs it, asked in the order of reasons.
+
+        A repair that does not is not counted, and the search is then not complete.
+        """
         found = self.found
         for cost in range(1, self.edits + 1):
             if len(found.solutions) >= self.limit:
@@ -177,9 +180,15 @@ class Search:
                     f"sets of {cost} clause{'s' * (cost > 1)} were not all tried"
                 )
                 break
-            found.solutions += solved
-        found.solutions.sort(key=lambda s: s.order)
-        del found.solutions[self.limit :]
+            for solution in sorted(solved, key=lambda s: s.order):
+                if len(found.solutions) == self.limit:
+                    break
+                if verified(solution):
+                    found.solutions.append(solution)
+                    continue
+                found.complete = False
+                texts = " and ".join(f"`{' '.join(s.clause.text.split())}`" for s in solution.sites)
+                found.notes.append(f"a repair of {texts} was left out: run alone, it does not detect the row")
         return found
 
     def _sets(self, cost: int) -> Iterator[tuple[Site, ...]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from occurs.explain.words import ticks_of
 from occurs.hosts.detections import LocalDetections
+from occurs.languages.kit.clauses import Whole
 
 SPECIAL = ("type", "time", "end", "label", "because", "query", "about", "final")
 
@@ -61,6 +65,10 @@ class Trees:
             self.tables[type] = {str(r["label"]): r for r in rows}
         return self.tables[type]
 
+    def table(self, type: str, given: Mapping[str, pa.Table]) -> pa.Table | None:
+        """The rows of a type, derived or ``given``."""
+        return self.found.arrow(type) if type in self.defined else given.get(type)
+
     def of_row(self, type: str, row: Mapping[str, Any], role: str | None = None) -> RowNode:
         """The derivation of a derived row."""
         values = {n: v for n, v in row.items() if n not in SPECIAL}
@@ -83,3 +91,24 @@ class Trees:
         values = json.loads(part["attributes"]) if part["attributes"] else {}
         time = ticks_of(part["time"])
         return RowNode(part["role"], type, time or 0, ticks_of(part["end"]), label, values)
+
+
+def instants(whole: Whole, node: RowNode, tables: Callable[[str], pa.Table | None]) -> list[int]:
+    """The times of the states among which a derived row of a formula has its own, as far as they are known.
+
+    Args:
+        whole: The formula.
+        node: The derived row.
+        tables: The rows of a type; None if there are none.
+    """
+    found: set[int] = set()
+    for type in whole.observed:
+        table = tables(type)
+        if table is None:
+            continue
+        for name, of in whole.keys.items() if whole.apart else ():
+            if name in table.column_names and of in node.values:
+                value = node.values[of]
+                table = table.filter(pc.is_null(table[name]) if value is None else pc.equal(table[name], value))
+        found.update(t for t in map(ticks_of, table["time"].to_pylist()) if t is not None)
+    return sorted(found)

@@ -16,7 +16,7 @@ from occurs.errors import UsageProblem, did_you_mean
 from occurs.explain.absent import absences
 from occurs.explain.input import Input, Sliced
 from occurs.explain.question import Question, plain, same
-from occurs.explain.tree import RowNode, Trees, is_row
+from occurs.explain.tree import RowNode, Trees, instants, is_row
 from occurs.explain.whynot import check_type, table_of
 from occurs.explain.words import json_time, length, others_text, ticks_of, value_text, when
 from occurs.explain.world import Rule, Variant, World
@@ -384,29 +384,38 @@ class _Derivation:
         states = [c for c in node.children if c.role == "state"]
         states.sort(key=lambda c: c.time)
         out: dict[int, list[tuple[Clause, Seen]]] = {}
-        for seen in rule.clauses.followed([(s.time, s.values) for s in states]) or ():
+        times: list[int] = []
+        if rule.clauses.whole is not None:
+            times = instants(rule.clauses.whole, node, lambda t: self.trees.table(t, self.history.tables))
+        for seen in rule.clauses.followed([(s.time, s.values) for s in states], times) or ():
             kinds = ("window",) if seen.kind == "window" else ("threshold", "equality")
             last = seen.start + (len(seen.right) if seen.kind == "window" else 0)
             fitting = (c for c in rule.clauses.clauses if c.kind in kinds and seen.start <= c.start <= last)
             clause = next(fitting, None)
+            if clause is None and seen.text:  # below a negation, where it can be repaired only as a whole
+                clause = Clause("equality", seen.start, seen.start + len(seen.text), seen.text)
             if clause is not None:
                 out.setdefault(id(states[seen.state]), []).append((clause, seen))
         return out
 
     def _read(self, rule: Rule, c: Clause, seen: Seen, state: RowNode, parent: int, depth: int) -> None:
         """A clause at the state at which it was read."""
-        found, needed = "true", c.needed
+        found, needed = "true" if seen.holds else "false", c.needed
         said = " ".join(c.text.split())
         if seen.apart is not None:
             found = length(seen.apart, self.kind)
             said = f"{found}, {needed}"
         elif seen.value is not None and seen.wanted is not None:
             found, wanted = value_text(seen.value), value_text(seen.wanted)
-            needed = f"{seen.op} {wanted}"
+            needed = f"{seen.op} {wanted}" if seen.holds else f"not {seen.op} {wanted}"
             own = "" if wanted == " ".join(seen.right.split()) else f" = {wanted}"
             said = f"{seen.left} = {found} {seen.op} {seen.right}{own}"
-            if seen.op == "=":
+            if not seen.holds:
+                said = f"{seen.left} = {found}, not {seen.op} {seen.right}{own}"
+            elif seen.op == "=":
                 said = f"{seen.left} = {found}" if not own else f"{seen.left} = {found} = {seen.right}"
+        elif not seen.holds:
+            said, needed = said if "not" in seen.path else f"not {said}", "false"
         message = f"{' '.join(seen.path)}: {said}" if seen.path else said
         self._new(parent, depth, "clause", type=state.type, time=state.time, end=state.end, label=state.label,
                   **self._placed(rule, c), found=found, needed=needed, message=message)  # fmt: skip

@@ -24,6 +24,7 @@ from occurs.hosts.local import detect
 from occurs.languages.kit.clauses import Clause as RuleClause
 from occurs.languages.kit.clauses import Edit
 from occurs.model.astext import dumps
+from occurs.model.history import History
 from occurs.model.time import TimeKind
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def why_not(
             "unknown-name", f"`{type}` is not reported", hint=did_you_mean(type, found.types, "types")
         )
     fitting = found.only(type, question.fits)
-    notes = [*sliced.notes, *_beyond(question, sliced)]
+    notes = [*sliced.notes, *_beyond(question, sliced), *_implied(program, history)]
     if len(fitting):
         rows = like(given.sample, without_because(fitting))
         return WhyNot(question, True, rows, (), True, tuple(notes), given.sample)
@@ -245,6 +246,13 @@ def _beyond(question: Question, sliced: Sliced) -> list[str]:
         start = when(first, question.kind)
         return [f"the asked time is before the start of the clock, {start}; start= sets an earlier one"]
     return []
+
+
+def _implied(program: CheckedProgram, history: History) -> list[str]:
+    """Notes on types without rows that rules read without naming them."""
+    definitions = program.plan(history.schemas, history.kind).definitions
+    found = [(t, hint) for d in definitions for t, hint in d.implied.items() if t in d.reads]
+    return [f"there is no row of type `{t}`: {hint}" for t, hint in found if not len(history.tables.get(t, ()))]
 
 
 def check_type(program: CheckedProgram, type: str) -> None:
@@ -282,13 +290,15 @@ class Asked:
             self.world, self.question, sites, edits=edits, limit=limit, max_variants=max_variants,
             world_of=self._world_of,
         )  # fmt: skip
-        found = search.run()
-        notes = [*self.notes, *found.notes]
         reasons: list[Reason] = []
-        for solution in found.solutions:
+
+        def verified(solution: Solution) -> bool:
             reason = self._described(len(reasons) + 1, solution)
-            if reason is not None:
-                reasons.append(reason)
+            reasons.extend(() if reason is None else (reason,))
+            return reason is not None
+
+        found = search.run(verified)
+        notes = [*self.notes, *found.notes]
         complete = found.complete and self.sliced.complete
         return WhyNot(
             self.question, False, None, tuple(reasons), complete, tuple(dict.fromkeys(notes)), self.given.sample

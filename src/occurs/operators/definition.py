@@ -228,6 +228,11 @@ class Definition(ABC):
         return frozenset()
 
     @property
+    def implied(self) -> Mapping[str, str]:
+        """The types that it reads without naming them, each with what to write so that it reads others."""
+        return {}
+
+    @property
     def hint(self) -> tuple[int, str]:
         """How to write it so that it has a partition key.  The number ranks the hint: of definitions that run in one
         partition the hint with the smallest number is shown."""

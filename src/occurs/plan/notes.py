@@ -31,13 +31,14 @@ def _late(stage: Stage) -> list[Problem]:
 
 
 def placed(problems: list[Problem], stage: Stage) -> list[Problem]:
-    """The problems, those about types that are not known with the place of the first definition that reads them."""
+    """The problems, those about types that are not known with the place of the first definition that reads them, and
+    with a hint if it does not name them."""
     out = []
     for p in problems:
         reader = next((d for d in stage.definitions if p.kind == "unknown-type" and p.value in d.reads), None)
         if reader is not None and p.span is None:
             file, span = reader.where
-            p = replace(p, file=file, span=span)
+            p = replace(p, file=file, span=span, hint=reader.implied.get(str(p.value), p.hint))
         out.append(p)
     return out
 

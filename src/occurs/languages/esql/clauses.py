@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from occurs.expr.render import name_text
@@ -13,6 +14,7 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.define import Esql
 from occurs.languages.kit.clauses import (
     VALUE,
+    Box,
     Clause,
     Declaration,
     Edit,
@@ -24,6 +26,7 @@ from occurs.languages.kit.clauses import (
     of_text,
     sign_of,
     span_of,
+    spliced,
 )
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
@@ -86,7 +89,7 @@ class _Pipe:
         reads = frozenset(n for _, n, _ in self._names())
         return RuleClauses(
             self.number, self.start, self.stop, defines, None, tuple(found), reads, renamed=self._renamed,
-            named=self._named, constants=tuple(self._constants()),
+            named=self._named, constants=tuple(self._constants()), boxes=self._boxes,
         )  # fmt: skip
 
     def _names(self) -> Iterator[tuple[tuple[int, int], str, syntax.Node | None]]:
@@ -225,6 +228,35 @@ class _Pipe:
                 return start, stop
             start, stop = before - 1, after + 1
 
+    # -- operators -----------------------------------------------------------------------------------------------------
+    def _boxes(self, at: int) -> list[Box]:
+        """The operators above one another of which one has the place ``at``, from the source to the output."""
+        out: list[Box] = []
+        node: syntax.Node | None = self.written.pipe
+        while node is not None:
+            inner = [n for n in _inputs(node) if n.span is not None]
+            place = self._extent(node)
+            below = next(
+                (n for n in inner if self._extent(n)[0] <= at < self._extent(n)[1]), inner[0] if inner else None
+            )
+            out.append(Box(self._titled(node, below), partial(self._written, place)))
+            node = below
+        return out[::-1]
+
+    def _titled(self, node: syntax.Node, below: syntax.Node | None) -> str:
+        """An operator without the pipes that it reads."""
+        start, stop = self.source.offsets(of_text(node.span))
+        text = self.text[start:stop]
+        if below is not None and not isinstance(below, syntax.Named):
+            low, high = self._extent(below)
+            text = self.text[high:stop] if low <= start else f"{self.text[start:low]}(..){self.text[high:stop]}"
+        return " ".join(text.split())
+
+    def _written(self, place: tuple[int, int], name: str, splices: Sequence[Splice]) -> str:
+        """The pipe at a place as a definition."""
+        own = [s for s in splices if place[0] <= s.start and s.stop <= place[1]]
+        return f"DEFINE {name_text(name)} AS {spliced(self.text, own, *place)}{ENDING}"
+
     # -- other texts -------------------------------------------------------------------------------------------------
     def _named(self, name: str) -> list[Splice]:
         given = self.written.name
@@ -239,6 +271,18 @@ class _Pipe:
                 alias = isinstance(source, syntax.Source) and source.name is None
                 out.append(Splice(*place, f"`{names[name]}`" + (f" AS {name_text(name)}" if alias else "")))
         return out
+
+
+def _inputs(node: syntax.Node) -> list[syntax.Node]:
+    """The pipes that an operator reads."""
+    if isinstance(node, syntax.Where):
+        return [node.pipe]
+    if not isinstance(node, syntax.Form):
+        return []
+    parts = [v for name, value in node.parts if name not in _FUNCTIONS
+             for v in (value if isinstance(value, tuple) else (value,))]  # fmt: skip
+    pipes = [v.pipe if isinstance(v, syntax.Source) else v for v in parts]
+    return [p for p in pipes if isinstance(p, syntax.Form | syntax.Where | syntax.Named)]
 
 
 #: the parts of forms that are functions, in which names are those of attributes and sources

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from occurs.errors import Span
 from occurs.expr.dialect import Dialect
@@ -163,11 +163,12 @@ def _texts(tree: Any) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Seen:
-    """A clause at one of the states of a derivation: ``kind`` (``comparison``, ``window``), ``start`` (of a window that
-    of its operator's bound, in which the clause lies), and the number of the ``state``.
+    """A condition at one of the states of a derivation: ``kind`` (``comparison``, ``window``, ``condition``), ``start``
+    (of a window that of its operator's bound, in which the clause lies), ``text``, and the number of the ``state``.
 
     ``path``: the operators that lead to the state, outermost first.  A comparison has its sides as text and their
     values there (None: not known); an operator with a bound has ``apart``, the ticks between its two states.
+    ``holds``: whether the condition holds there; below a negation it does not.
     """
 
     kind: str
@@ -180,6 +181,12 @@ class Seen:
     right: str = ""
     wanted: Any = None
     apart: int | None = None
+    holds: bool = True
+    text: str = ""
+
+
+#: see :attr:`RuleClauses.followed`; None if the states do not show how the formula holds
+Follow: TypeAlias = Callable[[Sequence[tuple[int, Mapping[str, Any]]], Sequence[int]], Sequence[Seen] | None]
 
 
 @dataclass(frozen=True)
@@ -193,6 +200,32 @@ class Loosening:
     role: str | None = None
     types: frozenset[str] = frozenset()
     always: bool = False
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Of a rule that is one formula: the places of its conditions that must all hold, and the ``name`` under which its
+    notices are.
+
+    ``ahead``: the formula looks ahead, and a notice tells that it cannot be satisfied any more.  ``keys``: the columns
+    of notices with the attributes of its output that have the same values.  ``observed``: the types whose rows make
+    states (empty: not known); ``apart``: only those that have the values of ``keys``, too.
+    """
+
+    name: str
+    parts: tuple[tuple[int, int], ...]
+    ahead: bool
+    keys: Mapping[str, str] = field(default_factory=dict)
+    observed: tuple[str, ...] = ()
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Box:
+    """An operator of a pipe as the answer names it; ``written``: its rows as a definition of a name, with splices."""
+
+    text: str
+    written: Callable[[str, Sequence[Splice]], str] = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -247,10 +280,12 @@ class RuleClauses:
     uses: Uses | None = field(default=None, compare=False)
     #: attributes of its output that are constants: their values, and where they are assigned in the text
     fixed: Mapping[str, tuple[Any, int]] = field(default_factory=dict, compare=False)
-    #: of the states of a derivation (time, values) the clauses that were read there; None if they do not show it
-    followed: Callable[[Sequence[tuple[int, Mapping[str, Any]]]], Sequence[Seen] | None] | None = field(
-        default=None, compare=False
-    )
+    #: its formula, if it is one
+    whole: Whole | None = field(default=None, compare=False)
+    #: the operators through which items come to its output, of the branch of a place, in the order of the flow
+    boxes: Callable[[int], Sequence[Box]] | None = field(default=None, compare=False)
+    #: of the states of a derivation (time, values) the conditions that were read there, beside the times of all states
+    followed: Follow | None = field(default=None, compare=False)
 
     @property
     def reads(self) -> frozenset[str]:

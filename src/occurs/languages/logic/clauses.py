@@ -21,6 +21,7 @@ from occurs.languages.kit.clauses import (
     Source,
     Splice,
     Where,
+    Whole,
     comparison,
     declarations,
     distinct,
@@ -83,24 +84,41 @@ class _Trigger:
         return RuleClauses(
             self.number, self.start, self.stop, self.resolved.name, self.trigger.name.text, tuple(found),
             frozenset(positive), renamed=self._renamed, named=self._named, durations=tuple(self._durations()),
-            constants=tuple(self._constants()), followed=self._followed,
+            constants=tuple(self._constants()), whole=self._whole(), followed=self._followed,
             observes=self.trigger.observing is not None and self.trigger.observing.every is None,
         )  # fmt: skip
 
-    def _followed(self, states: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Seen] | None:
+    def _whole(self) -> Whole:
+        """The conjuncts of the formula; the generic variables, as far as the output has them."""
+        trigger = self.trigger
+        parts = tuple(self.source.offsets(of_text(p.span)) for p in _conjuncts(trigger.formula))
+        generics = [name for name, _ in self.resolved.generics]
+        keys = {n: n for n in generics}
+        if trigger.emit is not None:
+            emitted = {e.name: n.text for n, e in trigger.emit.arguments if isinstance(e, Ref) and e.scope is None}
+            keys = {n: emitted[n] for n in generics if n in emitted}
+        observed = self.resolved.reads if trigger.observing is None else ()
+        apart = trigger.each is not None and trigger.each.sql is None
+        return Whole(trigger.name.text, parts, not trigger.past, keys, observed, apart)
+
+    def _followed(
+        self, states: Sequence[tuple[int, Mapping[str, Any]]], times: Sequence[int] = ()
+    ) -> list[Seen] | None:  # fmt: skip
         """The conditions of the formula at the states of one way to be satisfied."""
         constants = {name: c.value.value for name, c in self.part.analysis.constants.items()}
         read = followed(
             self.trigger.formula, [State(*s) for s in states], self.kind, past=self.trigger.past, constants=constants,
-            events=self.part.analysis.events, word=self._word,
+            events=self.part.analysis.events, word=self._word, times=times,
         )  # fmt: skip
         return None if read is None else [self._seen(r) for r in read]
 
     def _word(self, node: syntax.Formula) -> str:
         """A temporal operator as it is written."""
         name = type(node).__name__.lower()
-        if isinstance(node, syntax.Since | syntax.Until):
+        if isinstance(node, syntax.Since | syntax.Until | syntax.Release):
             return name
+        if isinstance(node, syntax.WeakUntil):
+            return "weak until"
         found = re.compile(r"[A-Za-z]+").match(self.text, self.source.offsets(of_text(node.span))[0])
         return name if found is None else found[0].lower()
 
@@ -109,9 +127,12 @@ class _Trigger:
             bound: Any = getattr(read.node, "bound", None)
             place = self.source.offsets(of_text(bound.span))
             return Seen("window", place[0], read.state, read.path, right=self.text[slice(*place)], apart=read.apart)
-        start = self.source.offsets(of_text(read.node.span))[0]
+        start, stop = self.source.offsets(of_text(read.node.span))
+        if isinstance(read.node, syntax.Exists):
+            return Seen("condition", start, read.state, read.path, holds=read.holds, text=self.text[start:stop])
         left, value, op, right, wanted = read.parts(lambda e: self.source.piece(of_text(e.span)))  # type: ignore[attr-defined]
-        return Seen("comparison", start, read.state, read.path, left, value, op, right, wanted)
+        return Seen("comparison", start, read.state, read.path, left, value, op, right, wanted, holds=read.holds,
+                    text=self.text[start:stop])  # fmt: skip
 
     def _ticks(self, duration: Duration) -> int:
         return math.floor(self.kind.convert(duration) or 0)
@@ -378,6 +399,17 @@ def _within(node: syntax.Formula) -> syntax.Formula:
     while isinstance(node, syntax.Eventually | syntax.Previously | syntax.Nexttime | syntax.Lasttime):
         node = node.parts[0]
     return node
+
+
+def _conjuncts(node: syntax.Formula) -> Iterator[syntax.Formula]:
+    """The parts of a formula that must all hold, also below assignments."""
+    if isinstance(node, syntax.And):
+        for part in node.operands:
+            yield from _conjuncts(part)
+    elif isinstance(node, syntax.Assign):
+        yield from _conjuncts(node.operand)
+    else:
+        yield node
 
 
 def _all(node: syntax.Formula) -> Iterator[syntax.Formula]:

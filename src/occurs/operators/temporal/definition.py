@@ -82,6 +82,11 @@ class TriggerDefinition(Named):
         return bool(self.never) and self.evaluator.tells
 
     @property
+    def implied(self) -> Mapping[str, str]:
+        text = "names without a type are columns of rows of type `state`: declare the type of the rows "
+        return {"state": f"{text}(`state Temp(v float)`), or pass a table without a type column"}
+
+    @property
     def hint(self) -> tuple[int, str]:
         return 2, "use one generic variable in all that the trigger reads: `for each y in (select ..): T(y) ..`"
 

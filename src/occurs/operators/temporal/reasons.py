@@ -44,9 +44,12 @@ class Trails:
         for one in found:
             if not self.hit and (one is NOW or one is LAST or (type(one) is Several and satisfied(one, False)[1])):
                 self.hit = (*base, looked_at(s.time, shown_state(s)))
+            met = type(one) is Several and _met(one)
             for leaf in leaves(one):
                 if type(leaf) is tuple and leaf not in self._next:
                     more = self._stayed(ahead, leaf, s) if leaf in before else self._new(ahead, leaf, before, s)
+                    if met and not more:
+                        more = (looked_at(s.time, shown_state(s)),)
                     self._next[leaf] = (*base, *more)[-LONGEST:]
 
     @staticmethod
@@ -67,6 +70,12 @@ class Trails:
         """To the next state: of obligations that are not left nothing is known any more."""
         self.of = {leaf: self._next[leaf] for part in left for leaf in leaves(part) if type(leaf) is tuple}
         self._next = {}
+
+
+def _met(residual: Several) -> bool:
+    """Whether a part of an `and` may have been satisfied at this state."""
+    inner = [p for p in residual.parts if type(p) is Several]
+    return any((not p.conjunction and NOW in p.parts) or _met(p) for p in inner)
 
 
 def looked_at(time: int, seen: str) -> Entry:
