@@ -171,6 +171,7 @@ class SparkDetections(Detections["DataFrame"]):
         self._owners = owners
         self._tables: dict[str, DataFrame] = {}
         self._kept = kept
+        self._ended, self._sides = ended, sides
         self._counted = counted
         self._look = look
         self._never = never
@@ -229,6 +230,54 @@ class SparkDetections(Detections["DataFrame"]):
         """
         chosen(tuple(self._owners), list(types))
         return side_by_side([(t, self._owners[t]) for t in types or self._owners])
+
+    def collected(self, *, detections: bool = True) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+        """Return the detections by type, and the partial matches that ended by statement, as tables of this process.
+
+        Definitions that run together have one job for all their types.
+
+        Args:
+            detections: Whether the detections are wanted.  If not, only the partial matches are collected.
+
+        Returns:
+            The detections and the partial matches as Arrow tables.
+
+        Raises:
+            InputProblem: If rows cannot be used.
+            LimitProblem: If a limit is exceeded.
+        """
+        from occurs.connect.sparkerrors import spark_errors
+
+        owners = self._owners if detections else {}
+        found: dict[str, pa.Table] = {}
+        with spark_errors():
+            for result in {id(r): r for r in (*owners.values(), *self._ended.values())}.values():
+                names = {t: t for t, owner in owners.items() if owner is result}
+                names |= {t: self._sides[t] for t, owner in self._ended.items() if owner is result}
+                found |= result.collected(names)
+        return {t: found[t] for t in owners}, {name: found[t] for t, name in self._sides.items()}
+
+    def counted(self) -> dict[str, int]:
+        """Return how many detections of each type there are.
+
+        The detections are computed, once, and cached until :meth:`unpersist`: what is written from them afterwards is
+        not computed again.
+
+        Raises:
+            InputProblem: If rows cannot be used.
+            LimitProblem: If a limit is exceeded.
+        """
+        from occurs.connect.sparkerrors import spark_errors
+
+        out = dict.fromkeys(self._owners, 0)
+        with spark_errors():
+            for result in {id(r): r for r in self._owners.values()}.values():
+                if not any(result.frame is frame for frame in self._kept):
+                    result.frame = result.frame.persist()
+                    self._kept.append(result.frame)
+                out |= {t: n for t, n in result.counted().items() if self._owners.get(t) is result}
+        self._tables.clear()
+        return out
 
     def unpersist(self) -> None:
         """Free the cached detections.  The DataFrames stay usable and are computed again when needed."""
