@@ -64,6 +64,8 @@ class _Packing:
     def __init__(self, layout: Layout, depth: int):
         self.layout = layout
         self.paths = layout.at(depth)
+        #: lanes of later stages, whose rows of the input pass through the stages before
+        self.later = layout.fed(depth)[len(self.paths) :]
         self.first = depth == 0
         self.clock = Clock(0)
         self.history = Clock(0)
@@ -116,7 +118,7 @@ class _Packing:
             table = self.seen(table)
         if table.num_rows == 0:
             return
-        found = [r for path in self.paths for r in self.packed(path, table)]
+        found = [r for path in (*self.paths, *self.later) for r in self.packed(path, table)]
         if self.first:
             found += self.strays(table)
         if found:
@@ -209,7 +211,7 @@ class _Packing:
 
     def home(self, path: Path, table: pa.Table) -> np.ndarray | None:
         """Of which rows is this the first lane?  None: of all (late rows are counted once)."""
-        if not self.first or (len(self.paths) == 1 and path.lane.split):
+        if not self.first or path.lane.depth > 0 or (len(self.paths) == 1 and path.lane.split):
             return None
         out = np.ones(table.num_rows, np.bool_)
         for other in self.paths:
