@@ -29,8 +29,9 @@ from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.bucket_rows import make_packer, make_unpacker
 from occurs.hosts.stream.detect import _handed, lay_out
+from occurs.hosts.stream.grouped import SLOTS, make_router
 from occurs.hosts.stream.layout import Path
-from occurs.hosts.stream.records import NAMES, Record, batch, records
+from occurs.hosts.stream.records import GROUPED, NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
 from occurs.hosts.stream.state_migration import pieces_of
 from occurs.model.history import InputOptions, Source
@@ -87,7 +88,8 @@ class How:
     """How a history becomes a stream.  ``size``: rows of a micro-batch (None: all); ``delay``: in ticks; ``shuffled``:
     in disorder within the delay; ``memory``: ``kept``, ``forgetful`` (state is read back at every step), ``mixed``, or
     ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own;
-    ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed)."""
+    ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
+    ``grouped``: so many buckets share the records of a task (None: two with every third seed)."""
 
     buckets: int = 3
     size: int | None = 7
@@ -100,6 +102,7 @@ class How:
     apart: bool = True
     seed: int = 0
     one_scan: bool | None = None
+    grouped: int | None = None
 
 
 @dataclass
@@ -177,6 +180,7 @@ class InStream:
             window=None if program.window is None else Window.of(*program.window, history.kind),
             one_scan=how.seed % 2 == 0 if how.one_scan is None else how.one_scan,
         )  # fmt: skip
+        self.layout = replace(self.layout, grouped=2 * (how.seed % 3 == 1) if how.grouped is None else how.grouped)
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast("Any", None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
@@ -295,6 +299,19 @@ class InStream:
         return pa.Table.from_batches([before])
 
     def _packed(self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool) -> Iterator[Record]:
+        packed = self._from_tasks(depth, rows, before, closing)
+        if depth > 0 or not self.layout.grouped:
+            yield from packed
+            return
+        mine: dict[int, list[Record]] = {}
+        for r in packed:
+            mine.setdefault(r.bucket * SLOTS + r.lane if r.kind == GROUPED else -1, []).append(r)
+        for found in mine.values():
+            yield from _told(lambda found=found: make_router(self.layout)(iter([batch(found)])))
+
+    def _from_tasks(
+        self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool
+    ) -> Iterator[Record]:
         table = self._stage_input(depth, rows, before, closing)
         task = [self.rng.randrange(3) for _ in range(len(table))]
         for number in range(3):

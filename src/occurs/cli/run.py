@@ -110,7 +110,7 @@ def command(
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     with detecting(host == "spark") as told:
         keywords |= {} if told is None else {"progress": told}
-        found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
+        found: Any = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         by_tasks = host == "spark" and "--out" in outputs.targets
         tables, partial = _tables(found, spark=host == "spark", detections=not by_tasks)
         numbers = found.counted() if by_tasks else {name: len(table) for name, table in tables.items()}
@@ -155,7 +155,7 @@ def _tables(found: Any, *, spark: bool, detections: bool) -> tuple[dict[str, pa.
         partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
         return {name: to_arrow(found[name]) for name in found}, partial
     tables, partial = found.collected(detections=detections)
-    return tuple({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
+    return {n: in_order(t) for n, t in tables.items()}, {n: in_order(t) for n, t in partial.items()}
 
 
 def _names(notices: pa.Table) -> list[str]:

@@ -30,8 +30,9 @@ from occurs.hosts.stream.bucket_rows import (
     make_reader,
     make_unpacker,
 )
+from occurs.hosts.stream.grouped import DIRECT, GROUP, SLOTS, make_router
 from occurs.hosts.stream.layout import Layout, Path, depth_of
-from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, LATE, NAMES
+from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, GROUPED, LATE, NAMES
 from occurs.hosts.stream.source import StreamSource, read_stream
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
@@ -110,8 +111,9 @@ def found_in(
     notices += _prepare(source.frame, partitions)
     never: Callable[[], StreamDetections] | None = None
     if not program.never and any(d.future for d in stage.definitions):
-        more = {"partitions": partitions, "skip": skip, "even": even, "one_scan": one_scan}
-        never = partial(found_in, program.noticing(), read, **more)
+        never = partial(
+            found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even, one_scan=one_scan
+        )  # fmt: skip
     return StreamDetections(
         source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,
         program.provisional, never, even, None if program.window is None else Window.of(*program.window, source.kind),
@@ -387,6 +389,7 @@ def lay_out(
         sizes,
         window,
         one_scan,
+        GROUP if buckets > DIRECT else 0,
     )
 
 
@@ -398,9 +401,22 @@ def records_of(layout: Layout, source: StreamSource, control: DataFrame | None =
     for depth in range(layout.depth):
         rows = _stage_input(layout, source, depth, out, control)
         packed = rows.mapInArrow(make_packer(layout, depth), DDL)
+        if depth == 0 and layout.grouped:
+            packed = _routed(packed, layout)
         out = packed.groupBy("bucket").transformWithState(Operator(layout, depth), DDL, "append", "none")
     assert out is not None
     return out
+
+
+def _routed(packed: DataFrame, layout: Layout) -> DataFrame:
+    """Records of groups of buckets as records of buckets."""
+    from pyspark.sql import functions as F
+
+    routers = layout.groups * SLOTS
+    own = F.col("bucket") * SLOTS + F.col("lane")
+    router = F.when(F.col("kind") == GROUPED, own).otherwise(F.pmod(F.col("bucket"), F.lit(routers)))
+    spread = packed.withColumn("router", router.cast("int")).repartitionById(routers, F.col("router")).drop("router")
+    return spread.mapInArrow(make_router(layout), DDL)
 
 
 def _stage_input(

@@ -28,7 +28,8 @@ class Layout(Shipped):
     ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.  ``buckets``: parts
     of the state, each with a range of the hashes of keys; ``even``: are they dealt evenly to any number of tasks?
     ``sizes``: report the rows of state of each definition.  ``window``: the queries of window mode.  ``one_scan``: is
-    the input read once, its rows for later stages travelling through the earlier ones, or once for every stage?"""
+    the input read once, its rows for later stages travelling through the earlier ones, or once for every stage?
+    ``grouped``: so many buckets share the records of a task (0: each has its own)."""
 
     paths: tuple[Path, ...]
     buckets: int
@@ -45,6 +46,7 @@ class Layout(Shipped):
     sizes: bool = False
     window: Window | None = None
     one_scan: bool = False
+    grouped: int = 0
 
     @cached_property
     def decided_by_end(self) -> bool:
@@ -60,6 +62,11 @@ class Layout(Shipped):
         if not self.one_scan or depth > 0:
             return own
         return own + [p for p in self.paths if p.lane.depth > 0 and any(not i.derived for i in p.inlets)]
+
+    @property
+    def groups(self) -> int:
+        """How many groups of buckets there are, where they are grouped."""
+        return -(-self.buckets // self.grouped)
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
