@@ -1,7 +1,7 @@
 """Rows and clocks for many buckets, in few records.
 
-A record for every bucket from every task is tasks x buckets records, however few rows there are: 16 million for 4,000 of
-each.  So where there are many buckets, a task makes one record for a *group* of them, with the rows of all lanes and
+A record for every bucket from every task is tasks x buckets records, however few rows there are: 16 million for 4,000
+of each.  So where there are many buckets, a task makes one record for a *group* of them, with the rows of all lanes and
 with what the task knows of the clock.  A router takes the records of a group from many tasks, puts their rows together
 bucket by bucket, and their clocks into one.  The rows cross once more between tasks for that.
 """
@@ -52,8 +52,7 @@ class Groups:
         for group in self._rows if clock is None else range(self._layout.groups):
             inner = list(self._rows.get(group, ()))
             if clock is not None:  # the counts are for one group
-                nothing = dict.fromkeys(("rows", "bad", "outside", "empty"), 0) if group else {}
-                inner.append(replace(clock, **nothing))
+                inner.append(uncounted(clock) if group else clock)
             found.append(Record(GROUPED, group, self._slot or 0, blob=to_blob(batch(inner))))
         self._rows = {}
         if found:
@@ -107,8 +106,9 @@ class _Routing:
         clock.see(r.lo, r.hi)
         if r.blob is not None:
             ends.merge(r.blob)
-        counts = {n: getattr(sums, n) + getattr(r, n) for n in ("rows", "bad", "outside", "empty")}
-        self._clocks[group] = clock, ends, replace(sums, closing=sums.closing or r.closing, **counts)
+        sums = replace(sums, rows=sums.rows + r.rows, bad=sums.bad + r.bad, closing=sums.closing or r.closing)
+        sums = replace(sums, outside=sums.outside + r.outside, empty=sums.empty + r.empty)
+        self._clocks[group] = clock, ends, sums
 
     def _flushed(self) -> Iterator[Record]:
         """The rows that are held, bucket by bucket."""
@@ -131,5 +131,9 @@ class _Routing:
         for group, (clock, ends, sums) in self._clocks.items():
             told = replace(sums, lo=clock.least, hi=clock.newest, blob=ends.blob)
             for b in range(group * size, min((group + 1) * size, self._layout.buckets)):
-                nothing = {} if b == 0 else dict.fromkeys(("rows", "bad", "outside", "empty"), 0)
-                yield replace(told, bucket=self._layout.ids[b], **nothing)
+                yield replace(told if b == 0 else uncounted(told), bucket=self._layout.ids[b])
+
+
+def uncounted(clock: Record) -> Record:
+    """A clock without counts, which one bucket gets."""
+    return replace(clock, rows=0, bad=0, outside=0, empty=0)
