@@ -87,6 +87,7 @@ def test_detections_are_those_of_direct_records(seed: int, memory: str) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_on_spark_groups_its_buckets(live: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from filestream import cut, disordered, follow
 

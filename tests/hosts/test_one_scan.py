@@ -73,6 +73,7 @@ def test_rows_of_another_stage_pass_through_a_bucket() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_stages_share_a_scan_over_restarts(live: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detect, "found_in", functools.partial(_FOUND_IN, one_scan=True))
     table = disordered(events(60, 2), 10, 1)

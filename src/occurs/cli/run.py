@@ -121,6 +121,7 @@ def command(
     if by_tasks:
         outputs.put_frames("--out", found)
         lasting = {name for name in found if "end" in found[name].columns}
+        found.unpersist()
     elif not outputs.put("--out", tables):
         put(tables, out)
     no_more = {} if gone is None else {n: gone.filter(pc.equal(gone.column("type"), n)) for n in _names(gone)}

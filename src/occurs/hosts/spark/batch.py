@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
 
 
-#: hash buckets, or slices of time, of a run, if nobody says how many; and as many rows as one of them may have
-PARTITIONS, ROWS = 8, 5_000_000
+#: hash buckets, or slices of time, of a run, if nobody says how many; as many rows as one of them may have; and as many
+#: as make one more worth a task
+PARTITIONS, ROWS, WORTH = 8, 5_000_000, 100_000
 
 
 def detect(
@@ -64,7 +65,7 @@ def detect(
         source = read_here(session, program.history(events, options))
     check_cluster(source.frame.sparkSession)
     if partitions is None:
-        partitions = partitions_of(source.counts["rows"])
+        partitions = partitions_of(source.counts["rows"], cores_of(source.frame.sparkSession))
     source = with_others(source, program)
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
@@ -84,9 +85,17 @@ def detect(
     )
 
 
-def partitions_of(rows: int) -> int:
-    """How many partitions a history of so many rows gets, if nobody says how many."""
-    return max(PARTITIONS, -(-rows // ROWS))
+def partitions_of(rows: int, cores: int = 0) -> int:
+    """How many partitions a history of so many rows gets, if nobody says how many: one for each of the ``cores`` if
+    there are rows enough, and more if their rows would not fit into memory."""
+    return max(PARTITIONS, min(cores, rows // WORTH), -(-rows // ROWS))
+
+
+def cores_of(session: SparkSession) -> int:
+    """The cores that a session has; 0 with Spark Connect, where only the server knows."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        return 0
+    return session.sparkContext.defaultParallelism
 
 
 def _run(
