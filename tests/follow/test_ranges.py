@@ -29,10 +29,10 @@ def test_any_number_of_buckets_has_equal_shares_of_the_ranges(buckets: int) -> N
 
 
 def test_ranges_of_a_new_checkpoint_follow_the_cores() -> None:
-    assert Ranges.of(None, None, None, 1) == Ranges.of(None, None, None, 2) == Ranges(8, True)
-    assert Ranges.of(None, None, None, 100) == Ranges(512, True)
-    assert Ranges.of(None, None, 40, 2) == Ranges(64, True)
-    assert Ranges.of(None, 12, None, 2) == Ranges(12, True)
+    assert Ranges.of(None, None, None, 1) == Ranges.of(None, None, None, 2) == Ranges(8, True, True)
+    assert Ranges.of(None, None, None, 100) == Ranges(512, True, True)
+    assert Ranges.of(None, None, 40, 2) == Ranges(64, True, True)
+    assert Ranges.of(None, 12, None, 2) == Ranges(12, True, True)
     with pytest.raises(UsageProblem, match="--buckets 13 exceeds --ranges 12"):
         Ranges.of(None, 12, 13, 2)
 
@@ -40,6 +40,8 @@ def test_ranges_of_a_new_checkpoint_follow_the_cores() -> None:
 def test_ranges_of_a_checkpoint_stay() -> None:
     entry = Ranges(16, True).entry()
     assert Ranges.of(entry, None, 9, 100) == Ranges.of(entry, 16, None, 1) == Ranges(16, True)
+    assert Ranges.of(Ranges(16, True, True).entry(), None, None, 2) == Ranges(16, True, True)
+    assert not Ranges.of({"ranges": 16, "even": True}, None, None, 2).one_scan  # made before stages shared a scan
     with pytest.raises(CheckpointProblem, match="--ranges cannot change: it was 16, not 8"):
         Ranges.of(entry, 8, None, 2)
     with pytest.raises(CheckpointProblem, match="--buckets 17: the state in this checkpoint has only 16 key ranges"):

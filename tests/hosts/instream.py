@@ -29,8 +29,9 @@ from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.bucket_rows import make_packer, make_unpacker
 from occurs.hosts.stream.detect import _handed, lay_out
+from occurs.hosts.stream.grouped import SLOTS, make_router
 from occurs.hosts.stream.layout import Path
-from occurs.hosts.stream.records import NAMES, Record, batch, records
+from occurs.hosts.stream.records import GROUPED, NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
 from occurs.hosts.stream.state_migration import pieces_of
 from occurs.model.history import InputOptions, Source
@@ -86,7 +87,9 @@ class Store:
 class How:
     """How a history becomes a stream.  ``size``: rows of a micro-batch (None: all); ``delay``: in ticks; ``shuffled``:
     in disorder within the delay; ``memory``: ``kept``, ``forgetful`` (state is read back at every step), ``mixed``, or
-    ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own."""
+    ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own;
+    ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
+    ``grouped``: so many buckets share the records of a task (None: two with every third seed)."""
 
     buckets: int = 3
     size: int | None = 7
@@ -98,6 +101,8 @@ class How:
     skip: bool = False
     apart: bool = True
     seed: int = 0
+    one_scan: bool | None = None
+    grouped: int | None = None
 
 
 @dataclass
@@ -173,7 +178,9 @@ class InStream:
             parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late,
             skip=how.skip, final=program.provisional,
             window=None if program.window is None else Window.of(*program.window, history.kind),
+            one_scan=how.seed % 2 == 0 if how.one_scan is None else how.one_scan,
         )  # fmt: skip
+        self.layout = replace(self.layout, grouped=2 * (how.seed % 3 == 1) if how.grouped is None else how.grouped)
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast("Any", None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
@@ -292,6 +299,19 @@ class InStream:
         return pa.Table.from_batches([before])
 
     def _packed(self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool) -> Iterator[Record]:
+        packed = self._from_tasks(depth, rows, before, closing)
+        if depth > 0 or not self.layout.grouped:
+            yield from packed
+            return
+        mine: dict[int, list[Record]] = {}
+        for r in packed:
+            mine.setdefault(r.bucket * SLOTS + r.lane if r.kind == GROUPED else -1, []).append(r)
+        for found in mine.values():
+            yield from _told(lambda found=found: make_router(self.layout)(iter([batch(found)])))
+
+    def _from_tasks(
+        self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool
+    ) -> Iterator[Record]:
         table = self._stage_input(depth, rows, before, closing)
         task = [self.rng.randrange(3) for _ in range(len(table))]
         for number in range(3):
@@ -301,7 +321,7 @@ class InStream:
 
     def _stage_input(self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool) -> pa.Table:
         """The columns that ``chain._stage_input`` selects."""
-        layout, paths = self.layout, self.layout.at(depth)
+        layout, paths = self.layout, self.layout.fed(depth)
         if before is None:
             if closing:
                 end = {f.name: [3] if f.name == "__state" else [None] for f in rows.schema}
@@ -309,10 +329,16 @@ class InStream:
         else:
             read = {i.type for p in paths for i in p.inlets if not i.derived}
             good = [s == 0 and t in read for s, t in zip(*(rows.column(c).to_pylist() for c in ("__state", "__type")))]
+            good = [False] * len(rows) if layout.one_scan else good
             rows = rows.filter(pa.array(good, pa.bool_())).drop_columns(["__state", "__bad", "__data"])
             rows = rows.append_column("__derived", pa.array([False] * len(rows), pa.bool_()))
             unpacked = make_unpacker(_handed(layout, depth), layout.labelled)(iter([before]))
             rows = pa.concat_tables([rows, pa.Table.from_batches(list(unpacked))], promote_options="default")
+        if before is None and len(paths) > len(layout.at(0)):
+            rows = rows.append_column("__derived", pa.array([False] * len(rows), pa.bool_()))
+            for h in (h for p in paths for h in _handed(layout, p.lane.depth)):
+                for _, name, kind in (c for c in h.columns if c[1] not in rows.column_names):
+                    rows = rows.append_column(name, pa.nulls(len(rows), arrow_of(kind)))
         places = {f"__b{p.lane.number}": self._places(p, rows, before is None) for p in paths}
         matter = [any(row) for row in zip(*([b is not None for b in found] for found in places.values()))]
         ends = ["__end"] if before is None and self.source.has_end else []

@@ -66,7 +66,12 @@ def test_function_of_a_user_travels_with_the_plan() -> None:
     ("rows", "wanted"), [(0, 8), (40_000_000, 8), (40_000_001, 9), (10**9, 200), (10**12, 200_000)]
 )
 def test_partitions_follow_from_the_rows(rows: int, wanted: int) -> None:
-    assert partitions_of(rows) == wanted
+    assert partitions_of(rows) == partitions_of(rows, 8) == wanted
+
+
+@pytest.mark.parametrize(("rows", "cores", "wanted"), [(1_000, 400, 8), (2_000_000, 400, 20), (10**8, 400, 400)])
+def test_partitions_are_at_least_the_cores_that_have_enough_to_do(rows: int, cores: int, wanted: int) -> None:
+    assert partitions_of(rows, cores) == wanted
 
 
 @pytest.mark.parametrize(("batches", "most"), [(60, 4.0), (240, 6.0), (600, 8.0)])

@@ -102,12 +102,20 @@ def rich_table(name: str, table: pa.Table) -> Table:
 
 
 def summary(
-    tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: float, *, intervals: bool = False
+    found: Mapping[str, int],
+    lasting: Collection[str],
+    counts: Mapping[str, int],
+    seconds: float,
+    *,
+    intervals: bool = False,
 ) -> None:
-    """How many detections of each type, and which rows were skipped, on stderr.  ``intervals``: some input has ends."""
+    """How many detections of each type, and which rows were skipped, on stderr.
+
+    ``found``: the number of detections by type; ``lasting``: the types that are intervals; ``intervals``: some input
+    has ends.
+    """
     read = f"{counted(counts['rows'], 'row' if intervals else 'event')} read, " if "rows" in counts else ""
-    lasting = {name for name, table in tables.items() if "end" in table.column_names}
-    say(f"{read}{detections({n: len(t) for n, t in tables.items()}, lasting)} in {seconds:.1f} s")
+    say(f"{read}{detections(found, lasting)} in {seconds:.1f} s")
     left_out(counts)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from occurs.connect.sparktables.write import Target
+    from occurs.hosts.spark.batch import SparkDetections
 
 
 @dataclass
@@ -51,6 +52,10 @@ class OutputTables:
             return False
         self.targets[option].write(self._session[0], tables)
         return True
+
+    def put_frames(self, option: str, found: SparkDetections) -> None:
+        """Write all detections of a run on Spark, from its tasks, to the table that ``option`` names."""
+        self.targets[option].write_frames(found)
 
     def rows(self, option: str, table: pa.Table | None) -> bool:
         """Write rows that are not events if ``option`` names a table; false if it does not."""

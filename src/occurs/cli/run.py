@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -109,15 +110,19 @@ def command(
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     with detecting(host == "spark") as told:
         keywords |= {} if told is None else {"progress": told}
-        found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
-        tables = {name: to_arrow(found[name]) for name in found}
+        found: Any = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
+        by_tasks = host == "spark" and "--out" in outputs.targets
+        tables, partial = _tables(found, spark=host == "spark", detections=not by_tasks)
+        numbers = found.counted() if by_tasks else {name: len(table) for name, table in tables.items()}
         gone = None if found.never is None else to_arrow(found.never)
-        partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
-    if host == "spark":
-        tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
     _input.judge(found.notices, strict=strict, require_bounds=require_bounds)
     counts, left_out = dict(found.counts), found.bad
-    if not outputs.put("--out", tables):
+    lasting = {name for name, table in tables.items() if "end" in table.column_names}
+    if by_tasks:
+        outputs.put_frames("--out", found)
+        lasting = {name for name in found if "end" in found[name].columns}
+        found.unpersist()
+    elif not outputs.put("--out", tables):
         put(tables, out)
     no_more = {} if gone is None else {n: gone.filter(pc.equal(gone.column("type"), n)) for n in _names(gone)}
     if never is not None and not outputs.put("--never", no_more):
@@ -134,14 +139,24 @@ def command(
             write_rows(late, rows, "--late")
     if timeouts is not None and not outputs.put("--timeouts", partial):
         write(timeouts, partial, "--timeouts")
-    lasting = any(program.declared[t].lasting for t in program.checked.external if t in program.declared)
-    summary(tables, counts, time.monotonic() - began, intervals=lasting)
+    intervals = any(program.declared[t].lasting for t in program.checked.external if t in program.declared)
+    summary(numbers, lasting, counts, time.monotonic() - began, intervals=intervals)
     if any((language or suffixes().get(Path(path).suffix)) in LANGUAGES for path in rules):
         from occurs.follow.stream_actions import counted, definitions
 
-        not_done(*counted(definitions(rules, language)[0], {name: len(table) for name, table in tables.items()}))
+        not_done(*counted(definitions(rules, language)[0], numbers))
     if timeouts is not None:
         ended({name: len(table) for name, table in partial.items()})
+
+
+def _tables(found: Any, *, spark: bool, detections: bool) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+    """The detections by type and the partial matches that ended by statement, in order, as tables of this process;
+    without ``detections`` only the latter."""
+    if not spark:
+        partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
+        return {name: to_arrow(found[name]) for name in found}, partial
+    tables, partial = found.collected(detections=detections)
+    return {n: in_order(t) for n, t in tables.items()}, {n: in_order(t) for n, t in partial.items()}
 
 
 def _names(notices: pa.Table) -> list[str]:

@@ -72,7 +72,7 @@ _SHAPE = {
     "history?": _TEXTS,
 }
 #: by version, how an entry says into how many parts the state is cut
-_NUMBERED: dict[int, dict[str, Any]] = {2: {"buckets": int}, 3: {"ranges": int, "even": bool}}
+_NUMBERED: dict[int, dict[str, Any]] = {2: {"buckets": int}, 3: {"ranges": int, "even": bool, "one_scan?": bool}}
 #: what a start makes before it settles, and all that there may be
 _BEFORE = {"identity", "lock", "control", "history", "spool"}
 _OURS = {*_BEFORE, "spark", "closed", "kafka"}

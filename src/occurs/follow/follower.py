@@ -265,6 +265,7 @@ class Follower:
             only=self._only,
             partitions=ranges.number,
             even=ranges.even,
+            one_scan=ranges.one_scan,
             skip=asked.options.bad_rows == "skip",
         )
         self._told(found.notices)

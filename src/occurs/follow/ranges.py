@@ -28,10 +28,12 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 @dataclass(frozen=True)
 class Ranges:
     """``number``: of ranges; ``even``: does any number of buckets get equal shares of them?  Not in checkpoints of
-    version 2, where a bucket had one range."""
+    version 2, where a bucket had one range.  ``one_scan``: do all stages share one scan of the source?  Not in
+    checkpoints that were made before they did: Spark counts the scans of a query."""
 
     number: int
     even: bool
+    one_scan: bool = False
 
     @classmethod
     def of(cls, entry: Mapping[str, Any] | None, asked: int | None, buckets: int | None, cores: int) -> Ranges:
@@ -44,8 +46,9 @@ class Ranges:
             number = _power(max(LEAST, PER_CORE * cores, buckets or 0)) if asked is None else asked
             if buckets is not None and buckets > number:
                 raise UsageProblem.of("bad-option", f"--buckets {buckets} exceeds --ranges {number}", hint=hint)
-            return cls(number, True)
-        found = cls(entry["ranges"] if "ranges" in entry else entry["buckets"], entry.get("even", False))
+            return cls(number, True, True)
+        number = entry["ranges"] if "ranges" in entry else entry["buckets"]
+        found = cls(number, entry.get("even", False), entry.get("one_scan", False))
         if asked is not None and asked != found.number:
             text = f"--ranges cannot change: it was {found.number}, not {asked}"
             raise CheckpointProblem.of("other-options", text, hint="leave it out, or use a new --checkpoint")
@@ -55,7 +58,7 @@ class Ranges:
         return found
 
     def entry(self) -> dict[str, Any]:
-        return {"ranges": self.number, "even": self.even}
+        return {"ranges": self.number, "even": self.even, "one_scan": self.one_scan}
 
     def buckets(self, asked: int | None, before: int | None, cores: int) -> int:
         """As many as are ``asked`` for; else one per core, and no fewer than there were ``before``."""

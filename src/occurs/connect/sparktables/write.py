@@ -17,7 +17,9 @@ from occurs.connect.writers import Tables, one_table, typed
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+    from occurs.hosts.spark.batch import SparkDetections
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,25 @@ class Target:
         for place, table in self.parts(tables):
             self.put(session, place, table, provider_of(session, place, self.option))
 
+    def write_frames(self, found: SparkDetections) -> None:
+        """Write all detections of a run on Spark, from its tasks: none of them comes to this process.
+
+        Raises:
+            UsageProblem: If attributes of one name have different types, or the columns do not fit the table
+                (``schema-conflict``).
+            ResourceProblem: If the table cannot be written.
+        """
+        if self.place.many:
+            parts = [(self.place.of(name), found[name]) for name in found]
+        else:
+            try:
+                parts = [(self.place, found.together())]
+            except UsageProblem as error:
+                hint = "write each type to a table of its own: {type} in the address"
+                raise UsageProblem.of("schema-conflict", error.message, hint=hint) from error
+        for place, frame in parts:
+            self.put(frame.sparkSession, place, frame, provider_of(frame.sparkSession, place, self.option))
+
     def rows(self, session: SparkSession, table: pa.Table) -> None:
         """Write rows that are not events.  Raises what :meth:`write` raises."""
         self.put(session, self.place, table, provider_of(session, self.place, self.option))
@@ -72,18 +93,24 @@ class Target:
             return [(self.place, one_table(tables))]
         return [(self.place.of(name), typed(name, table)) for name, table in tables.items()]
 
-    def put(self, session: SparkSession, place: TablePlace, table: pa.Table, provider: str | None, **more: str) -> None:
+    def put(
+        self, session: SparkSession, place: TablePlace, table: pa.Table | DataFrame, provider: str | None, **more: str
+    ) -> None:
         """Write rows to one table, which is made if it does not exist.
 
         Args:
             session: The session.
             place: The table.
-            table: The rows.
+            table: The rows; those of a DataFrame are in order of time in each file.
             provider: The format of the table, None if it does not exist.
             more: Options of the writer.
         """
         with writing_to(place, self.option):
-            writer = session.createDataFrame(_storable(table)).write.options(**place.options, **more)
+            if isinstance(table, pa.Table):
+                frame = session.createDataFrame(_storable(table))
+            else:
+                frame = table.sortWithinPartitions("time")
+            writer = frame.write.options(**place.options, **more)
             if self.overwrite:
                 writer = writer.mode("overwrite").option("overwriteSchema", "true")
             else:

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from occurs.checked_program import CheckedProgram
 
 
-#: hash buckets, or slices of time, of a run, if nobody says how many; and as many rows as one of them may have
-PARTITIONS, ROWS = 8, 5_000_000
+#: hash buckets, or slices of time, of a run, if nobody says how many; as many rows as one of them may have; and as many
+#: as make one more worth a task
+PARTITIONS, ROWS, WORTH = 8, 5_000_000, 100_000
 
 
 def detect(
@@ -64,7 +65,7 @@ def detect(
         source = read_here(session, program.history(events, options))
     check_cluster(source.frame.sparkSession)
     if partitions is None:
-        partitions = partitions_of(source.counts["rows"])
+        partitions = partitions_of(source.counts["rows"], cores_of(source.frame.sparkSession))
     source = with_others(source, program)
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
@@ -84,9 +85,17 @@ def detect(
     )
 
 
-def partitions_of(rows: int) -> int:
-    """How many partitions a history of so many rows gets, if nobody says how many."""
-    return max(PARTITIONS, -(-rows // ROWS))
+def partitions_of(rows: int, cores: int = 0) -> int:
+    """How many partitions a history of so many rows gets, if nobody says how many: one for each of the ``cores`` if
+    there are rows enough, and more if their rows would not fit into memory."""
+    return max(PARTITIONS, min(cores, rows // WORTH), -(-rows // ROWS))
+
+
+def cores_of(session: SparkSession) -> int:
+    """The cores that a session has; 0 with Spark Connect, where only the server knows."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        return 0
+    return session.sparkContext.defaultParallelism
 
 
 def _run(
@@ -171,6 +180,7 @@ class SparkDetections(Detections["DataFrame"]):
         self._owners = owners
         self._tables: dict[str, DataFrame] = {}
         self._kept = kept
+        self._ended, self._sides = ended, sides
         self._counted = counted
         self._look = look
         self._never = never
@@ -229,6 +239,54 @@ class SparkDetections(Detections["DataFrame"]):
         """
         chosen(tuple(self._owners), list(types))
         return side_by_side([(t, self._owners[t]) for t in types or self._owners])
+
+    def collected(self, *, detections: bool = True) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+        """Return the detections by type, and the partial matches that ended by statement, as tables of this process.
+
+        Definitions that run together have one job for all their types.
+
+        Args:
+            detections: Whether the detections are wanted.  If not, only the partial matches are collected.
+
+        Returns:
+            The detections and the partial matches as Arrow tables.
+
+        Raises:
+            InputProblem: If rows cannot be used.
+            LimitProblem: If a limit is exceeded.
+        """
+        from occurs.connect.sparkerrors import spark_errors
+
+        owners = self._owners if detections else {}
+        found: dict[str, pa.Table] = {}
+        with spark_errors():
+            for result in {id(r): r for r in (*owners.values(), *self._ended.values())}.values():
+                names = {t: t for t, owner in owners.items() if owner is result}
+                names |= {t: self._sides[t] for t, owner in self._ended.items() if owner is result}
+                found |= result.collected(names)
+        return {t: found[t] for t in owners}, {name: found[t] for t, name in self._sides.items()}
+
+    def counted(self) -> dict[str, int]:
+        """Return how many detections of each type there are.
+
+        The detections are computed, once, and cached until :meth:`unpersist`: what is written from them afterwards is
+        not computed again.
+
+        Raises:
+            InputProblem: If rows cannot be used.
+            LimitProblem: If a limit is exceeded.
+        """
+        from occurs.connect.sparkerrors import spark_errors
+
+        out = dict.fromkeys(self._owners, 0)
+        with spark_errors():
+            for result in {id(r): r for r in self._owners.values()}.values():
+                if not any(result.frame is frame for frame in self._kept):
+                    result.frame = result.frame.persist()
+                    self._kept.append(result.frame)
+                out |= {t: n for t, n in result.counted().items() if self._owners.get(t) is result}
+        self._tables.clear()
+        return out
 
     def unpersist(self) -> None:
         """Free the cached detections.  The DataFrames stay usable and are computed again when needed."""

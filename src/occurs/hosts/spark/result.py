@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from occurs.connect.sparkcolumns import SPARK
+from occurs.hosts.spark.collected import MOST_COLUMNS, PACKED, Packer, rows_by_type, unpacked
 from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint_kinds
 from occurs.model.types import Schema, Type
 from occurs.plan.partitioning import Group
@@ -35,6 +38,50 @@ class Result:
 
         chosen = self.frame.where(F.col("__type") == self.wide.reported.index(type))
         return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type, name or type))
+
+    def collected(self, types: Mapping[str, str]) -> dict[str, pa.Table]:
+        """The detections of some types as tables of this process, as :meth:`table` has them, by one job.
+
+        Args:
+            types: The types, each with the name that its rows get.
+
+        Returns:
+            The rows of each type, with the columns of that type.
+        """
+        from pyspark.sql import functions as F
+
+        wide, schemas = self.wide, self.group.stage.schemas
+        values = [F.timestamp_micros(c).alias(c) if t is Type.TIMESTAMP else F.col(c) for c, t in wide.fields]
+        frame = self.frame
+        if set(types) != set(wide.reported):
+            frame = frame.where(self._is_one_of(list(types)))
+        frame = frame.select("__type", *_times(wide, wide.lasting), *values, *_added(wide))
+        asked = ("query", wide.step is not None), ("label", wide.label), ("because", wide.because)
+        added = [name for name, there in asked if there]
+        columns: dict[str, dict[str, str]] = {}
+        for t in types:
+            own = {"time": "time", **({"end": "end"} if schemas[t].lasting else {})}
+            own |= {name: wide.physical[(t, name)] for name in schemas[t].names}
+            columns[t] = own | {name: name for name in added}
+        empty = frame.limit(0).toArrow()
+        if len(wide.fields) > MOST_COLUMNS:
+            packer = Packer(tuple((t, tuple(dict.fromkeys(columns.get(t, {}).values()))) for t in wide.reported))
+            found = unpacked(frame.mapInArrow(packer.run, PACKED).toArrow())
+        else:
+            found = rows_by_type(frame.toArrow(), wide.reported)
+        out = {}
+        for t, own in columns.items():
+            table = found.get(t, empty)
+            name = pa.repeat(pa.scalar(types[t]), len(table))
+            out[t] = pa.table({"type": name, **{name: table.column(c) for name, c in own.items()}})
+        return out
+
+    def counted(self) -> dict[str, int]:
+        """How many detections of each type there are, without those of which there are none."""
+        from pyspark.sql import functions as F
+
+        rows = F.count(F.lit(1)) if self.wide.step is None else F.sum("__times")
+        return {self.wide.reported[t]: n for t, n in self.frame.groupBy("__type").agg(rows).collect()}
 
     def several(self, types: Sequence[str], kinds: Mapping[str, Kind], lasting: bool) -> DataFrame:
         """The detections of some types, with the attributes ``kinds``, and with their ends if some are ``lasting``."""

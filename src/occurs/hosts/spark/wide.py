@@ -287,7 +287,7 @@ def wide_rows(
     # derived rows first: they have all columns of their type, which rows of the input may lack
     for inlet in sorted(inlets, key=lambda i: not i.derived):
         of_type.setdefault(inlet.type, []).append(inlet)
-    for t, all_rows in _by_type(table, codes, names):
+    for t, all_rows in by_type(table, codes, names):
         for inlet in of_type.get(t, ()):
             part = all_rows
             if "__derived" in table.column_names:
@@ -304,7 +304,7 @@ def wide_rows(
     return out
 
 
-def _by_type(
+def by_type(
     table: pa.Table, codes: pa.Array | pa.ChunkedArray | None, names: Sequence[str]
 ) -> Iterator[tuple[str, pa.Table]]:
     """The rows of each type that there are rows of, in their order.  ``codes``: per row the number of its name, null or

@@ -16,6 +16,7 @@ from occurs.errors import InputProblem, Problem
 from occurs.hosts.spark.run import TRUNCATE, sweeping
 from occurs.hosts.spark.wide import Kind, arrow_of, because_ddl, ddl_of, joint_kinds
 from occurs.hosts.stream.clock import Clock, Ends
+from occurs.hosts.stream.grouped import Groups
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     BAD,
@@ -50,7 +51,7 @@ def make_packer(layout: Layout, depth: int) -> Callable[[Batches], Batches]:
     """The function that ``mapInArrow`` runs: wide rows, with a bucket ``__b<lane>`` each or null, to records.
 
     Records among the rows (``kind`` is not null) pass.  Of the input (depth 0) every task tells all buckets the least
-    and the greatest time of its rows.
+    and the greatest time of its rows; where buckets are grouped, each group (see :mod:`occurs.hosts.stream.grouped`).
     """
 
     def pack(batches: Batches) -> Batches:
@@ -64,12 +65,15 @@ class _Packing:
     def __init__(self, layout: Layout, depth: int):
         self.layout = layout
         self.paths = layout.at(depth)
+        #: lanes of later stages, whose rows of the input pass through the stages before
+        self.later = layout.fed(depth)[len(self.paths) :]
         self.first = depth == 0
         self.clock = Clock(0)
         self.history = Clock(0)
         self.rows = self.bad = self.outside = self.empty = 0
         self.closing = False
         self.ends = Ends()
+        self.groups = Groups(layout) if self.first and layout.grouped else None
 
     def run(self, batches: Batches) -> Batches:
         held: list[pa.RecordBatch] = []
@@ -84,7 +88,10 @@ class _Packing:
                 held, n = [], 0
         if held:
             yield from self.chunk(pa.Table.from_batches(held))
-        if self.first and (self.rows or self.closing):
+        if self.groups is not None:
+            clock = next(self.clocks()) if self.rows or self.closing else None
+            yield from self.groups.packed(clock)
+        elif self.first and (self.rows or self.closing):
             yield batch(self.clocks())
         if self.history.newest is not None:
             past = self.history
@@ -116,7 +123,14 @@ class _Packing:
             table = self.seen(table)
         if table.num_rows == 0:
             return
-        found = [r for path in self.paths for r in self.packed(path, table)]
+        paths = (*self.paths, *self.later)
+        found: list[Record] = []
+        if self.groups is None:
+            found += (r for path in paths for r in self.packed(path, table))
+        else:
+            yield from self.groups.packed()  # the rows before, without the clock, which comes with the last ones
+            for path in paths:
+                self.groups.add(path, self.shares(path, table, self.layout.grouped))
         if self.first:
             found += self.strays(table)
         if found:
@@ -164,39 +178,48 @@ class _Packing:
         yield batch([Record(BAD, self.layout.ids[0], bad=len(texts), blob="\n".join(texts).encode())])
 
     def packed(self, path: Path, table: pa.Table) -> Iterator[Record]:
+        for b, rows in self.shares(path, table):
+            yield Record(ROWS, self.layout.ids[b], path.lane.number, blob=to_blob(rows))
+
+    def shares(self, path: Path, table: pa.Table, grouped: int = 0) -> Iterator[tuple[int, pa.Table]]:
+        """The rows of a lane that there are, bucket by bucket; ``grouped``: so many buckets at a time, with the column
+        ``__bucket``."""
         bucket = table.column(f"__b{path.lane.number}")
         if bucket.null_count == len(bucket):
             return
-        ids = self.layout.ids
         home = self.home(path, table)
-        there = set(table.column_names)
-        columns = table.select([c for c in path.columns if c in there])
         mine = np.flatnonzero(bucket.is_valid().to_numpy())
-        copies: list[np.ndarray] = []
         if path.lane.split:
-            number = pc.fill_null(bucket, 0).to_numpy()[mine]
-            order = np.argsort(number, kind="stable")
-            cuts = np.searchsorted(number[order], np.arange(self.layout.buckets + 1))
-            shares = [(b, mine[order[cuts[b] : cuts[b + 1]]]) for b in range(self.layout.buckets)]
+            rows, number = mine, pc.fill_null(bucket, 0).to_numpy()[mine]
+            counted = None if home is None else home[rows]
             everywhere = self.everywhere(path, table)[mine]
             if everywhere.any():
-                home = np.ones(table.num_rows, np.bool_) if home is None else home
-                copies = [mine[everywhere & (number != b)] for b in range(self.layout.buckets)]
+                buckets = self.layout.buckets
+                copies = np.repeat(mine[everywhere], buckets), np.tile(np.arange(buckets), int(everywhere.sum()))
+                other = copies[1] != np.repeat(number[everywhere], buckets)
+                counted = np.ones(len(rows), np.bool_) if counted is None else counted
+                counted = np.concatenate([counted, np.zeros(int(other.sum()), np.bool_)])  # a copy is not counted
+                rows, number = (np.concatenate([own, more[other]]) for own, more in zip((rows, number), copies))
         else:
-            shares = self.by_type(path, table, mine)
-        for b, rows in shares:
-            own = len(rows)
-            rows = np.concatenate([rows, copies[b]]) if copies else rows
-            if not len(rows):
-                continue
-            part = columns.take(pa.array(rows))
+            parts = self.by_type(path, table, mine)
+            rows = np.concatenate([own for _, own in parts])
+            number = np.concatenate([np.full(len(own), b) for b, own in parts])
+            counted = None
             if home is not None:
-                first = home[rows]
-                first[own:] = False  # a copy is not counted
-                if not path.lane.split:
-                    first = first & self.reads_first(path, table, rows, b)
-                part = part.append_column("__home", pa.array(first))
-            yield Record(ROWS, ids[b], path.lane.number, blob=to_blob(part.combine_chunks()))
+                counted = np.concatenate([home[own] & self.reads_first(path, table, own, b) for b, own in parts])
+        order = np.argsort(number, kind="stable")
+        rows, number = rows[order], number[order]
+        there = set(table.column_names)
+        columns = table.select([c for c in path.columns if c in there])
+        share = number // max(1, grouped)
+        cuts = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(share)]
+        for first, after in pairwise(cuts if len(share) else []):
+            part = columns.take(pa.array(rows[first:after]))
+            if counted is not None:
+                part = part.append_column("__home", pa.array(counted[order[first:after]]))
+            if grouped:
+                part = part.append_column("__bucket", pa.array(number[first:after].astype(np.int32)))
+            yield int(share[first]), part.combine_chunks()
 
     def everywhere(self, path: Path, table: pa.Table) -> np.ndarray:
         """Which rows are for every bucket: those that take all rows of a table away."""
@@ -209,7 +232,7 @@ class _Packing:
 
     def home(self, path: Path, table: pa.Table) -> np.ndarray | None:
         """Of which rows is this the first lane?  None: of all (late rows are counted once)."""
-        if not self.first or (len(self.paths) == 1 and path.lane.split):
+        if not self.first or path.lane.depth > 0 or (len(self.paths) == 1 and path.lane.split):
             return None
         out = np.ones(table.num_rows, np.bool_)
         for other in self.paths:

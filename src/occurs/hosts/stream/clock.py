@@ -90,6 +90,11 @@ class Ends:
         if ended.num_rows:
             self._keep(ended.column("__time").to_numpy(), ended.column("__end").to_numpy())
 
+    def merge(self, blob: bytes) -> None:
+        """What another task has seen."""
+        table = from_blob(blob)
+        self._keep(table.column("time").to_numpy(), table.column("end").to_numpy())
+
     def _keep(self, time: np.ndarray, end: np.ndarray) -> None:
         time, end = np.concatenate([self._time, time]), np.concatenate([self._end, end])
         order = np.lexsort((-end, -time))

@@ -8,7 +8,7 @@ arrival within the delay and however the stream is cut into micro-batches.  Rows
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.run import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.ship import check_cluster
-from occurs.hosts.spark.wide import MOST_NUMBERED, Wide
+from occurs.hosts.spark.wide import MOST_NUMBERED, Wide, ddl_of
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.bucket_rows import (
     Handed,
@@ -30,8 +30,9 @@ from occurs.hosts.stream.bucket_rows import (
     make_reader,
     make_unpacker,
 )
+from occurs.hosts.stream.grouped import DIRECT, GROUP, SLOTS, make_router
 from occurs.hosts.stream.layout import Layout, Path, depth_of
-from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, LATE, NAMES
+from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, GROUPED, LATE, NAMES
 from occurs.hosts.stream.source import StreamSource, read_stream
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
@@ -87,10 +88,12 @@ def found_in(
     partitions: int = PARTITIONS,
     skip: bool = False,
     even: bool = False,
+    one_scan: bool = False,
 ) -> StreamDetections:
     """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted.
 
-    ``even``: deal the buckets evenly to any number of tasks (see :class:`Layout`).
+    ``even``: deal the buckets evenly to any number of tasks; ``one_scan``: read the source once for all stages, which
+    a checkpoint of a query that reads it for each stage cannot continue (see :class:`Layout`).
     """
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
@@ -108,10 +111,13 @@ def found_in(
     notices += _prepare(source.frame, partitions)
     never: Callable[[], StreamDetections] | None = None
     if not program.never and any(d.future for d in stage.definitions):
-        never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even)
+        never = partial(
+            found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even, one_scan=one_scan
+        )  # fmt: skip
     return StreamDetections(
         source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,
         program.provisional, never, even, None if program.window is None else Window.of(*program.window, source.kind),
+        one_scan,
     )  # fmt: skip
 
 
@@ -168,6 +174,7 @@ class StreamDetections(Detections["DataFrame"]):
         never: Callable[[], StreamDetections] | None = None,
         even: bool = False,
         window: Window | None = None,
+        one_scan: bool = False,
     ):
         self._source = source
         self._notices, self._never = stage.notices, never
@@ -176,7 +183,7 @@ class StreamDetections(Detections["DataFrame"]):
         self._groups = groups(stage.definitions, stage)
         self._buckets, self._even = buckets, even
         self._label, self._because, self._skip, self._final = label, because, skip, final
-        self._window = window
+        self._window, self._one_scan = window, one_scan
         self._tables: dict[str, DataFrame] = {}
         self.notices = notices
         self.counts: dict[str, int] = {}
@@ -289,7 +296,7 @@ class StreamDetections(Detections["DataFrame"]):
         label, because, skip = self._label, self._because, self._skip
         return lay_out(
             run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final,
-            even=self._even, sizes=sizes, window=self._window,
+            even=self._even, sizes=sizes, window=self._window, one_scan=self._one_scan,
         )  # fmt: skip
 
     def _shown(self, types: tuple[str, ...], plain: bool = False) -> DataFrame:
@@ -345,9 +352,10 @@ def lay_out(
     even: bool = False,
     sizes: bool = False,
     window: Window | None = None,
+    one_scan: bool = False,
 ) -> Layout:
     """The layout of a query over ``source``.  ``final``: do rows say whether they are final?  ``sizes``: is the state
-    of each definition reported?  ``window``: in window mode its queries."""
+    of each definition reported?  ``window``: in window mode its queries.  ``one_scan``: is the source read once?"""
     labelled = label or because
     results: list[Result] = []
     found = lanes(groups, buckets)
@@ -380,6 +388,8 @@ def lay_out(
         even,
         sizes,
         window,
+        one_scan,
+        GROUP if buckets > DIRECT else 0,
     )
 
 
@@ -391,32 +401,59 @@ def records_of(layout: Layout, source: StreamSource, control: DataFrame | None =
     for depth in range(layout.depth):
         rows = _stage_input(layout, source, depth, out, control)
         packed = rows.mapInArrow(make_packer(layout, depth), DDL)
+        if depth == 0 and layout.grouped:
+            packed = _routed(packed, layout)
         out = packed.groupBy("bucket").transformWithState(Operator(layout, depth), DDL, "append", "none")
     assert out is not None
     return out
 
 
+def _routed(packed: DataFrame, layout: Layout) -> DataFrame:
+    """Records of groups of buckets as records of buckets."""
+    from pyspark.sql import functions as F
+
+    routers = layout.groups * SLOTS
+    own = F.col("bucket") * SLOTS + F.col("lane")
+    router = F.when(F.col("kind") == GROUPED, own).otherwise(F.pmod(F.col("bucket"), F.lit(routers)))
+    spread = packed.withColumn("router", router.cast("int")).repartitionById(routers, F.col("router")).drop("router")
+    return spread.mapInArrow(make_router(layout), DDL)
+
+
 def _stage_input(
     layout: Layout, source: StreamSource, depth: int, before: DataFrame | None, control: DataFrame | None
 ) -> DataFrame:
-    """The rows of a stage, with a column per lane that says where they go."""
+    """The rows of a stage, with a column per lane that says where they go: of the first stage also those for lanes of
+    later ones, where all stages share one scan."""
     from pyspark.sql import functions as F
 
-    paths = layout.at(depth)
+    paths = layout.fed(depth)
     matters = {p.lane.number: can_matter(p.lane.group, source.physical, source.schemas, p.inlets) for p in paths}
     frame = source.frame
     if before is None:
         if control is not None:
             frame = frame.unionByName(control.select(F.lit(3).alias("__state")), allowMissingColumns=True)
+        if len(paths) > len(layout.at(0)):
+            frame = frame.withColumn("__derived", F.lit(False))
     else:
-        read = reduce(lambda one, more: one | more, matters.values())
-        frame = frame.where((F.col("__state") == 0) & read).drop("__state", "__bad", "__data")
-        frame = frame.withColumn("__derived", F.lit(False))
         handed = _handed(layout, depth)
         unpacked = before.mapInArrow(make_unpacker(handed, layout.labelled), handed_ddl(handed, layout.labelled))
-        frame = frame.unionByName(unpacked, allowMissingColumns=True)
-    good = F.col("__state").isin(0, 4) if before is None else F.lit(True)
-    buckets = {p.lane.number: F.when(good, _bucket(p, matters[p.lane.number], layout, before)) for p in paths}
+        if layout.one_scan:
+            frame = _with_nulls(unpacked, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+        else:
+            read = reduce(lambda one, more: one | more, matters.values())
+            frame = frame.where((F.col("__state") == 0) & read).drop("__state", "__bad", "__data")
+            frame = frame.withColumn("__derived", F.lit(False)).unionByName(unpacked, allowMissingColumns=True)
+    if before is None:  # rows of lanes that derived rows reach, too, go to the buckets of these
+        for path in paths[len(layout.at(0)) :]:
+            own = _handed(layout, path.lane.depth)
+            frame = _with_nulls(frame, {name: ddl_of(kind) for h in own for _, name, kind in h.columns})
+    buckets = {}
+    for path in paths:
+        if before is None:
+            good = F.col("__state").isin(0, 4) if path.lane.depth == 0 else F.col("__state") == 0
+        else:
+            good = F.lit(True)
+        buckets[path.lane.number] = F.when(good, _bucket(path, matters[path.lane.number], layout, before))
     with_buckets = frame.withColumns({f"__b{n}": c.cast("int") for n, c in buckets.items()})
     names = NAMES if before is not None else ["__state", "__bad"]
     columns = dict.fromkeys(c for p in paths for c in p.columns)
@@ -431,6 +468,14 @@ def _stage_input(
     chosen = [F.when(matter, F.col(c)).alias(c) for c in attributes]
     places = [f"__b{n}" for n in buckets]
     return with_buckets.select(*names, _numbered(layout).alias("__type"), *special, *chosen, *places)
+
+
+def _with_nulls(frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+    """With these columns (name to type), which are null where the frame does not have them."""
+    from pyspark.sql import functions as F
+
+    there = set(frame.columns)
+    return frame.withColumns({name: F.lit(None).cast(t) for name, t in columns.items() if name not in there})
 
 
 def _handed(layout: Layout, depth: int) -> list[Handed]:
@@ -454,10 +499,12 @@ def _bucket(path: Path, matters: Column, layout: Layout, before: DataFrame | Non
 
     lane: Lane = path.lane
     mine = matters
-    if before is not None:
+    if before is not None or lane.depth > 0:
         taken = [i.type for i in path.inlets if i.derived]
         derived = F.coalesce(F.col("__derived"), F.lit(False))
-        raw = ~derived & matters if any(not i.derived for i in path.inlets) else F.lit(False)
+        # where all stages share one scan, rows of the input are packed before the first one
+        there = any(not i.derived for i in path.inlets) and (before is None or not layout.one_scan)
+        raw = ~derived & matters if there else F.lit(False)
         mine = F.col("__type").isNotNull() & (raw | (derived & F.col("__type").isin(taken)))
     if lane.group.mode == "keyed":
         value = F.pmod(F.hash(*key_columns(lane.group, path.inlets, named=True)), F.lit(layout.buckets))

@@ -27,7 +27,9 @@ class Layout(Shipped):
     """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
     ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other.  ``buckets``: parts
     of the state, each with a range of the hashes of keys; ``even``: are they dealt evenly to any number of tasks?
-    ``sizes``: report the rows of state of each definition.  ``window``: the queries of window mode."""
+    ``sizes``: report the rows of state of each definition.  ``window``: the queries of window mode.  ``one_scan``: is
+    the input read once, its rows for later stages travelling through the earlier ones, or once for every stage?
+    ``grouped``: so many buckets share the records of a task (0: each has its own)."""
 
     paths: tuple[Path, ...]
     buckets: int
@@ -43,6 +45,8 @@ class Layout(Shipped):
     even: bool = False
     sizes: bool = False
     window: Window | None = None
+    one_scan: bool = False
+    grouped: int = 0
 
     @cached_property
     def decided_by_end(self) -> bool:
@@ -51,6 +55,18 @@ class Layout(Shipped):
 
     def at(self, depth: int) -> list[Path]:
         return [p for p in self.paths if p.lane.depth == depth]
+
+    def fed(self, depth: int) -> list[Path]:
+        """The lanes whose rows are packed before a stage, those of the stage itself first."""
+        own = self.at(depth)
+        if not self.one_scan or depth > 0:
+            return own
+        return own + [p for p in self.paths if p.lane.depth > 0 and any(not i.derived for i in p.inlets)]
+
+    @property
+    def groups(self) -> int:
+        """How many groups of buckets there are, where they are grouped."""
+        return -(-self.buckets // self.grouped)
 
     @cached_property
     def ids(self) -> tuple[int, ...]:

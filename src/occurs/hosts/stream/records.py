@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 #: kinds of records: into a bucket ROWS of a lane, CLOCK, STRAYS (rows that no definition reads), and of history REPLAY
-#: (rows of a lane) and REPLAY_CLOCK; the others pass
-ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK, FREQUENT, SIZES = range(11)
+#: (rows of a lane) and REPLAY_CLOCK; GROUPED is for many buckets, and becomes ROWS and CLOCK before it reaches them;
+#: the others pass
+ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK, FREQUENT, SIZES, GROUPED = range(12)
 #: kinds that a bucket passes on as they are
 PASSED = (FOUND, LATE, BAD, FIGURES, FREQUENT, SIZES)
 
@@ -22,11 +23,12 @@ PASSED = (FOUND, LATE, BAD, FIGURES, FREQUENT, SIZES)
 class Record:
     """One record of the stream between stages; which fields mean something depends on ``kind``.
 
-    bucket: where it goes.  lane: of ROWS and FOUND.  lo, hi: least and greatest time (CLOCK), frontier and newest time
-    (FIGURES).  last: the greatest time or end (to a later stage, of history; else the blob has the ends).  rows, bad,
-    outside, empty (end = time): of the input (CLOCK, FIGURES); late, found, waiting, kept, size (bytes written):
-    FIGURES.  closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew and of SIZES
-    the rows of state by definition and by type of the past, as JSON; of FREQUENT the keys of a lane with many rows.
+    bucket: where it goes, of GROUPED the number of the group.  lane: of ROWS and FOUND, of GROUPED the router.  lo, hi:
+    least and greatest time (CLOCK), frontier and newest time (FIGURES).  last: the greatest time or end (to a later
+    stage, of history; else the blob has the ends).  rows, bad, outside, empty (end = time): of the input (CLOCK,
+    FIGURES); late, found, waiting, kept, size (bytes written): FIGURES.  closing: nothing comes any more (CLOCK).
+    blob: of FIGURES the definitions that began anew and of SIZES the rows of state by definition and by type of the
+    past, as JSON; of FREQUENT the keys of a lane with many rows; of GROUPED records.
     """
 
     kind: int
