@@ -209,7 +209,11 @@ def passing(
     name = ("passing", dialect.name, condition)
     found = rows.cache.get(name)
     if found is None:
-        found = select(condition, lambda leaf: own_column(rows, leaf), len(rows), kind=kind, dialect=dialect)
+        compared = _compared(rows, condition)
+        if compared is not None:
+            found = compared, None
+        else:
+            found = select(condition, lambda leaf: own_column(rows, leaf), len(rows), kind=kind, dialect=dialect)
         rows.cache[name] = found
     return found
 

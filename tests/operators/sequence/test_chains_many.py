@@ -29,6 +29,7 @@ from chains_histories import (
 from tests.amount import first
 
 from occurs.errors import LimitProblem
+from occurs.expr.exact import MIRRORED
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.merging import Stream
@@ -68,10 +69,20 @@ def varied(rng: random.Random, pattern: Sequence, name: str) -> Sequence:
         assert isinstance(e, Binary)
         return Binary(e.op, e.left, replace(e.right, scope=tag(e.right.scope)) if isinstance(e.right, Ref) else e.right)
 
+    def compared(e: Binary) -> Expr:
+        if e.op == "!=":
+            return e
+        attribute, op = rng.choice([("v", ">"), ("v", "<="), ("f", ">="), ("f", "<")])
+        of = Literal(rng.randrange(5), Type.INT) if attribute == "v" else Literal(rng.choice([0.5, -0.0]), Type.FLOAT)
+        sides = Ref(None, attribute), of
+        if rng.random() < 0.3:
+            return Binary("and", Binary(">=", *sides), Binary("<", sides[0], replace(of, value=of.value + 2)))
+        return Binary(op, *sides) if rng.random() < 0.8 else Binary(MIRRORED[op], *reversed(sides))
+
     def other(node: Node) -> Node:
         if isinstance(node, Atom):
-            own = [e for e in node.own if isinstance(e, Binary) and e.op != "="]
-            if node.own:
+            own = [compared(e) for e in node.own if isinstance(e, Binary) and e.op != "="]
+            if node.own and rng.random() < 0.5:
                 constant = Literal(rng.randrange(3), Type.INT) if rng.random() < 0.7 else Literal("x", Type.STRING)
                 attribute = "s" if constant.type is Type.STRING else "k"
                 own.append(Binary("=", Ref(None, attribute), constant))
@@ -102,11 +113,12 @@ def rules(rng: random.Random) -> list[Sequence]:
 @pytest.mark.parametrize("seed", first(range(6), 2))
 def test_what_each_finds_alone(seed: int) -> None:
     rng = random.Random(seed)
-    matches = groups = 0
+    matches = groups = ranged = 0
     for _ in range(25):
         patterns = rules(rng)
-        together = Chains.of(patterns, SCHEMAS, KIND)
+        together = Chains.of(patterns, SCHEMAS, KIND, ranged=True)
         groups += sum(len(m) > 1 for m in together.members)
+        ranged += sum(len(g.shape.ranges) > 0 for g in together.groups)
         assert sorted(n for m in together.members for n in m) == list(range(len(patterns)))
         events = history(rng, 24)
         start, until = events[0]["time"], events[-1]["time"] + 5
@@ -131,6 +143,7 @@ def test_what_each_finds_alone(seed: int) -> None:
             matches += len(wanted)
     assert matches > 150
     assert groups > 5
+    assert ranged > 2
 
 
 def within(number: int, a: str = "A", ticks: int = 10) -> Sequence:
@@ -149,6 +162,26 @@ def test_rules_that_differ_in_constants_and_durations_are_one_group() -> None:
     assert [len(g.shape.constants) for g in alike.groups] == [0]
     with pytest.raises(ValueError, match="`Q` is not a chain"):
         Chains.of([sequence_of(Repeat(Atom(("A",), "a"), 2), "Q")], SCHEMAS, KIND)
+
+
+def test_rules_that_compare_a_number_with_other_constants_are_one_group() -> None:
+    def over(op: str, bound: float, attribute: str = "v") -> Sequence:
+        kind = Type.INT if isinstance(bound, int) else Type.FLOAT
+        own = (Binary(op, Ref(None, attribute), Literal(bound, kind)),)
+        root = Followed((Every(Atom(("A",), "a", own)), Within(Atom(("B",), "b"), 10)), (None,))
+        return sequence_of(root, f"{attribute} {op} {bound}")
+
+    patterns = [over(">", 1), over("<=", 4), over(">=", 1), over(">", 0.5, "f"), over(">", 2**63 - 1), over(">", 1.5)]
+    together = Chains.of(patterns, SCHEMAS, KIND, ranged=True)
+    # nothing is greater than the greatest number, and a float is not compared with an int as a number of its type
+    assert together.members == ((0, 1, 2), (3,), (4,), (5,))
+    shapes = together.groups[0].shapes
+    assert [(s.ranges[0].low, s.ranges[0].high) for s in shapes] == [(2, 2**63 - 1), (-(2**63), 4), (1, 2**63 - 1)]
+    rows: Any = [{"type": "A", "time": n, "id": n, "k": 1, "f": None, "s": None, "v": n or None} for n in range(6)]
+    rows.append({"type": "B", "time": 6, "id": 6, "k": 1, "f": None, "s": None, "v": None})
+    both = advanced(together, [{}] * 6, stream(rows, TYPES, 0, None, 6, False))
+    found = [[binding["a"]["id"] for *_, binding in told(m, False)] for _, m in both]
+    assert found == [[2, 3, 4, 5], [1, 2, 3, 4], [1, 2, 3, 4, 5], [], [], [2, 3, 4, 5]]
 
 
 def test_the_limit_is_per_rule() -> None:

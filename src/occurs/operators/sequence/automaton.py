@@ -139,6 +139,19 @@ class Automaton(Operator):
         return [*(ChainRules.of(found) for found in chains.values()), *alone]
 
 
+#: as many pairs of an event and a rule are tried one by one in a call
+TRIED = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Chains in groups.  ``groups``: per group its chain, its rules, and whether the derived events of all of them are
+    made alike."""
+
+    chains: Chains
+    groups: list[tuple[Chain, list[Automaton], bool]]
+
+
 @dataclass(frozen=True, eq=False)
 class ChainRules(Operator):
     """Patterns that are chains of steps, which share the look-ups of a call (:class:`.chains.Chains`)."""
@@ -156,31 +169,42 @@ class ChainRules(Operator):
         return self.rules
 
     @cached_property
-    def chains(self) -> Chains:
-        """The rules in groups that differ in constants and durations alone."""
+    def few_events(self) -> Grouped:
+        """The rules in groups that differ in constants and durations alone, also those that numbers are compared
+        with: each rule tries every event of a call, so the call must be small."""
+        found = self._grouped(ranged=True)
+        # as a rule there are no such constants: then it is one grouping, and states stay as they are
+        return self.many_events if found.chains.members == self.many_events.chains.members else found
+
+    @cached_property
+    def many_events(self) -> Grouped:
+        """The rules in groups that differ in durations, and in constants that something is to be equal to, alone."""
+        return self._grouped(ranged=False)
+
+    def _grouped(self, ranged: bool) -> Grouped:
         from occurs.operators.sequence.chains import Chains
 
         schemas = {t: s for r in self.rules for t, s in r.schemas.items()}
         limit = min(r.limit for r in self.rules)
-        return Chains.of([r.pattern for r in self.rules], dict(sorted(schemas.items())), self.rules[0].kind, limit)
-
-    @cached_property
-    def groups(self) -> list[tuple[Chain, list[Automaton], bool]]:
-        """Per group its chain, its rules, and whether the derived events of all of them are made alike."""
-        out = []
-        for chain, numbers in zip(self.chains.groups, self.chains.members, strict=True):
+        patterns = [r.pattern for r in self.rules]
+        chains = Chains.of(patterns, dict(sorted(schemas.items())), self.rules[0].kind, limit, ranged=ranged)
+        groups = []
+        for chain, numbers in zip(chains.groups, chains.members, strict=True):
             mine = [self.rules[n] for n in numbers]
             schema = mine[0].outs[0].schema
-            out.append((chain, mine, chain.alike and all(r.outs[0].schema == schema for r in mine)))
-        return out
+            groups.append((chain, mine, chain.alike and all(r.outs[0].schema == schema for r in mine)))
+        return Grouped(chains, groups)
 
     def advance(self, state: Tables, call: Call) -> Outcome:
         stream = merged(call)
         states = [state.of.get(name, {}) for name in self.members]
-        after, done = self.chains.advance(states, stream)
+        grouped = self.few_events if len(stream.time) * len(self.rules) <= TRIED else self.many_events
+        after, done = grouped.chains.advance(states, stream)
         state.of.update(zip(self.members, after, strict=True))
         blocks: list[Block] = []
-        for (chain, rules, alike), found in zip(self.groups, done, strict=True):
+        for (chain, rules, alike), found in zip(grouped.groups, done, strict=True):
+            if not len(found):
+                continue
             if alike:
                 blocks.append(_together(chain, rules, found, stream.types))
             else:

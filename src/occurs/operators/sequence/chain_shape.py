@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from occurs.expr.evaluate import as_threshold
 from occurs.expr.tree import Binary, Expr, Literal, Ref, rewrite
 from occurs.model.types import Schema, Type
+from occurs.operators.kernels.ranges import ALL_NUMBERS, as_ordered
 from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Sequence, Within
 
 #: the step number by which ``Equal`` names the constants of a rule
@@ -32,6 +35,24 @@ class Equal:
 
 
 @dataclass(frozen=True)
+class InRange:
+    """``attribute`` of the event, a number of ``type``, is within range number ``number`` of the rule."""
+
+    attribute: str
+    type: Type
+    number: int
+
+
+@dataclass(frozen=True)
+class Range:
+    """From ``low`` to ``high``, both included, as :func:`.as_ordered` has numbers; ``conditions``: what says so."""
+
+    low: int
+    high: int
+    conditions: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
 class Filter:
     """An atom: references to earlier events in ``others`` have the number of their step, as text, as scope."""
 
@@ -39,6 +60,7 @@ class Filter:
     own: tuple[Expr, ...] = ()
     equal: tuple[Equal, ...] = ()
     others: tuple[Expr, ...] = ()
+    ranges: tuple[InRange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +72,12 @@ class Step:
     every: bool = False
     timed: int | None = None
     absent: tuple[Filter, ...] = ()
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The types of all events that can change something for a token that waits here."""
+        filters = (*((self.event,) if self.event else ()), *self.absent)
+        return frozenset(t for f in filters for t in f.types)
 
 
 @dataclass(frozen=True)
@@ -64,7 +92,8 @@ class Guard:
 
 @dataclass(frozen=True)
 class Shape:
-    """The steps of a chain; rules with equal shapes differ in ``tags``, ``ticks`` and ``constants`` alone."""
+    """The steps of a chain; rules with equal shapes differ in ``tags``, ``ticks``, ``constants`` and ``ranges``
+    alone."""
 
     steps: tuple[Step, ...]
     guards: tuple[Guard, ...]
@@ -72,6 +101,7 @@ class Shape:
     #: the tag of each step, None of a step that waits for a time
     tags: tuple[str | None, ...] = field(compare=False)
     constants: tuple[Literal, ...] = field(default=(), compare=False)
+    ranges: tuple[Range, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, sequence: Sequence) -> Shape | None:
@@ -104,6 +134,42 @@ class Shape:
 
         steps = self._mapped(moved)
         return replace(self, steps=steps, constants=tuple(constants))
+
+    def ranged(self, schemas: Mapping[str, Schema]) -> Shape:
+        """With comparisons of a number with constants as ranges of the rule: one for each attribute of an atom."""
+        ranges: list[Range] = []
+
+        def moved(f: Filter) -> Filter:
+            own: list[Expr] = []
+            found: dict[str, tuple[Type, Range]] = {}
+            for e in f.own:
+                limits = _limits(e, f.types, schemas)
+                if limits is None:
+                    own.append(e)
+                    continue
+                attribute, type, low, high = limits
+                of = found.get(attribute, (type, Range(*ALL_NUMBERS)))[1]
+                found[attribute] = type, Range(max(of.low, low), min(of.high, high), (*of.conditions, e))
+            within = []
+            for attribute in sorted(found):
+                type, of = found[attribute]
+                within.append(InRange(attribute, type, len(ranges)))
+                ranges.append(of)
+            return replace(f, own=tuple(own), ranges=tuple(within))
+
+        steps = self._mapped(moved)
+        return replace(self, steps=steps, ranges=tuple(ranges))
+
+    def unranged(self, known: Many[int]) -> Shape:
+        """With the ranges whose numbers are ``known`` as conditions again; the others are numbered anew."""
+        left = [n for n in range(len(self.ranges)) if n not in known]
+
+        def back(f: Filter) -> Filter:
+            own = [e for r in f.ranges if r.number in known for e in self.ranges[r.number].conditions]
+            within = [replace(r, number=left.index(r.number)) for r in f.ranges if r.number not in known]
+            return replace(f, own=(*f.own, *own), ranges=tuple(within))
+
+        return replace(self, steps=self._mapped(back), ranges=tuple(self.ranges[n] for n in left))
 
     def filled(self, known: Many[int]) -> Shape:
         """With the constants whose numbers are ``known`` as conditions again; the others are numbered anew."""
@@ -146,6 +212,31 @@ def _alike(schema: Schema | None, attribute: str, value: Literal) -> bool:
     """Is the attribute a number, or a text, as the constant is?"""
     held = None if schema is None else schema.get(attribute)
     return held is not None and (held is value.type or (held.numeric and value.type.numeric))
+
+
+def _limits(e: Expr, types: tuple[str, ...], schemas: Mapping[str, Schema]) -> tuple[str, Type, int, int] | None:
+    """``attribute < constant`` and its like, or two of them joined by ``and``: the attribute, its type, and the least
+    and the greatest of its numbers that pass, as :func:`as_ordered` has them."""
+    if isinstance(e, Binary) and e.op == "and":
+        one, other = _limits(e.left, types, schemas), _limits(e.right, types, schemas)
+        if one is None or other is None or one[0] != other[0]:
+            return None
+        return one[0], one[1], max(one[2], other[2]), min(one[3], other[3])
+    found = as_threshold(e)
+    if found is None or found[1] not in ("<", "<=", ">", ">=") or found[0].scope is not None:
+        return None
+    (ref, op, constant), held = found, {t: schemas[t].get(found[0].name) for t in types if t in schemas}
+    type = held.get(types[0])
+    if ref.name == "time" or len(set(held.values())) != 1 or len(held) != len(set(types)) or type is None:
+        return None
+    number = as_ordered(constant.value, type) if isinstance(constant, Literal) and constant.type.numeric else None
+    if number is None:
+        return None
+    least, greatest = ALL_NUMBERS
+    if op in (">", ">="):
+        # beyond the greatest number there is none: the range is empty
+        return (ref.name, type, number + (op == ">"), greatest) if number < greatest else None
+    return (ref.name, type, least, number - (op == "<")) if number > least else None
 
 
 class _Reading:

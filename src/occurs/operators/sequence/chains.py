@@ -8,7 +8,7 @@ events, not times, say what is behind: the snapshot rule.  Only guards and timer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
@@ -23,18 +23,21 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Literal, Ref, conjunction, rewrite
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type, from_arrow
+from occurs.model.types import Schema, Type
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
 from occurs.operators.frame import passing
+from occurs.operators.kernels.ranges import first_within, ordered_numbers, spread_within
 from occurs.operators.kernels.row_index import find_ranges, first_after, group_rows, in_order, spread
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.chain_shape import RULE, Filter, Shape, Step
-from occurs.operators.sequence.match_rows import NO_ROWS, Bound, Matches, State, distinct
+from occurs.operators.sequence.match_rows import NO_ROWS, Bound, Matches, distinct
 from occurs.operators.sequence.tree import Sequence, Whole
+from occurs.operators.sequence.waiting import NEVER, GroupState, Held, Pieces, Sheet, events_of, sheets_of, together
 
 _ALL = np.zeros(0, np.bool_)
+NO_VALUES = np.zeros((0, 0), np.int64)
 #: as many partial matches as may live if nobody says how many
 MOST = 10_000_000
 
@@ -91,9 +94,26 @@ class Chain:
             return first is not None
         return all(_by_step(s, shape) == first for s, shape in zip(self.sequences, self.shapes))
 
-    def live(self, state: State) -> int:
+    @cached_property
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest number of each range of each rule: int64 (ranges, rules)."""
+        ranges, rules = len(self.shape.ranges), len(self.shapes)
+        low = np.array([[s.ranges[n].low for s in self.shapes] for n in range(ranges)], np.int64)
+        high = np.array([[s.ranges[n].high for s in self.shapes] for n in range(ranges)], np.int64)
+        return low.reshape(ranges, rules), high.reshape(ranges, rules)
+
+    @cached_property
+    def durations(self) -> tuple[tuple[int, np.ndarray], ...]:
+        """Per number the longest duration of a rule, and that of each rule: int64 (rules), at most the last tick."""
+        out = []
+        for number in range(len(self.shape.ticks)):
+            each = [s.ticks[number] for s in self.shapes]
+            out.append((max(each), np.array([min(t, NEVER) for t in each], np.int64)))
+        return tuple(out)
+
+    def live(self, state: Held) -> int:
         """How many tokens wait behind the first step."""
-        return sum(len(t) for name, t in state.items() if name.startswith("step") and name != "step0")
+        return sum(len(sheet) for k, sheet in state.sheets.items() if k)
 
     def matches(self, found: Found, rule: int, *, all: bool = False) -> Matches:
         """Those of one rule; or those of all rules, under the tags of that one."""
@@ -112,24 +132,25 @@ class Chain:
             return Matches(found.time, found.at, found.due, found.tables, bound)
         return Matches(found.time[part], found.at[part], found.due[part], found.tables, bound)
 
-    def run(self, state: State, events: Events) -> tuple[State, Found]:
+    def run(self, state: Pieces, events: Events) -> tuple[Pieces, Found]:
         """One call of all rules."""
         stream = events.stream
-        if "seen" not in state and (stream.start is None or stream.start > stream.frontier):
-            return state, self.nothing()
-        state, found = ChainCall(self, state, events).run()
-        if self.live(state) > self.limit:
-            self._refuse(state)
-        return state, found
+        if (stream.start is None or stream.start > stream.frontier) and events_of(state) is None:
+            return state, self.nothing
+        after, found = ChainCall(self, state, events).run()
+        if self.live(after) > self.limit:
+            self._refuse(after)
+        return after, found
 
-    def _refuse(self, state: State) -> None:
+    def _refuse(self, state: Held) -> None:
         """LimitProblem if more tokens of one rule wait than may."""
         count = np.zeros(len(self.sequences), np.int64)
         for k in range(1, len(self.shape.steps)):
-            table = state.get(f"step{k}")
-            if table is None:
+            sheet = state.sheets.get(k)
+            if sheet is None:
                 continue
-            rule = table.column("rule").to_numpy() if "rule" in table.column_names else np.zeros(len(table), np.int64)
+            rule = sheet.numbers("rule")
+            rule = np.zeros(len(sheet), np.int64) if rule is None else rule
             count += np.bincount(rule, minlength=len(count))
             if (count > self.limit).any():
                 number = int(np.argmax(count > self.limit))
@@ -142,6 +163,7 @@ class Chain:
                     definition=name,
                 )
 
+    @cached_property
     def nothing(self) -> Found:
         """No matches."""
         steps = {k: Bound(NO_ROWS, NO_ROWS.astype(np.int32)) for k, t in enumerate(self.types) if t is not None}
@@ -194,10 +216,6 @@ def _constants(values: Many[Literal]) -> Column:
 
 
 # -- one call ----------------------------------------------------------------------------------------------------------
-#: no guard, or one that never runs out
-NEVER = 2**63 - 1
-
-
 @dataclass(frozen=True)
 class Found:
     """Matches of several rules: rule by rule, those of each in the order of emission.  ``offsets``: int64 (rules + 1),
@@ -217,47 +235,98 @@ class Found:
 class ChainCall:
     """One call of a chain: its tokens go through the steps."""
 
-    def __init__(self, chain: Chain, state: State, events: Events) -> None:
+    def __init__(self, chain: Chain, state: Pieces, events: Events) -> None:
         self.chain, self.events, self.stream = chain, events, events.stream
         self.steps = chain.shape.steps
+        self.waiting, seen = sheets_of(state), events_of(state)
         #: the rules that begin in this call
         self.new = np.arange(len(chain.sequences), dtype=np.int64)
-        if "seen" in state:
+        if seen is not None:
             self.new = state["new"].column("rule").to_numpy() if "new" in state else NO_ROWS
-        self.bindings = Bindings(state, events, chain.types, chain.columns, chain.covering)
-        self.judge = Judge(self.bindings, chain.sequences, chain.kind)
-        self.kept: State = {}
+        self.many = len(chain.sequences) > 1
+        self.bindings = Bindings(seen or 0, events, chain.types, chain.columns, chain.covering)
+        self.judge = Judge(self.bindings, chain)
+        self.kept: dict[int, Sheet] = {}
 
-    def run(self) -> tuple[State, Found]:
-        tokens = self.bindings.waiting[0]
-        if len(self.new):
-            begun = self._root(self.new)
-            tokens = begun if tokens is None else Tokens.concat([tokens, begun])
-        rest: np.ndarray | None
+    def run(self) -> tuple[Held, Found]:
+        tokens = self._root(self.new) if len(self.new) else None
         last = len(self.steps) - 1
         for k, step in enumerate(self.steps):
-            if k:
-                old = self.bindings.waiting[k]
-                parts = [t for t in (old, tokens) if t is not None and len(t)]
-                tokens = Tokens.concat(parts) if parts else None
-            if tokens is None or not len(tokens):
+            old = self.waiting.get(k)
+            if old is not None and not len(old):
+                old = None
+            if tokens is not None and not len(tokens):
                 tokens = None
+            if tokens is None and old is None:
                 continue
-            if step.event is None:
-                which, due, rest = self._timed(tokens, step)
-                low = np.searchsorted(self.stream.time, due, "left").astype(np.int64)
-                done = self._gone_on(tokens, which, None, due, low, k)
+            if self._still(step, old):
+                kept = old if tokens is None else self._joined(old, tokens, step)
+                if kept is not None:
+                    if len(kept):
+                        self.kept[k] = kept
+                    tokens = None
+                    continue
+            tokens = self._advanced(old, tokens, k, step)
+        return Held(self.bindings.seen + len(self.stream.time), self.kept), self._found(tokens, last)
+
+    def _still(self, step: Step, old: Sheet | None) -> bool:
+        """Does nothing happen in this call to the tokens that wait at a step?"""
+        if not self.events.present.isdisjoint(step.read):
+            return False
+        if old is None:
+            return True
+        frontier = self.stream.frontier
+        if step.timed is not None and old.begins + int(self.chain.durations[step.timed][1].min()) <= frontier:
+            return False
+        return old.ends > frontier
+
+    def _joined(self, old: Sheet | None, tokens: Tokens, step: Step) -> Sheet | None:
+        """Tokens that have come to a step at which nothing happens, behind those that wait; None if something might
+        happen to them."""
+        frontier, limit = self.stream.frontier, self._limit(tokens)
+        if step.event is None:
+            assert step.timed is not None
+            due = self._after(tokens.begin, step.timed, tokens.rule)
+            if int(due.min()) <= frontier or len(limit):
+                return None
+        elif len(limit) and int(limit.min()) <= frontier:
+            tokens = tokens.take(np.flatnonzero(limit > frontier))
+        for e in () if step.event is None else step.event.equal:
+            if e.step == RULE:
+                continue
+            refs = tokens.refs[e.step]
+            assert refs is not None
+            column = self.bindings.column(e.step, e.other, refs)
+            if column.valid is not None or not column.numeric:
+                valid = column.is_valid()
+                # a null is equal to nothing
+                tokens = tokens if valid.all() else tokens.take(np.flatnonzero(valid))
+        if old is not None and not len(tokens):
+            return old
+        made = self.bindings.sheet(tokens, self.many)
+        return made if old is None else old.before(made)
+
+    def _advanced(self, old: Sheet | None, begun: Tokens | None, k: int, step: Step) -> Tokens:
+        """The tokens that have done a step, of those that waited there and those that come to it; the rest waits."""
+        tokens = begun
+        if old is not None:
+            loaded = self.bindings.loaded(old, k)
+            tokens = loaded if begun is None else Tokens.concat([loaded, begun])
+        assert tokens is not None
+        rest: np.ndarray | None
+        if step.event is None:
+            which, due, rest = self._timed(tokens, step)
+            low = np.searchsorted(self.stream.time, due, "left").astype(np.int64)
+            done = self._gone_on(tokens, which, None, due, low, k)
+        else:
+            which, at, rest = self._looked_up(tokens, step)
+            done = self._gone_on(tokens, which, at, self.stream.time[at], at + 1, k)
+        if rest is None or len(rest):
+            if begun is None and old is not None and (rest is None or len(rest) == len(old)):
+                self.kept[k] = old
             else:
-                which, at, rest = self._looked_up(tokens, step)
-                done = self._gone_on(tokens, which, at, self.stream.time[at], at + 1, k)
-            if rest is None or len(rest):
-                self.kept[f"step{k}"] = self.bindings.table(
-                    tokens if rest is None else tokens.take(rest), len(self.chain.sequences) > 1
-                )
-            tokens = done
-        state: State = {"seen": pa.table({"events": pa.array([self.bindings.seen + len(self.stream.time)])})}
-        state |= self.kept
-        return state, self._found(tokens, last)
+                self.kept[k] = self.bindings.sheet(tokens if rest is None else tokens.take(rest), self.many)
+        return done
 
     # -- tokens ------------------------------------------------------------------------------------------------------
     def _root(self, rule: np.ndarray) -> Tokens:
@@ -279,9 +348,8 @@ class ChainCall:
 
     def _after(self, time: np.ndarray, number: int, rule: np.ndarray) -> np.ndarray:
         """``time`` and duration ``number``, at most the last tick there is."""
-        each = [s.ticks[number] for s in self.chain.shapes]
-        most = max(each)
-        ticks = np.int64(min(most, NEVER)) if min(each) == most else np.array(each, np.int64)[rule]
+        most, each = self.chain.durations[number]
+        ticks = each if len(each) == 1 else each[rule]
         if int(time.max(initial=0)) <= NEVER - most:
             return time + ticks
         return np.where(time > NEVER - ticks, NEVER, time + ticks)
@@ -309,7 +377,7 @@ class ChainCall:
     def _candidates(self, tokens: Tokens, f: Filter) -> tuple[Candidates, np.ndarray]:
         """The events that may fit a filter, and the group of them that each token looks at (-1: none)."""
         by = tuple(e.attribute for e in f.equal)
-        found = self.events.candidates(f.types, f.own, by)
+        found = self.events.candidates(f.types, f.own, by, tuple(r.attribute for r in f.ranges))
         if not by:
             return found, np.zeros(len(tokens), np.int64)
         codes = []
@@ -326,9 +394,9 @@ class ChainCall:
 
     def _first(self, tokens: Tokens, f: Filter, limit: np.ndarray, found: Candidates, code: np.ndarray) -> np.ndarray:
         """int64: the place of the first event that fits before ``limit``; -1: there is none."""
-        if f.others:
+        if f.others or f.ranges:
             lo, hi = self._ranges(found, code, tokens.low, self._before(limit))
-            place = self.judge.first(tokens.refs, f, found.at, lo, hi)
+            place = self.judge.first(tokens, f, found, lo, hi)
         else:
             place = first_after(code, tokens.low, limit, found.start, found.at, self.stream.time)
         if len(found.doubtful):
@@ -373,8 +441,8 @@ class ChainCall:
             if stop is not None:
                 end = stop if not len(end) else np.minimum(end, stop)
             lo, hi = self._ranges(found, code, tokens.low, end)
-            if step.event.others:
-                which, place = self.judge.all(tokens.refs, step.event, found.at, lo, hi)
+            if step.event.others or step.event.ranges:
+                which, place = self.judge.all(tokens, step.event, found, lo, hi)
             else:
                 which, place = spread(lo, hi, found.at)
             if len(found.doubtful):
@@ -403,7 +471,7 @@ class ChainCall:
     # -- what was found ----------------------------------------------------------------------------------------------
     def _found(self, tokens: Tokens | None, last: int) -> Found:
         if tokens is None or not len(tokens):
-            return self.chain.nothing()
+            return self.chain.nothing
         due = self.steps[last].event is None
         n = len(tokens)
         order = self._emission(tokens)
@@ -473,18 +541,23 @@ class Judge:
     """Tries candidates, pair by pair with their tokens (common.md, section 6): of token i those with numbers
     [lo[i], hi[i]) of ``at``, in this order."""
 
-    def __init__(self, bindings: Bindings, rules: Many[Sequence], kind: TimeKind) -> None:
-        self._bindings = bindings
-        self._rules = rules
-        self._kind = kind
+    def __init__(self, bindings: Bindings, chain: Chain) -> None:
+        self._bindings, self._chain = bindings, chain
 
-    def first(
-        self, refs: Many[np.ndarray | None], f: Filter, at: np.ndarray, lo: np.ndarray, hi: np.ndarray
-    ) -> np.ndarray:
+    def _limits(self, f: Filter) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges of a filter: the least and the greatest numbers, int64 (ranges, rules)."""
+        low, high = self._chain.limits
+        numbers = [r.number for r in f.ranges]
+        return (low, high) if numbers == list(range(len(low))) else (low[numbers], high[numbers])
+
+    def first(self, tokens: Tokens, f: Filter, found: Candidates, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
         """int64: the first candidate that fits, -1 if none does.
 
         Twice as many candidates are tried in each round, so that at most twice as many as need be.
         """
+        at = found.at
+        if not f.others:
+            return first_within(lo, hi, at, found.values, *self._limits(f), tokens.rule)
         out = np.full(len(lo), -1, np.int64)
         left = np.flatnonzero(lo < hi)
         begin, width = lo[left], 1
@@ -493,8 +566,8 @@ class Judge:
             for part in range(0, len(left), per):
                 mine = left[part : part + per]
                 frm = begin[part : part + per]
-                which, place = spread(frm, np.minimum(hi[mine], frm + width), at)
-                passed, undecided = self._judged(refs, f, mine[which], place)
+                which, place = self._tried(tokens, f, found, mine, frm, np.minimum(hi[mine], frm + width))
+                passed, undecided = self._judged(tokens.refs, f, mine[which], place)
                 if undecided is not None:
                     passed[undecided] = True
                 good = np.flatnonzero(passed)
@@ -507,19 +580,31 @@ class Judge:
             width = min(2 * width, BLOCK)
         return out
 
+    def _tried(
+        self, tokens: Tokens, f: Filter, found: Candidates, mine: np.ndarray | None, lo: np.ndarray, hi: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(token, place) of the candidates in the ranges of the rules of tokens ``mine`` (None: all), in order."""
+        if not f.ranges:
+            return spread(lo, hi, found.at)
+        rule = tokens.rule if mine is None else tokens.rule[mine]
+        return spread_within(lo, hi, found.at, found.values, *self._limits(f), rule)
+
     def all(
-        self, refs: Many[np.ndarray | None], f: Filter, at: np.ndarray, lo: np.ndarray, hi: np.ndarray
+        self, tokens: Tokens, f: Filter, found: Candidates, lo: np.ndarray, hi: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """(token, place) of all candidates that fit, in order."""
+        if not f.others:
+            return self._tried(tokens, f, found, None, lo, hi)
         total = np.cumsum(np.maximum(hi - lo, 0))
         whiches, places = [], []
         begin = 0
         while begin < len(lo):
             base = total[begin - 1] if begin else 0
             end = max(begin + 1, int(np.searchsorted(total, base + BLOCK, side="right")))
-            which, place = spread(lo[begin:end], hi[begin:end], at)
-            which += begin
-            passed, undecided = self._judged(refs, f, which, place)
+            mine = np.arange(begin, end)
+            which, place = self._tried(tokens, f, found, mine, lo[begin:end], hi[begin:end])
+            which = which + begin
+            passed, undecided = self._judged(tokens.refs, f, which, place)
             if undecided is not None:
                 self._refuse(undecided, place)
             whiches.append(which[passed])
@@ -544,11 +629,11 @@ class Judge:
 
         joint = conjunction(list(f.others))
         assert joint is not None
-        return select(joint, columns, len(which), kind=self._kind, dialect=EPL)
+        return select(joint, columns, len(which), kind=self._chain.kind, dialect=EPL)
 
     def _refuse(self, undecided: np.ndarray, place: np.ndarray) -> None:
         if len(undecided):
-            raise overflow(self._rules[0], int(self._bindings.events.stream.time[place[undecided[0]]]))
+            raise overflow(self._chain.sequences[0], int(self._bindings.events.stream.time[place[undecided[0]]]))
 
 
 # -- many chains at once -----------------------------------------------------------------------------------------------
@@ -569,21 +654,29 @@ class Chains:
     kind: TimeKind
 
     @classmethod
-    def of(cls, sequences: Many[Sequence], schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST) -> Chains:
-        """Of patterns all of which are chains of steps (ValueError for another one)."""
+    def of(
+        cls, sequences: Many[Sequence], schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST, *,
+        ranged: bool = False,
+    ) -> Chains:  # fmt: skip
+        """Of patterns all of which are chains of steps (ValueError for another one).
+
+        ``ranged``: rules that compare numbers with other constants are in one group, too.
+        """
         alike: dict[Shape, list[tuple[int, Shape]]] = {}
         for number, sequence in enumerate(sequences):
             shape = Shape.of(sequence)
             if shape is None:
                 raise ValueError(f"`{sequence.name}` is not a chain of steps")
             shape = shape.slotted(schemas)
+            shape = shape.ranged(schemas) if ranged else shape
             alike.setdefault(shape, []).append((number, shape))
         members, shapes = [], []
         for found in alike.values():
             first = found[0][1]
             same = [n for n, c in enumerate(first.constants) if all(s.constants[n] == c for _, s in found)]
             members.append(tuple(number for number, _ in found))
-            shapes.append(tuple(s.filled(same) for _, s in found))
+            own = [n for n, r in enumerate(first.ranges) if all(s.ranges[n] == r for _, s in found)]
+            shapes.append(tuple(s.filled(same).unranged(own) for _, s in found))
         equated = domains([s[0] for s in shapes])
         groups = tuple(
             Chain(tuple(sequences[n] for n in numbers), of, equated, kind, limit)
@@ -591,110 +684,19 @@ class Chains:
         )
         return cls(groups, tuple(members), equated, kind)
 
-    def advance(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
+    def advance(self, states: Many[Pieces], stream: Stream) -> tuple[list[Pieces], list[Found]]:
         """One call of all rules: the state of each rule, and what each group found, rule by rule.
 
         ``stream`` has the events of all types that any of the rules reads.
         """
         events = Events(stream, self.domains, self.kind)
-        after: dict[int, Mapping[str, pa.Table]] = {}
+        after: dict[int, Pieces] = {}
         done = []
         for group, numbers in zip(self.groups, self.members):
-            state, found = group.run(_together([states[n] for n in numbers]), events)
+            state, found = group.run(together([states[n] for n in numbers]), events)
             after |= zip(numbers, GroupState(state, len(numbers)).parts)
             done.append(found)
         return [after[n] for n in range(len(after))], done
-
-
-# -- states of rules and of groups -------------------------------------------------------------------------------------
-#: states per rule, and what each group found
-Advanced = tuple[list[Mapping[str, pa.Table]], list[Found]]
-
-
-@dataclass(frozen=True, eq=False)
-class GroupState:
-    """The state of a group, which is taken apart when somebody looks into the state of one of its ``rules``."""
-
-    state: State
-    rules: int
-
-    @cached_property
-    def apart(self) -> list[State]:
-        return _apart(self.state, self.rules)
-
-    @property
-    def parts(self) -> list[Mapping[str, pa.Table]]:
-        """The states of the rules."""
-        return [self.state] if self.rules == 1 else [RuleState(self, rule) for rule in range(self.rules)]
-
-
-@dataclass(frozen=True, eq=False)
-class RuleState(Mapping[str, pa.Table]):
-    """The state of one rule of a group."""
-
-    whole: GroupState
-    rule: int
-
-    def __getitem__(self, name: str) -> pa.Table:
-        return self.whole.apart[self.rule][name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.whole.apart[self.rule])
-
-    def __len__(self) -> int:
-        return len(self.whole.apart[self.rule])
-
-
-def _undivided(states: Many[Mapping[str, pa.Table]]) -> State | None:
-    """The state of the group of which these are the parts, all of them and in their order."""
-    first = states[0]
-    if not isinstance(first, RuleState) or first.whole.rules != len(states):
-        return None
-    whole = first.whole
-    if all(isinstance(s, RuleState) and s.whole is whole and s.rule == r for r, s in enumerate(states)):
-        return whole.state
-    return None
-
-
-def _together(states: Many[Mapping[str, pa.Table]]) -> State:
-    if len(states) == 1:
-        return dict(states[0])
-    undivided = _undivided(states)
-    if undivided is not None:
-        return undivided
-    if all("seen" not in s for s in states):
-        return {}
-    out: State = {}
-    names = sorted({name for s in states for name in s if name.startswith("step")})
-    for name in names:
-        parts = []
-        for rule, state in enumerate(states):
-            if name in state:
-                table = state[name]
-                parts.append(table.append_column("rule", pa.array(np.full(len(table), rule, np.int64))))
-        out[name] = pa.concat_tables(parts, promote_options="default").combine_chunks()
-    # places of events are compared within a rule only; those to come are behind all
-    out["seen"] = max((s["seen"] for s in states if "seen" in s), key=lambda t: t.column("events")[0].as_py())
-    new = [rule for rule, s in enumerate(states) if "seen" not in s]
-    if new:
-        out["new"] = pa.table({"rule": pa.array(new, pa.int64())})
-    return out
-
-
-def _apart(state: State, rules: int) -> list[State]:
-    new = set(state["new"].column("rule").to_pylist()) if "new" in state else set()
-    out: list[State] = [{} if rule in new or "seen" not in state else {"seen": state["seen"]} for rule in range(rules)]
-    for name, table in state.items():
-        if not name.startswith("step"):
-            continue
-        rule = table.column("rule").to_numpy()
-        order = np.argsort(rule, kind="stable")
-        start = np.searchsorted(rule[order], np.arange(rules + 1))
-        table = table.drop_columns(["rule"]).take(pa.array(order)).combine_chunks()
-        for r in range(rules):
-            if start[r] < start[r + 1]:
-                out[r][name] = table.slice(start[r], start[r + 1] - start[r])
-    return out
 
 
 # -- the events of a call: candidates grouped by key, codes of values; shared by many rules ----------------------------
@@ -720,11 +722,13 @@ def once(method: Callable[Concatenate[Own, Given], Made]) -> Callable[Concatenat
 @dataclass(frozen=True)
 class Candidates:
     """Events that may fit a filter: ``at``, their places in the stream, group by group (``start``: groups + 1) and
-    ascending in each.  ``doubtful``: those of which an overflow hides whether they fit, ascending."""
+    ascending in each.  ``doubtful``: those of which an overflow hides whether they fit, ascending.  ``values``: int64
+    (ranges, n), the numbers of each of ``at`` that are compared with ranges."""
 
     at: np.ndarray
     start: np.ndarray
     doubtful: np.ndarray
+    values: np.ndarray
 
 
 class Events:
@@ -736,6 +740,8 @@ class Events:
         self._domains = domains
         self._kind = kind
         self._numbers = {name: n for n, name in enumerate(stream.types)}
+        #: the types of the events
+        self.present = frozenset(t for t in stream.types if len(stream.rows[t]))
 
     def number(self, type: str) -> int:
         """The number of a type in the stream; -1 if it has none."""
@@ -749,15 +755,26 @@ class Events:
 
     # -- which events ------------------------------------------------------------------------------------------------
     @once
-    def candidates(self, types: tuple[str, ...], own: tuple[Expr, ...], by: tuple[str, ...]) -> Candidates:
-        """The events of these types that pass their own conditions, grouped by the codes of the attributes ``by``."""
+    def candidates(
+        self, types: tuple[str, ...], own: tuple[Expr, ...], by: tuple[str, ...], ranged: tuple[str, ...]
+    ) -> Candidates:
+        """The events of these types that pass their own conditions, grouped by the codes of the attributes ``by``; none
+        with nulls in the attributes ``ranged``."""
         at, doubtful = self._fit(types, own)
+        values = NO_VALUES
+        if ranged:
+            found = [self.column(types, a, at) for a in ranged]
+            columns = [c if c.numeric else Column.nulls(Type.INT, len(at)) for c in found]
+            values = np.stack([ordered_numbers(c.values) for c in columns])
+            known = np.logical_and.reduce([_numbers_in(c) for c in columns])
+            if not known.all():
+                at, values = at[known], np.ascontiguousarray(values[:, known])
         if not by:
-            return Candidates(at, np.array([0, len(at)], np.int64), doubtful)
+            return Candidates(at, np.array([0, len(at)], np.int64), doubtful, values)
         domains = [self.domain(types[0], a) for a in by]
         code = self.codes.join(domains, [self.code(types, a, at) for a in by], len(at))
         order, start = group_rows(code, self.codes.size(domains), _ALL)
-        return Candidates(at[order], start, doubtful)
+        return Candidates(at[order], start, doubtful, values.take(order, 1) if ranged else values)
 
     @once
     def _fit(self, types: tuple[str, ...], own: tuple[Expr, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -823,6 +840,12 @@ class Events:
         return Column.widened(parts).take(base[self.stream.type[at]] + self.stream.row[at])
 
 
+def _numbers_in(column: Column) -> np.ndarray:
+    """Booleans (n): is there a number?"""
+    known = column.is_valid()
+    return known if column.type is not Type.FLOAT else known & ~np.isnan(column.values)
+
+
 def _merged(parts: Many[np.ndarray]) -> np.ndarray:
     if not parts:
         return NO_ROWS
@@ -830,13 +853,6 @@ def _merged(parts: Many[np.ndarray]) -> np.ndarray:
 
 
 # -- tokens: partial matches, in a call and between calls --------------------------------------------------------------
-# State: a table ``step<k>`` per step with the tokens that wait there.  ``begin``: when the step began; ``limit<g>``:
-# when guard g over this step runs out; ``rule``: the number of the rule, if there are several; of each earlier step t
-# that has bound an event ``<t>.time``, ``<t>.place`` (its number among all events of the operator), ``<t>.type`` (which
-# one of the types of the step), ``<t>.hi``, ``<t>.lo`` (the label), ``<t>.derived``, and its attributes as
-# ``<t>:<name>``.  ``seen``: how many events there were.
-
-
 @dataclass
 class Tokens:
     """n tokens that wait at one step.
@@ -884,23 +900,21 @@ class Tokens:
 
 @dataclass
 class Past:
-    """The events of one step that tokens of earlier calls have bound, in the order of the tables."""
+    """The events of one step that tokens of earlier calls have bound, in the order of the sheets."""
 
-    tables: list[pa.Table] = field(default_factory=list)
+    sheets: list[Sheet] = field(default_factory=list)
     n: int = 0
 
     def array(self, name: str) -> np.ndarray | None:
-        """A column of numbers; None if the tables have it not."""
-        if not self.tables or name not in self.tables[0].column_names:
+        """A column of numbers; None if the sheets have it not."""
+        if not self.sheets or name not in self.sheets[0].columns:
             return None
-        return np.concatenate([t.column(name).to_numpy() for t in self.tables])
+        if len(self.sheets) == 1:
+            return self.sheets[0].numbers(name)
+        return np.concatenate([s.numbers(name) for s in self.sheets])
 
     def column(self, name: str) -> Column:
-        parts = []
-        for t in self.tables:
-            array = t.column(name)
-            parts.append(Column.of(array, from_arrow(array.type) or Type.NULL))
-        return Column.widened(parts)
+        return Column.widened([s.attribute(name) for s in self.sheets])
 
 
 class Bindings:
@@ -911,21 +925,20 @@ class Bindings:
     """
 
     def __init__(
-        self, state: State, events: Events, types: Many[tuple[str, ...] | None], columns: Many[Many[str]],
+        self, seen: int, events: Events, types: Many[tuple[str, ...] | None], columns: Many[Many[str]],
         covering: Many[Many[int]],
     ) -> None:  # fmt: skip
+        self.seen = seen
         self.events = events
         self.types = types
-        self._columns = columns
-        self.seen = int(state["seen"].column("events")[0].as_py()) if "seen" in state else 0
+        self._columns, self._covering = columns, covering
         self.past = [Past() for _ in types]
-        self.waiting: list[Tokens | None] = []
-        for k in range(len(types)):
-            table = state.get(f"step{k}")
-            self.waiting.append(self._loaded(table, k, covering[k]) if table is not None and len(table) else None)
+        #: what was found in the past; what is loaded later makes the names others
+        self._made: dict[tuple[int, str, int], np.ndarray | Column] = {}
 
-    def _loaded(self, table: pa.Table, step: int, guards: Many[int]) -> Tokens:
-        n = len(table)
+    def loaded(self, sheet: Sheet, step: int) -> Tokens:
+        """The tokens that wait at a step."""
+        n = len(sheet)
         refs: list[np.ndarray | None] = []
         for t in range(step):
             if self.types[t] is None:
@@ -933,12 +946,16 @@ class Bindings:
                 continue
             past = self.past[t]
             refs.append(-1 - np.arange(past.n, past.n + n, dtype=np.int64))
-            past.tables.append(table)
+            past.sheets.append(sheet)
             past.n += n
-        # copies: a view would hold on to this table, and the next one would hold on to the view, call by call
-        rule = table.column("rule").to_numpy().copy() if "rule" in table.column_names else np.zeros(n, np.int64)
-        limits = {g: table.column(f"limit{g}").to_numpy().copy() for g in guards}
-        return Tokens(refs, np.zeros(n, np.int64), table.column("begin").to_numpy().copy(), limits, rule)
+        rule, begin = sheet.numbers("rule"), sheet.numbers("begin")
+        assert begin is not None
+        limits = {}
+        for g in self._covering[step]:
+            found = sheet.numbers(f"limit{g}")
+            assert found is not None
+            limits[g] = found
+        return Tokens(refs, np.zeros(n, np.int64), begin, limits, np.zeros(n, np.int64) if rule is None else rule)
 
     # -- values of bound events --------------------------------------------------------------------------------------
     def time(self, step: int, refs: np.ndarray) -> np.ndarray:
@@ -956,10 +973,15 @@ class Bindings:
     def _numbers(self, step: int, refs: np.ndarray, name: str, new: np.ndarray) -> np.ndarray:
         return _looked_up(refs, lambda: self._kept_numbers(step, name), lambda at: new[at])
 
-    @once
     def _kept_numbers(self, step: int, name: str) -> np.ndarray:
-        array = self.past[step].array(f"{step}.{name}")
-        return np.zeros(self.past[step].n, np.int64) if array is None else array
+        past = self.past[step]
+        key = step, f".{name}", past.n
+        found = self._made.get(key)
+        if found is None:
+            array = past.array(f"{step}.{name}")
+            found = self._made[key] = np.zeros(past.n, np.int64) if array is None else array
+        assert isinstance(found, np.ndarray)
+        return found
 
     def code(self, step: int, attribute: str, refs: np.ndarray) -> np.ndarray:
         """int64: codes of an attribute, -1 for null."""
@@ -969,17 +991,26 @@ class Bindings:
         kept = lambda: self._kept_code(step, attribute)  # noqa: E731
         return _looked_up(refs, kept, lambda at: self.events.code(types, attribute, at))
 
-    @once
     def _kept_code(self, step: int, attribute: str) -> np.ndarray:
         types = self.types[step]
         assert types is not None
-        return self.events.codes.encode(self.events.domain(types[0], attribute), self._kept_column(step, attribute))
+        key = step, f"={attribute}", self.past[step].n
+        found = self._made.get(key)
+        if found is None:
+            domain = self.events.domain(types[0], attribute)
+            found = self._made[key] = self.events.codes.encode(domain, self._kept_column(step, attribute))
+        assert isinstance(found, np.ndarray)
+        return found
 
-    @once
     def _kept_column(self, step: int, attribute: str) -> Column:
         if attribute == "time":
             return Column(Type.TIMESTAMP, self._kept_numbers(step, "time"), None)
-        return self.past[step].column(f"{step}:{attribute}")
+        key = step, f":{attribute}", self.past[step].n
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self.past[step].column(f"{step}:{attribute}")
+        assert isinstance(found, Column)
+        return found
 
     def column(self, step: int, attribute: str, refs: np.ndarray) -> Column:
         """The values of an attribute of bound events."""
@@ -1010,9 +1041,9 @@ class Bindings:
         )
 
     # -- what is kept and given --------------------------------------------------------------------------------------
-    def table(self, tokens: Tokens, many: bool) -> pa.Table:
+    def sheet(self, tokens: Tokens, many: bool) -> Sheet:
         """The tokens of a step as they are kept."""
-        made: dict[str, pa.Array | np.ndarray] = {"begin": tokens.begin}
+        made: dict[str, np.ndarray | Column] = {"begin": tokens.begin}
         made |= {f"limit{g}": at for g, at in tokens.limits.items()}
         if many:
             made["rule"] = tokens.rule
@@ -1032,8 +1063,10 @@ class Bindings:
             if derived is not None:
                 made[f"{t}.derived"] = derived
             for name in self._columns[t]:
-                made[f"{t}:{name}"] = self.column(t, name, refs).arrow
-        return pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in made.items()})
+                column = self.column(t, name, refs)
+                # a dictionary of texts would keep all texts of a call
+                made[f"{t}:{name}"] = column if column.numeric else Column(column.type, None, None, column.arrow)
+        return Sheet(made, len(tokens))
 
     def labels(self, step: int, refs: np.ndarray) -> Labels | None:
         """The labels of bound events; None if there are none."""
@@ -1063,7 +1096,7 @@ class Bindings:
         present, past = [r for r in self._new_rows(step) if len(r)], self.past[step]
         if not present and not past.n:
             return None
-        kept = past.n == 0 or all(f"{step}.{of_tables}" in t.column_names for t in past.tables)
+        kept = past.n == 0 or all(f"{step}.{of_tables}" in s.columns for s in past.sheets)
         return present if kept and all(getattr(r, of_rows) is not None for r in present) else None
 
     def _new_rows(self, step: int) -> list[Rows]:

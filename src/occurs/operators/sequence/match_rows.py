@@ -151,6 +151,8 @@ class Bindings:
             return self._whole(e)
         if isinstance(e, Literal) and e.value is None:
             return Column.nulls(type, len(self))
+        if isinstance(e, Ref) and e.scope is not None and e.name != "time":
+            return self._gathered(e.name, *self._events(e.scope, e.index)).cast(type)
         got = evaluate(e, self.column, len(self), kind=self.kind, dialect=EPL)
         if got.overflow is not None:
             raise self._overflow()
