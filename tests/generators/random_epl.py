@@ -134,7 +134,19 @@ class _Program:
         where = ""
         if not self.core and p.tags and self.chance(0.12):
             where = f"\nwhere {self.rng.choice(p.tags).ref('v')} > 0"
-        return f"insert into {name} select {self.items(p)}\nfrom pattern{self.annotations()} [{p.text}]{where}"
+        items = self.items(p)
+        order = "" if self.core or not self.chance(0.2) else self.order(p, items)
+        return f"insert into {name} select {items}\nfrom pattern{self.annotations()} [{p.text}]{where}{order}"
+
+    def order(self, p: Piece, items: str) -> str:
+        """`order by` values of tags, or columns by their names."""
+        named = [words[1] for i in items.split(", ") if len(words := i.rsplit(" as ", 1)) == 2]
+        forms = [f"{t.ref(a)}{more}" for t in [*p.tags, *p.never] for a, more in (("v", ""), ("k", ""), ("v", " % 2"))]
+        forms += [n for n in named if n[0] in "vknrc" and n.isalnum()]
+        if not forms:
+            return ""
+        chosen = self.rng.sample(forms, min(len(forms), self.rng.choice((1, 1, 2))))
+        return "\norder by " + ", ".join(f"{e}{self.rng.choice(('', ' asc', ' desc', ' desc'))}" for e in chosen)
 
     def items(self, p: Piece) -> str:
         """What shows the whole match: an attribute or two of each tag, structs, lists."""

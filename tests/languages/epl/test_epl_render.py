@@ -234,9 +234,13 @@ class Trees:
         into, where = self.maybe(self.name), self.maybe(lambda: self.expr(2))
         if self.random.random() < 0.2:
             source = s.Filter(self.name(), self.maybe(self.name), self.some(lambda: self.expr(1)))
-            return s.Query(items, source, into, where, True, annotations=marks)
+            return s.Query(items, source, into, where, True, annotations=marks, order=self.some(self.sort))
         body = self.pattern(self.random.randint(0, 4))
-        return s.Query(items, body, into, where, False, self.flag(), self.flag(), marks)
+        order = self.some(self.sort)
+        return s.Query(items, body, into, where, False, self.flag(), self.flag(), marks, order)
+
+    def sort(self) -> s.Sort:
+        return s.Sort(self.expr(self.pick([0, 1, 3])), self.flag())
 
 
 def balanced(op: str, parts: list[Expr]) -> Expr:

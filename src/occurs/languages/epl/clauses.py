@@ -186,7 +186,7 @@ class _Statement:
         """The names that the pattern and the columns use; `*` keeps names."""
         named = {i.name.text: i.expr for i in self.query.items if i.name is not None}
         unnamed = [i.expr for i in self.query.items if i.name is None]
-        return Uses.of((self.query.pattern, self.query.where, *unnamed), named)
+        return Uses.of((self.query.pattern, self.query.where, self.query.order, *unnamed), named)
 
     def _durations(self) -> Iterator[int]:
         for n in self.query.pattern.walk():

@@ -32,6 +32,7 @@ def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Seque
         tuple((o.name, _value(o)) for o in query.outputs),
         query.query.suppress,
         query.query.discard,
+        query.order,
     )
 
 
@@ -298,6 +299,7 @@ def timeouts(q: ResolvedQuery, d: SequenceDefinition, schemas: Mapping[str, Sche
         where=None,
         outputs=tuple(events.items()),
         suppress=False,
+        order=(),
     )
     return replace(
         d,

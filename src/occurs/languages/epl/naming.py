@@ -91,6 +91,15 @@ class _Statement:
             self._item(item, simple, made)
         if q.where is not None:
             self._refs([q.where], simple)
+        self._sorts(q, simple, made)
+
+    def _sorts(self, q: syntax.Query, simple: tuple[str | None, str] | None, made: str | None) -> None:
+        """The names in `order by`: of columns, or of attributes."""
+        for ref in (r for s in q.order for r in s.expr.walk() if isinstance(r, Ref)):
+            if q.sorts_by(ref) is None:
+                self._refs([ref], simple)
+            elif made is not None and ref.span is not None:
+                self._add("attribute", syntax.Name(ref.name, span=ref.span), made)
 
     def _tagged(self, pattern: syntax.Pattern) -> list[str]:
         """The tags in a part of a pattern."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
-from occurs.expr.tree import Expr, _span
+from occurs.expr.tree import Expr, Ref, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -305,8 +305,17 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Sort:
+    """``expr desc``, an item of ``order by``."""
+
+    expr: Expr
+    descending: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
 class Query:
-    """``insert into Name select items from pattern [..] where condition``.
+    """``insert into Name select items from pattern [..] where condition order by order``.
 
     ``pattern`` is a Filter with ``simple`` for ``from Type(conditions) as tag``.  ``suppress``, ``discard``:
     ``@SuppressOverlappingMatches``, ``@DiscardPartialsOnMatch``.
@@ -320,7 +329,14 @@ class Query:
     suppress: bool = False
     discard: bool = False
     annotations: tuple[Annotation, ...] = ()
+    order: tuple[Sort, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def sorts_by(self, ref: Ref) -> Expr | None:
+        """The value that a name in ``order by`` stands for: that of the column with this name, if it is one."""
+        if ref.scope is not None or ref.index is not None:
+            return None
+        return next((i.expr for i in self.items if i.name is not None and i.name.text == ref.name), None)
 
 
 Statement = CreateSchema | Query

@@ -69,7 +69,7 @@ class Automaton(Operator):
         """The derived events of matches; ``types``: what the numbers of types stand for."""
         from occurs.operators.sequence.match_rows import Bindings
 
-        found = Bindings(self.pattern, matches, self.kind).where()
+        found = Bindings(self.pattern, matches, self.kind).where().sorted()
         return Block(
             self.outs,
             matches.time[found.chosen],
@@ -171,7 +171,8 @@ class ChainRules(Operator):
         for chain, numbers in zip(self.chains.groups, self.chains.members, strict=True):
             mine = [self.rules[n] for n in numbers]
             schema = mine[0].outs[0].schema
-            out.append((chain, mine, chain.alike and all(r.outs[0].schema == schema for r in mine)))
+            alike = chain.alike and all(r.outs[0].schema == schema and not r.pattern.order for r in mine)
+            out.append((chain, mine, alike))
         return out
 
     def advance(self, state: Tables, call: Call) -> Outcome:

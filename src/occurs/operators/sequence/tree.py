@@ -227,7 +227,8 @@ class Sequence:
     ``name``: of the statement, for errors.  ``root``: its pattern.  ``tags``: the tags of all atoms in pattern order,
     with True for those below a repetition, which have lists.  ``columns``: per tag the attributes that anything reads
     (conditions, keys, the select) of its events.  ``where``: filters matches only.  ``outputs``: (name, expression) of
-    the columns of the derived event.  ``suppress``, ``discard``: the annotations.
+    the columns of the derived event.  ``suppress``, ``discard``: the annotations.  ``order``: the values by which the
+    matches of one event or timer instant are sorted, True: from the greatest; null is least.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Sequence:
     outputs: tuple[tuple[str, Expr], ...]
     suppress: bool = False
     discard: bool = False
+    order: tuple[tuple[Expr, bool], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _resolve(
     patterns = Patterns(names, Bounds(source, kind), defined)
     pattern, bound = patterns.resolve(query.pattern)
     select = Select(names, query, bound)
-    outputs, where = select.outputs(), select.where()
+    outputs, where, order = select.outputs(), select.where(), select.order()
     columns = {tag: frozenset(found) for tag, found in names.columns.items()}
     plain = replace(query, annotations=tuple(a for a in query.annotations if not is_name(a)))
     return ResolvedQuery(
@@ -82,6 +82,7 @@ def _resolve(
         patterns.atoms,
         where,
         outputs,
+        order,
         columns,
         reads(query, catalogue),
         Schema(),

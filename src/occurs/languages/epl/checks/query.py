@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from occurs.errors import Place, Span
-from occurs.expr.tree import Binary, Expr, Ref, conjuncts
+from occurs.expr.tree import Binary, Expr, Literal, Ref, conjuncts, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, Struct
 from occurs.languages.epl.checks.bounds import Bounds
@@ -184,6 +184,24 @@ class Select:
     def where(self) -> Expr | None:
         """The condition on matches, resolved."""
         return None if self.query.where is None else self.names.condition(self.query.where, self.scope)
+
+    def order(self) -> tuple[tuple[Expr, bool], ...]:
+        """The values of `order by`, resolved; a name is that of a column, else of an attribute."""
+        return tuple((self._sorted(sort), sort.descending) for sort in self.query.order)
+
+    def _sorted(self, sort: syntax.Sort) -> Expr:
+        for ref in (r for r in sort.expr.walk() if isinstance(r, Ref)):
+            column = self.query.sorts_by(ref)
+            event = ref if column is None else column
+            if isinstance(event, Ref) and event.scope is None and self._is_event(event.name):
+                message = f"`order by` needs a value, but `{ref.name}` is an event"
+                hint = f"name one of its attributes: `{event.name}.attribute`"
+                self.names.source.report("type-mismatch", message, ref.span, hint)
+                return Literal(None, Type.NULL)
+        return self.names.value(rewrite(sort.expr, self._column), self.scope)[0]
+
+    def _column(self, node: Expr) -> Expr | None:
+        return self.query.sorts_by(node) if isinstance(node, Ref) else None
 
     def outputs(self) -> tuple[Output, ...]:
         """All columns; reports names that are there twice, reserved, or missing."""

@@ -513,7 +513,7 @@ class _Reader:
             hint = "put an operator such as Every around the event first"
             self.report("unsupported", f"{word} needs a pattern, but this statement reads single events", hint=hint)
         marks = bool(head.suppress), bool(head.discard)
-        made = syntax.Query(items, pattern, into, where, simple, *marks, annotations)
+        made = syntax.Query(items, pattern, into, where, simple, *marks, annotations, () if was is None else was.order)
         if was is not None:
             self.out.base[id(made)] = was
         self.out.query = made

@@ -50,7 +50,6 @@ _CLAUSES = {
     "group": ("`group by`", _ONE),
     "having": ("`having`", _ONE),
     "output": ("`output`", "a statement emits every detection immediately"),
-    "order": ("`order by`", "detections are in the order of time, those of one event in the order of their events"),
     "limit": ("`limit`", None),
     "match_recognize": ("`match_recognize`", "write a pattern: `from pattern [every a=A -> b=B]`"),
     **dict.fromkeys(("join", "inner", "left", "right", "full", "outer", "unidirectional"), ("a join", _JOINS)),

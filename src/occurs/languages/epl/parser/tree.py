@@ -94,7 +94,15 @@ class Builder(SqlBuilder):
             marks = {self.on_matches(a) for a in annotations}
             pattern = self.pattern(body)
         where = self.expr(parts["where"].children[0]) if "where" in parts else None
-        return syntax.Query(items, pattern, into, where, simple, "suppress" in marks, "discard" in marks)
+        order = tuple(map(self.sort, parts["order"].children)) if "order" in parts else ()
+        return syntax.Query(
+            items, pattern, into, where, simple, "suppress" in marks, "discard" in marks, order=order
+        )
+
+    def sort(self, tree: Node) -> syntax.Sort:
+        value, direction = tree.children
+        descending = direction is not None and str(direction).lower() == "desc"
+        return syntax.Sort(self.expr(value), descending, span=self.span(tree))
 
     def item(self, tree: Node) -> syntax.Item:
         span = self.span(tree)

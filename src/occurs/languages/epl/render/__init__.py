@@ -60,6 +60,8 @@ def clauses(node: syntax.Statement) -> list[str]:
     out += [f"select {', '.join(map(item_text, node.items))}", f"from {source_text(node)}"]
     if node.where is not None:
         out.append(f"where {expr_text(node.where)}")
+    if node.order:
+        out.append(f"order by {', '.join(expr_text(s.expr) + ' desc' * s.descending for s in node.order)}")
     return out
 
 

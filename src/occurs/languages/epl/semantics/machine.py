@@ -264,7 +264,28 @@ class Machine(Parent):
         if self.query.discard and found and self.root.live:
             self.root.discard({id(e) for binding in found for e in events_of(binding)})
         where = self.query.where
-        return [b for b in kept if where is None or self.holds(where, b)]
+        return self.ordered([b for b in kept if where is None or self.holds(where, b)])
+
+    def ordered(self, found: list[Binding]) -> list[Binding]:
+        """In the order of `order by`; those with equal values stay in their order."""
+        for sort in reversed(self.query.order):
+            values = [self.value(self.without_columns(sort.expr), b, "order by") for b in found]
+            # null is least
+            keys = [(v is not None, v) for v in values]
+            places = sorted(range(len(found)), key=lambda i: keys[i][:1] if values[i] is None else keys[i],
+                            reverse=sort.descending)  # fmt: skip
+            found = [found[i] for i in places]
+        return found
+
+    def without_columns(self, expr: tree.Expr) -> tree.Expr:
+        """The value of a column in the place of its name."""
+        columns = {i.name.text: i.expr for i in self.query.items if i.name is not None and i.expr is not None}
+
+        def rule(node: tree.Expr) -> tree.Expr | None:
+            bare = isinstance(node, tree.Ref) and node.scope is None and node.index is None
+            return columns.get(node.name) if bare else None  # type: ignore[attr-defined]
+
+        return tree.rewrite(expr, rule)
 
     def rank(self, binding: Binding) -> list[tuple[Any, ...]]:
         """Tag by tag in pattern order, earlier events first, unbound last."""
