@@ -40,7 +40,7 @@ class PatternWriter:
 
     ``types``: those that filters may read, with the attributes of each besides ``k`` and ``v``.  ``core``: only events,
     ``every`` and ``->``.  ``filters``: how many are left; ``longest``: of a duration in seconds.  ``days``: histories
-    are some months long, and so are durations.
+    are some months long, and so are durations.  ``values``: variables and parameters, whole numbers from 1 to 3.
     """
 
     def __init__(
@@ -52,9 +52,10 @@ class PatternWriter:
         filters: int,
         longest: int = 6,
         days: bool = False,
+        values: Sequence[str] = (),
     ) -> None:
         self.rng, self.types, self.core = rng, types, core
-        self.days = days
+        self.days, self.values = days, values
         self.left = filters
         self.longest = longest
         self.count = 0
@@ -93,8 +94,8 @@ class PatternWriter:
             ]
         return self.rng.choice(forms)
 
-    def number(self) -> int:
-        return self.rng.randint(0, 3)
+    def number(self) -> str:
+        return self.rng.choice(self.values) if self.values and self.chance(0.5) else str(self.rng.randint(0, 3))
 
     def compared(self, prefix: str, tag: Tag) -> str:
         """A condition on an event and one that was bound before."""
@@ -153,6 +154,9 @@ class PatternWriter:
         n = self.rng.randint(1, self.longest)
         if self.days:
             return self.rng.choice((f"{4 * n} days", "1 month", "1 month", f"1 month {n} days", f"{n} weeks 12 hours"))
+        if self.values and self.chance(0.4):
+            value = self.rng.choice(self.values)
+            return self.rng.choice((value, f"{value.strip('()')} sec"))
         return self.rng.choice((f"{n} sec", f"{n} seconds", str(n)))
 
     def timer(self, scope: list[Tag]) -> Piece:

@@ -550,6 +550,8 @@ def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str,
     def statement(s: syntax.Statement) -> syntax.Statement:
         if isinstance(s, syntax.CreateSchema):
             return replace(s, name=replace(s.name, text=names.get(s.name.text, s.name.text)))
+        if isinstance(s, syntax.CreateVariable):
+            return s
         marks = tuple(a for a in s.annotations if a.name.text.lower() != "name")
         into = s.into if output is None else syntax.Name(output, s.span if s.into is None else s.into.span)
         return replace(s, pattern=pattern(s.pattern), into=into, annotations=marks)

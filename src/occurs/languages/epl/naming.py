@@ -39,7 +39,7 @@ def _statements(tree: syntax.File, schemas: Mapping[str, Schema]) -> Iterator[_S
         made = _Statement(plain, str(number), schemas)
         if isinstance(statement, syntax.CreateSchema):
             made.schema(statement)
-        else:
+        elif isinstance(statement, syntax.Query):
             made.query(statement)
         yield made
 

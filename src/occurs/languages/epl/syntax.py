@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
-from occurs.expr.tree import Expr, Ref, _span
+from occurs.expr.tree import Expr, Literal, Ref, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -53,6 +53,23 @@ class Concat(Expr):
     left: Expr
     right: Expr
     span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Parameter(Expr):
+    """``?``, ``?:name``, ``?:name:type``, ``?::type``: a value that is given from outside.  ``written``: its
+    type as it is written, empty if it is not."""
+
+    name: str | None = None
+    written: str = ""
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Value(Literal):
+    """The value of a variable; ``variable``: its name."""
+
+    variable: str = ""
 
 
 # --- patterns -------------------------------------------------------------------------------------------------------
@@ -295,6 +312,19 @@ class CreateSchema:
 
 
 @dataclass(frozen=True)
+class CreateVariable:
+    """``create constant variable type name = value``.  ``written``: the type as it is written."""
+
+    name: Name
+    type: Type
+    value: Expr | None = None
+    constant: bool = False
+    annotations: tuple[Annotation, ...] = ()
+    written: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
 class Item:
     """``expr as name``, ``tag.*`` (``all_of``), or ``*`` (neither expression nor ``all_of``)."""
 
@@ -339,7 +369,7 @@ class Query:
         return next((i.expr for i in self.items if i.name is not None and i.name.text == ref.name), None)
 
 
-Statement = CreateSchema | Query
+Statement = CreateSchema | CreateVariable | Query
 
 
 @dataclass(frozen=True)

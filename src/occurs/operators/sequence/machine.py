@@ -293,7 +293,7 @@ def matches_of(
         else:
             offsets, of_lists = many[tag]
             bound[name] = Bound(places[of_lists], types[of_lists], offsets, offsets[1:] == offsets[:-1])
-    return Matches(found[:, T.MATCH_TIME].copy(), at, due, tables, bound)
+    return Matches(found[:, T.MATCH_TIME].copy(), at, due, tables, bound, row.copy())
 
 
 def _sorted(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray) -> np.ndarray:

@@ -56,6 +56,8 @@ class Matches:
     due: np.ndarray
     tables: Mapping[int, Rows]
     bound: Mapping[str, Bound]
+    #: int64, the number of the event that completed it among all of the call; None: of a chain of steps, the last one's
+    event: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -147,12 +149,23 @@ class Bindings:
         if not self.pattern.order or not len(self):
             return self
         keys = [self._ranks(e, descending) for e, descending in self.pattern.order]
-        m, rows = self.matches, self.chosen
-        new = np.diff(m.time[rows]) != 0
-        new |= (np.diff(m.at[rows]) != 0) | (np.diff(m.due[rows].astype(np.int8)) != 0)
+        rows, m = self.chosen, self.matches
+        # one timer instant is one group, whatever events wait for it
+        parts = [m.time, m.due.astype(np.int64), *(np.where(m.due, -1, part) for part in self._completing())]
+        new = np.zeros(len(rows) - 1, np.bool_)
+        for part in parts:
+            new |= np.diff(part[rows]) != 0
         group = np.concatenate([[0], np.cumsum(new)])
         by = np.lexsort([*keys[::-1], group])
         return Bindings(self.pattern, m, self.kind, rows[by])
+
+    def _completing(self) -> list[np.ndarray]:
+        """Numbers that together stand for the event that completed each match."""
+        if self.matches.event is not None:
+            return [self.matches.event]
+        tags = _tags(self.pattern.root)
+        last = self.matches.bound[tags[-1]] if tags else None
+        return [self.matches.at] if last is None else [self.matches.at, last.types, last.rows]
 
     def _ranks(self, e: Expr, descending: bool) -> np.ndarray:
         """Numbers in the order of the values of an expression, which null precedes."""

@@ -127,11 +127,17 @@ class ResolvedQuery:
 class Analysis:
     """What the checks found; queries with errors are there too, so look at ``problems`` first.
 
+    ``files``: with values in the places of variables and parameters.  ``takes``: the names of the values that may be
+    given.  ``written``: per file these values as text, by their places.
+
     ``queries``: in the order of the text.  ``schemas``: all types that are declared, defined (here or in another
     language) or observed.  ``declared``: those of ``create schema``, with inherited attributes.  ``subtypes``: of each
     of these the types that inherit from it, itself first.
     """
 
+    files: tuple[syntax.File, ...]
+    takes: frozenset[str]
+    written: tuple[tuple[tuple[Span, str], ...], ...]
     queries: tuple[ResolvedQuery, ...]
     schemas: dict[str, Schema]
     declared: dict[str, Schema]

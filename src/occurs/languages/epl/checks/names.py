@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from occurs.errors import Place, did_you_mean
 from occurs.expr.text import Text
-from occurs.expr.tree import DurationLiteral, Expr, Ref, rewrite
+from occurs.expr.tree import DurationLiteral, Expr, Literal, Ref, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
@@ -131,9 +131,19 @@ class Names:
         becomes a reference to nothing."""
 
         def rule(one: Expr) -> Expr | None:
+            if isinstance(one, syntax.Value):
+                return self._variable(one, scope)
             return self._ref(one, scope) if isinstance(one, Ref) else None
 
         return rewrite(node, rule)
+
+    def _variable(self, value: syntax.Value, scope: Scope) -> Literal:
+        """The value of a variable; reports one that may as well be an attribute."""
+        own = [] if scope.own is None else [scope.own[0]]
+        if any(self._has(t, value.variable) for t in (*own, *(scope.bound if scope.loose else ()))):
+            message = f"`{value.variable}` is a variable and an attribute"
+            self.source.report("duplicate-name", message, value.span, "give the variable another name")
+        return Literal(value.value, value.type, span=value.span)
 
     def _ref(self, ref: Ref, scope: Scope) -> Ref:
         if ref.scope is None or (scope.own is not None and ref.scope == scope.own[0]):

@@ -202,6 +202,8 @@ class _Editor:
     def uses(self, type: str) -> Iterator[syntax.Name]:
         """Every place where a type is named."""
         for s in self.drawing.tree.statements:
+            if isinstance(s, syntax.CreateVariable):
+                continue
             names = [s.name, *s.inherits] if isinstance(s, syntax.CreateSchema) else _names(s)
             yield from (n for n in names if n.text == type)
 

@@ -127,9 +127,9 @@ def _unique(wanted: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
 def _drawn(source: Source, piece: Piece, tree: syntax.Statement | None, id: str) -> Drawn:
     start, end = piece.start, piece.start + len(piece.words)
     text = source.text[start:end]
-    if tree is None:
+    if tree is None or isinstance(tree, syntax.CreateVariable):
         canvas = Canvas(Head(), (Node(f"{TEXT}1", TEXT, {"text": text}),))
-        return Drawn(id, "text", start, end, text, canvas)
+        return Drawn(id, "text", start, end, text, canvas, tree)
     if isinstance(tree, syntax.CreateSchema):
         return Drawn(id, "schema", start, end, text, None, tree)
     pen = _Pen(source, tree)

@@ -96,6 +96,8 @@ class _Nodes:
             self.schemas[schema.name.text] = schema
             if schema.inherits or schema.form or schema.annotations:
                 self.refuse("a schema with anything but attributes", schema.span)
+        for variable in (s for s in tree.statements if isinstance(s, syntax.CreateVariable)):
+            self.refuse("a variable", variable.span, "write its value where it is used")
         for query in queries[1:]:
             self.refuse("a second statement", query.span, "a model has one pattern: write one file for each")
         if not queries:

@@ -42,7 +42,7 @@ class Builder(SqlBuilder):
 
         def built() -> syntax.Statement:
             marks = tuple(map(self.annotation, annotations))
-            made = self.schema(body) if body.data == "schema" else self.query(body)
+            made = getattr(self, str(body.data))(body)
             return replace(made, annotations=marks, span=self.span(tree))
 
         return self.whole_or_refused(built)
@@ -74,6 +74,16 @@ class Builder(SqlBuilder):
             tuple(self.column(c) for c in columns.children if c is not None),
             tuple(self.name(n) for n in inherits[0].children) if inherits else (),
             "" if form is None else str(form).lower(),
+        )
+
+    def variable(self, tree: Node) -> syntax.CreateVariable:
+        constant, kind, name, *value = tree.children
+        return syntax.CreateVariable(
+            self.name(name),
+            self.type(kind) or Type.NULL,
+            self.expr(value[1]) if value[1] is not None else None,
+            constant is not None,
+            written=str(kind).lower(),
         )
 
     def column(self, tree: Node) -> syntax.Attribute:
@@ -392,7 +402,9 @@ class Builder(SqlBuilder):
         return out if sign is None else Duration(-out.amount)
 
     def _amount(self, node: Any) -> Expr:
-        """An attribute, or a number that is not whole, before a unit."""
+        """An attribute, a parameter, or a number that is not whole, before a unit."""
+        if isinstance(node, Token) and node.type == "PARAMETER":
+            return self.parameter(node)
         if isinstance(node, Token):
             return core.Literal(float(str(node).rstrip("lLfFdD")), Type.FLOAT, span=self.span(node))
         scope, *path = node.children
@@ -460,6 +472,16 @@ class Builder(SqlBuilder):
             hint = "call a function by its name alone, as in `abs(x)`; `occurs functions` lists them"
             raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
         return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
+
+    def x_parameter(self, tree: Node) -> Expr:
+        return self.parameter(tree.children[0])
+
+    def parameter(self, token: Token) -> syntax.Parameter:
+        """`?:name:type`, `?:name`, `?::type`, `?`."""
+        _, name, kind = (*str(token).split(":"), "", "")[:3]
+        if kind and kind.lower() not in TYPES:
+            raise self.refuse("syntax", f"`{kind}` is not a type", token, did_you_mean(kind, TYPES, "types"))
+        return syntax.Parameter(name or None, kind.lower(), span=self.span(token))
 
     # --- operators ---------------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ def render(node: Node) -> str:
     """
     if isinstance(node, syntax.File):
         return "\n".join("\n".join(clauses(s)) + ";\n" for s in node.statements)
-    if isinstance(node, syntax.CreateSchema | syntax.Query):
+    if isinstance(node, syntax.Statement):
         return " ".join(clauses(node))
     if isinstance(node, Expr):
         return expr_text(node)
@@ -55,6 +55,9 @@ def clauses(node: syntax.Statement) -> list[str]:
         parents = f" inherits {', '.join(map(_name, node.inherits))}" if node.inherits else ""
         form = f"{node.form} " if node.form else ""
         return [*out, f"create {form}schema {_name(node.name)}({columns}){parents}"]
+    if isinstance(node, syntax.CreateVariable):
+        constant, value = "constant " * node.constant, "" if node.value is None else f" = {expr_text(node.value)}"
+        return [*out, f"create {constant}variable {node.written or _TYPES[node.type]} {_name(node.name)}{value}"]
     if node.into is not None:
         out.append(f"insert into {_name(node.into)}")
     out += [f"select {', '.join(map(item_text, node.items))}", f"from {source_text(node)}"]
