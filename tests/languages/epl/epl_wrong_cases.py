@@ -1,7 +1,7 @@
 """Reads the wrong rule files of tests/cases/epl/wrong: statements, what is known of the data, the expected problems.
 
-A case is a Markdown file: a title, ``time: timestamp | integer | UNIT`` if the kind of time is known, ``values: NAME=VALUE,
-..`` if values are given, and blocks
+A case is a Markdown file: a title, ``time: timestamp | integer | UNIT`` if the kind of time is known,
+``values: NAME=VALUE, ..`` if values are given, and blocks
 ``inputs`` and ``foreign`` (one ``[lasting | unordered] Type(attribute type, ...)`` a line), ``reads`` (one ``Type: the
 types it is made of``), ``epl`` and ``problems`` (one ``[warning] kind line:column «underlined text» hint: part of the
 hint see: line:column`` a line; all that are found, in order).  A case may have several pairs of ``epl`` and
@@ -64,7 +64,8 @@ def _read(path: Path) -> list[Wrong]:
     out: list[Wrong] = []
     for name, body in blocks:
         if name == "epl":
-            out.append(Wrong(f"{path.stem}-{len(out) + 1}", body[:-1], [], inputs, foreign, reads, time_kind(time), values))
+            kind = time_kind(time)
+            out.append(Wrong(f"{path.stem}-{len(out) + 1}", body[:-1], [], inputs, foreign, reads, kind, values))
         elif name == "problems":
             out[-1].expected.extend(body.splitlines())
     return out

@@ -38,7 +38,8 @@ def analyse(
 
     ``inputs``: the types seen in the data (None: no data is known, types that nobody makes are accepted as they come).
     ``foreign``: types that other languages define or declare, ``foreign_reads``: what each of them is made of.
-    ``values``: of variables and parameters.  ``kind``: what times count, None if not yet known: then nothing is said about units.  Problems have the kinds of
+    ``values``: of variables and parameters.
+    ``kind``: what times count, None if not yet known: then nothing is said about units.  Problems have the kinds of
     common.md, section 5, and the warnings ``unbounded-state multiplying non-overlapping external-input``.
     """
     sources = [Text(f.text, f.file) for f in files]

@@ -175,7 +175,7 @@ class _Values:
                 return self._typed(source, value, type, wanted, name, node)
         if value is None:
             return _NULL
-        message = f"the value of `{name}` is {short(value)}, which is none of EPL"
+        message = f"the value of `{name}` has no type of EPL: {short(value)}"
         source.report("type-mismatch", message, node.span, "give a number, a text, a truth value or a time")
         return _NULL
 

@@ -107,7 +107,8 @@ class _Nodes:
 
     def query(self, query: syntax.Query) -> Model:
         if query.order:
-            self.refuse("`order by`", query.order[0].span, "remove it: a model has no order among the matches of one event")
+            hint = "remove it: a model has no order among the matches of one event"
+            self.refuse("`order by`", query.order[0].span, hint)
         query = as_pattern(query)
         root, domain = self.annotations(query.annotations)
         into = query.into.text if query.into is not None else str(root.get("name") or self.unnamed)
