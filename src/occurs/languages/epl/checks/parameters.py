@@ -138,13 +138,13 @@ class _Values:
         """The value of a declaration."""
         if variable.value is None:
             return None
-        expr = rewrite(variable.value, lambda n: self.variables.get(n.name) if _bare(n) else None)
+        expr = rewrite(variable.value, lambda n: self.variables.get(n.name) if isinstance(n, Ref) and _bare(n) else None)
         if any(isinstance(n, Ref | syntax.Parameter) for n in expr.walk()):
             hint = "write a constant, or compute it from variables that are created before"
             source.report("type-mismatch", "the value of a variable is a constant", span_of(variable.value), hint)
             return _NULL
         plain, _ = Typing(lambda ref: None, source.report, None).typed(expr)
-        found = evaluate(plain, lambda leaf: leaf, 1, kind=TimeKind(), dialect=EPL)  # type: ignore[arg-type,return-value]
+        found = evaluate(plain, lambda leaf: leaf, 1, kind=TimeKind(), dialect=EPL)  # type: ignore[return-value]
         value = found.values[0].as_py()
         if isinstance(value, datetime):
             value = (value.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
