@@ -312,12 +312,27 @@ class PatternWriter:
 
     def repeat(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         p = self.any(depth - 1, scope, every)
-        return Piece(f"[{self.rng.randint(1, 3)}] {p.within(QUALIFIED)}", UNTIL, *_repeated(p))
+        return Piece(f"[{self.times(scope)}] {p.within(QUALIFIED)}", UNTIL, *_repeated(p))
+
+    def times(self, scope: list[Tag]) -> str:
+        """A number of repetitions, perhaps one that an earlier event gives."""
+        flat = [t for t in scope if not t.many]
+        if flat and self.chance(0.4):
+            value = self.rng.choice(flat).ref("v")
+            return self.rng.choice((f"coalesce({value}, 0) + 1", f"coalesce({value} % 2, 1) + 1"))
+        if self.values and self.chance(0.5):
+            return self.rng.choice(self.values)
+        return str(self.rng.randint(1, 3))
 
     def until(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         p, q = self.any(depth - 1, scope, every), self.any(self.rng.choice((0, depth - 1)), scope, every)
         low, high = sorted((self.rng.randint(1, 3), self.rng.randint(1, 3)))
         bounds = self.rng.choice(("", "", "", f"[{low}:{high}] ", f"[{low}:] ", f"[:{high}] ", f"[{low}] "))
+        flat = [t for t in scope if not t.many]
+        if bounds and flat and self.chance(0.4):
+            one, other = self.times(flat), self.times(flat)
+            least = self.rng.choice(flat).ref("v")
+            bounds = self.rng.choice((f"[{one}:{other}] ", f"[{least}:] ", f"[:{other}] ", f"[{one}] "))
         tags, never = _repeated(p)
         text = f"{bounds}{p.within(QUALIFIED)} until {q.within(QUALIFIED)}"
         return Piece(text, UNTIL, tags + q.tags, never + q.never)

@@ -193,7 +193,7 @@ class Trees:
             lambda: s.Every(make()),
             lambda: s.Not(make()),
             lambda: s.EveryDistinct(make(), self.some(self.key, 1), self.maybe(self.fixed)),
-            lambda: s.Repeat(make(), self.random.randint(0, 9)),
+            lambda: s.Repeat(make(), self.pick([self.random.randint(0, 9), self.ref()])),
             lambda: s.Until(low, high, make(), make()),
             lambda: s.And(self.some(make, 2)),
             lambda: s.Or(self.some(make, 2)),

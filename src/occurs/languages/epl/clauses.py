@@ -363,7 +363,7 @@ class _Statement:
 
     def _counted(self, node: syntax.Repeat | syntax.Until) -> Iterator[Clause]:
         low = node.count if isinstance(node, syntax.Repeat) else node.low
-        if low is None:
+        if not isinstance(low, int) or syntax.computed(node):
             return
         start, stop = self.source.offsets(of_text(node.span))
         at = self.text.rfind("[", max(self.start, start - 20), start + 1) if self.text[start] != "[" else start

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from occurs.expr.tree import Expr, Ref
+from occurs.expr.tree import Expr, Literal, Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
 from occurs.languages.epl.checks.bounds import BELOW, FIELDS, numbers
@@ -43,6 +43,10 @@ def _value(output: Output) -> Expr:
     return output.expr
 
 
+def _number(bound: int | Expr | None) -> Expr | None:
+    return Literal(bound, Type.INT) if isinstance(bound, int) else bound
+
+
 class _Nodes:
     def __init__(self, atoms: Mapping[str, Atom], kind: TimeKind, zone: str):
         self.atoms = atoms
@@ -64,9 +68,14 @@ class _Nodes:
             case syntax.Not():
                 return tree.Not(self.node(node.operand))
             case syntax.Repeat():
-                return tree.Repeat(self.node(node.operand), node.count)
+                if isinstance(node.count, int):
+                    return tree.Repeat(self.node(node.operand), node.count)
+                return tree.Repeat(self.node(node.operand), 0, (node.count, node.count))
             case syntax.Until():
-                return tree.Until(node.low or 0, node.high, self.node(node.operand), self.node(node.end))
+                operand, end = self.node(node.operand), self.node(node.end)
+                if isinstance(node.low, Expr) or isinstance(node.high, Expr):
+                    return tree.Until(0, None, operand, end, (_number(node.low), _number(node.high)))
+                return tree.Until(node.low or 0, node.high, operand, end)
             case syntax.And():
                 return tree.And(self.all_of(node.operands))
             case syntax.Or():

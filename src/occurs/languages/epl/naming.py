@@ -81,6 +81,10 @@ class _Statement:
                 self._refs(node.keys, None, loose=self._tagged(node))
             elif isinstance(node, syntax.While):
                 self._refs([node.condition], None, loose=self._tagged(node))
+            if isinstance(node, syntax.Repeat | syntax.Until):
+                low, high = syntax.bounds_of(node)
+                numbers = [n for n in (low, None if high is low else high) if isinstance(n, Expr)]
+                self._refs(numbers, None, loose=before)
             for length in (getattr(node, f.name) for f in fields(node)):
                 if isinstance(length, syntax.Computed):
                     self._refs((e for e, _ in length.parts), None, loose=[*before, *self._tagged(node)])

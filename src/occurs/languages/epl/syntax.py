@@ -131,23 +131,36 @@ class Not(_Unary):
 
 @dataclass(frozen=True)
 class Repeat(_Unary):
-    """``[count] p``."""
+    """``[count] p``; a count that is no number is computed from earlier events when the repetition begins."""
 
-    count: int = 1
+    count: int | Expr = 1
 
 
 @dataclass(frozen=True)
 class Until(Pattern):
-    """``[low:high] p until end``; a bound that is not written is None; ``[n] p until q`` has both n."""
+    """``[low:high] p until end``; a bound that is not written is None; ``[n] p until q`` has both n.
 
-    low: int | None
-    high: int | None
+    A bound that is no number is computed from earlier events when the repetition begins.
+    """
+
+    low: int | Expr | None
+    high: int | Expr | None
     operand: Pattern
     end: Pattern
 
     @property
     def children(self) -> tuple[Pattern, ...]:
         return (self.operand, self.end)
+
+
+def bounds_of(node: Repeat | Until) -> tuple[int | Expr | None, int | Expr | None]:
+    """The least and the greatest number of repetitions."""
+    return (node.count, node.count) if isinstance(node, Repeat) else (node.low, node.high)
+
+
+def computed(node: Repeat | Until) -> bool:
+    """Are numbers of repetitions computed from earlier events?"""
+    return any(isinstance(n, Expr) for n in bounds_of(node))
 
 
 @dataclass(frozen=True)

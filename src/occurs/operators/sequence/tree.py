@@ -57,6 +57,8 @@ class _Unary(Node):
         return (self.operand,)
 
 
+#: least and greatest number of repetitions, computed when they begin; None, or null: no bound
+Bounds = tuple[Expr | None, Expr | None]
 #: a length that is computed when it begins: the sum of values, each times so many ticks; () if it is not
 Length = tuple[tuple[Expr, Fraction], ...]
 
@@ -91,19 +93,21 @@ class Not(_Unary):
 
 @dataclass(frozen=True)
 class Repeat(_Unary):
-    """``[count] p``."""
+    """``[count] p``; ``bounds``: instead of ``count``."""
 
     count: int
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True)
 class Until(Node):
-    """``[low:high] p until end``; ``low`` 0, ``high`` None: without bound."""
+    """``[low:high] p until end``; ``low`` 0, ``high`` None: without bound; ``bounds``: instead of these."""
 
     low: int
     high: int | None
     operand: Node
     end: Node
+    bounds: Bounds | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:

@@ -138,7 +138,11 @@ class _Values:
         """The value of a declaration."""
         if variable.value is None:
             return None
-        expr = rewrite(variable.value, lambda n: self.variables.get(n.name) if isinstance(n, Ref) and _bare(n) else None)
+
+        def earlier(n: Expr) -> Expr | None:
+            return self.variables.get(n.name) if isinstance(n, Ref) and _bare(n) else None
+
+        expr = rewrite(variable.value, earlier)
         if any(isinstance(n, Ref | syntax.Parameter) for n in expr.walk()):
             hint = "write a constant, or compute it from variables that are created before"
             source.report("type-mismatch", "the value of a variable is a constant", span_of(variable.value), hint)
@@ -271,6 +275,11 @@ class _Filling:
         if not isinstance(node, _NODES):
             return node
         made = replace(node, **{f.name: self._mapped(getattr(node, f.name), but) for f in fields(node) if f.init})
+        if isinstance(made, syntax.Repeat):
+            count = self._number(made.count)
+            return made if count is None else replace(made, count=count)
+        if isinstance(made, syntax.Until):
+            return replace(made, low=self._number(made.low), high=self._number(made.high))
         if isinstance(made, syntax.EveryDistinct) and made.expiry is None and len(made.keys) > 1:
             last = made.keys[-1]
             if isinstance(last, syntax.Value) and last.variable in self.known.constants and last.type.numeric:
@@ -291,6 +300,12 @@ class _Filling:
         if value.span is not None:
             self.written.append((value.span, f"({text})" if text.startswith("-") else text))
         return value
+
+    def _number(self, bound: Any) -> Any:
+        """A number of repetitions that is known now; null is none."""
+        if not isinstance(bound, Literal) or bound.type not in (Type.INT, Type.NULL):
+            return bound
+        return bound.value
 
     def _length(self, length: syntax.Computed) -> Duration:
         """A length of time that is known now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from occurs.errors import Place, Span
 from occurs.expr.tree import Binary, Expr, Literal, Ref, conjuncts, rewrite
@@ -58,11 +59,14 @@ class Patterns:
                 return replace(node, operand=self._node(node.operand, bound)[0]), {}
             case syntax.Repeat():
                 operand, found = self._node(node.operand, bound)
-                return replace(node, operand=operand), dict.fromkeys(found, True)
+                count = self._number(node.count, bound)
+                return replace(node, operand=operand, count=count), dict.fromkeys(found, True)
             case syntax.Until():
                 operand, found = self._node(node.operand, bound)
                 end, last = self._node(node.end, bound)
-                return replace(node, operand=operand, end=end), {**dict.fromkeys(found, True), **last}
+                low, high = self._number(node.low, bound), self._number(node.high, bound)
+                made = replace(node, operand=operand, end=end, low=low, high=high)
+                return made, {**dict.fromkeys(found, True), **last}
             case syntax.EveryDistinct():
                 operand, found = self._node(node.operand, bound)
                 scope = self._scope({**bound, **found})
@@ -83,6 +87,17 @@ class Patterns:
                 operand, found = self._node(node.operand, bound)
                 return replace(node, operand=operand), found
         return node, {}
+
+    def _number(self, number: Any, bound: Bound) -> Any:
+        """A number of repetitions, resolved; ``bound``: what is known when it begins."""
+        if not isinstance(number, Expr):
+            return number
+        made, kind = self.names.value(number, replace(self._scope(bound), loose=True))
+        if kind not in (None, Type.INT, Type.NULL):
+            message = f"a number of repetitions is a whole number, but this is {kind}"
+            hint = "write for example `[a.n]`, or `[round(a.x)]`" if kind is Type.FLOAT else "write for example `[a.n]`"
+            self.names.source.report("type-mismatch", message, getattr(number, "span", None), hint)
+        return made
 
     def _length(self, duration: Duration, bound: Bound) -> Duration:
         """A length of time, resolved; ``bound``: what is known when it begins."""

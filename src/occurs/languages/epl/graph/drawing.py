@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from occurs.errors import Problem
+from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import is_name, title
 from occurs.languages.epl.graph.canvas import (
@@ -217,9 +218,9 @@ class _Pen:
             case syntax.Followed():
                 return {"limits": list(node.limits)}
             case syntax.Repeat():
-                return {"count": node.count}
+                return {"count": _number(node.count)}
             case syntax.Until():
-                return {"low": node.low, "high": node.high}
+                return {"low": _number(node.low), "high": _number(node.high)}
             case syntax.While():
                 return {"condition": self.text(node.condition, node)}
             case syntax.Within():
@@ -230,6 +231,11 @@ class _Pen:
                 found = [self.text(f, node) for f in node.fields]
                 return dict(zip(SCHEDULE, [*found, *[None] * (6 - len(found))], strict=True))
         return {} if kind_of(node) != TEXT else {"text": self.source.piece(node) or ""}
+
+
+def _number(number: int | Expr | None) -> int | str | None:
+    """A number of repetitions; one that is computed is text."""
+    return expr_text(number) if isinstance(number, Expr) else number
 
 
 def column_of(item: syntax.Item, value: str | None) -> dict[str, str | None]:

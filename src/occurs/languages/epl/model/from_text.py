@@ -202,6 +202,9 @@ class _Nodes:
             case syntax.Followed():
                 limits = {"limits": list(p.limits)} if any(limit is not None for limit in p.limits) else {}
                 return self.add("FollowedBy", limits, below)
+            case syntax.Repeat() | syntax.Until() if syntax.computed(p):
+                self.refuse("a computed number of repetitions", p.span, "write a number")
+                return None
             case syntax.Repeat():
                 return self.add("Repeat", {"count": p.count}, below)
             case syntax.Until():

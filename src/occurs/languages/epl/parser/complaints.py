@@ -62,7 +62,6 @@ _BEGUN = ("context", "on", "update", "delete", "merge", "declare", "expression",
 
 
 _VARIABLES = "a variable keeps its value during a run; values that change are events: `every l=Limit -> a=A(v > l.v)`"
-_COUNTS = "write a number: `[2] a=A`, `[1:3] a=A until B`"
 _ELEMENTS = "make a column of the element in the input"
 
 _STAR = "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`"
@@ -115,10 +114,6 @@ _UNSUPPORTED: Sequence[Case] = (
     lambda stop: _unit(stop.text) if stop.word in UNFIXED and stop.behind(r"\d$") else None,
     Mistake("write the day before it: `15 weekday`", "weekday", wants="STAR"),
     _missing("a parameter in this place", "write the value itself", rest=r"\?"),
-    _missing("a computed number of repetitions", _COUNTS, r"[^\W\d]\w*|\(|\?", before=r"(?<![\w$])\[\s*(\d*\s*:\s*)?$",
-             wants="NUMBER -_LPAR -STAR"),
-    _missing("a computed number of repetitions", _COUNTS, r"[-+*/%]", before=r"(?<![\w$])\[\s*(\d*\s*:\s*)?\d+$",
-             wants="_RSQB -_LPAR -STAR -PLUS"),
     _missing("an element of a list", _ELEMENTS, r"\[", before=r"[\w$`]\s*\.\s*[\w$`]+$"),
     _missing("a list as the type of a column", "leave the schema out: the input defines its columns", r"\[",
              wants="_COMMA _RPAR", before=r"[\w$`]\s+\w+$"),
@@ -204,7 +199,6 @@ _CASES: Sequence[Case] = (
     Mistake("write `timer:%s(..)`", "within|withinmax|interval", rest=r"\w+\("),
     Mistake("join patterns with `->`, `and` or `or`", rest=",", wants="_ARROW"),
     Mistake("write a duration as a number and a unit: `5 min`", r"\)", before=r"\($", wants="-_WITHIN NUMBER"),
-    Mistake("the number of repetitions cannot be negative", "-", before=r"\[\s*$"),
     lambda stop: _QUOTED.replace("%t", stop.text) if stop.reserved(RESERVED, _PATTERN) else None,
     _misspelled,
 )  # fmt: skip

@@ -164,9 +164,9 @@ class Builder(SqlBuilder):
 
     # --- repetition --------------------------------------------------------------------------------------------------
 
-    def _bounds(self, tree: Node) -> tuple[int | None, int | None]:
+    def _bounds(self, tree: Node) -> tuple[int | Expr | None, int | Expr | None]:
         """Least and greatest number; of `[n]` both are n."""
-        found = [None if t is None else self.whole(t, "a number of repetitions") for t in tree.children]
+        found = [None if t is None else self._count(t) for t in tree.children]
         if found == [None, None]:
             raise self.refuse(
                 "bad-bound",
@@ -175,6 +175,15 @@ class Builder(SqlBuilder):
                 "write `[2:]`, `[:3]` or `[2:3]`",
             )
         return found[0], found[-1]
+
+    def _count(self, tree: Node) -> int | Expr:
+        """A number of repetitions, or what it is computed from."""
+        negative = tree.data == "negative"
+        number = tree.children[0] if negative else tree
+        if getattr(number, "data", None) == "number":
+            value = self.whole(number.children[0], "a number of repetitions")
+            return -value if negative else value
+        return self.expr(tree)
 
     def _repeated(self, bounds: Node, operand: Pattern, tree: Node) -> Pattern:
         """`[n] p`, without `until`."""

@@ -161,16 +161,22 @@ def _pattern(node: Pattern) -> str:
 def _repeated(node: syntax.Repeat | syntax.Until) -> str:
     operand = _within(node.operand, QUALIFIED)
     if isinstance(node, syntax.Repeat):
-        return f"[{node.count}] {operand}"
-    low, high = ("" if n is None else str(n) for n in (node.low, node.high))
+        return f"[{_number(node.count)}] {operand}"
+    low, high = ("" if n is None else _number(n) for n in (node.low, node.high))
     bounds = f"[{low}] " if low and low == high else f"[{low}:{high}] " if low or high else ""
     return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}"
+
+
+def _number(number: int | Expr) -> str:
+    """A number of repetitions; what begins with `?` may run into a colon behind it."""
+    text = str(number) if isinstance(number, int) else expr_text(number)
+    return f"({text})" if "?" in text else text
 
 
 def _operand(node: Pattern) -> str:
     """What stands behind `every` or `not`: it may begin with a number of repetitions."""
     if isinstance(node, syntax.Repeat):
-        return f"[{node.count}] {_within(node.operand, GUARDED)}"
+        return f"[{_number(node.count)}] {_within(node.operand, GUARDED)}"
     return _within(node, GUARDED)
 
 

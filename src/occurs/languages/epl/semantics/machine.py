@@ -133,6 +133,23 @@ class Machine(Parent):
             raise InputProblem.of("bad-value", f"a length of time in `{self.name}` at {self.now} is not positive")
         return round(found)
 
+    def repetitions(self, pattern: syntax.Repeat | syntax.Until, binding: Binding) -> tuple[int, int | None]:
+        """The least and the greatest number of repetitions, as they begin; computed ones may be exchanged."""
+        low, high = (
+            self.value(n, binding, "a number of repetitions") if isinstance(n, tree.Expr) else n
+            for n in syntax.bounds_of(pattern)
+        )
+        if not syntax.computed(pattern):
+            return low or 0, high
+        given = [n for n in (low, high) if n is not None]
+        if isinstance(pattern, syntax.Repeat) and not given:
+            raise InputProblem.of("bad-value", f"a number of repetitions in `{self.name}` at {self.now} is null")
+        if len(given) == 2:
+            low, high = min(given), max(given)
+        if (low is not None and low < 0) or (high is not None and high < 1):
+            raise InputProblem.of("bad-value", f"a number of repetitions in `{self.name}` at {self.now} is {given}")
+        return low or 0, high
+
     def later_than(self, begin: int, duration: Duration) -> int:
         """The tick at which a length of time that begins at ``begin`` ends."""
         if not isinstance(duration, syntax.Period):
