@@ -332,7 +332,7 @@ class PatternWriter:
         if bounds and flat and self.chance(0.4):
             one, other = self.times(flat), self.times(flat)
             least = self.rng.choice(flat).ref("v")
-            bounds = self.rng.choice((f"[{one}:{other}] ", f"[{least}:] ", f"[:{other}] ", f"[{one}] "))
+            bounds = self.rng.choice((f"[{least}:{other}] ", f"[{least}:] ", f"[:{other}] ", f"[{one}] "))
         tags, never = _repeated(p)
         text = f"{bounds}{p.within(QUALIFIED)} until {q.within(QUALIFIED)}"
         return Piece(text, UNTIL, tags + q.tags, never + q.never)

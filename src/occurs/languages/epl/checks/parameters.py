@@ -148,7 +148,7 @@ class _Values:
             source.report("type-mismatch", "the value of a variable is a constant", span_of(variable.value), hint)
             return _NULL
         plain, _ = Typing(lambda ref: None, source.report, None).typed(expr)
-        found = evaluate(plain, lambda leaf: leaf, 1, kind=TimeKind(), dialect=EPL)  # type: ignore[return-value]
+        found = evaluate(plain, lambda leaf: leaf, 1, kind=TimeKind(), dialect=EPL)
         value = found.values[0].as_py()
         if isinstance(value, datetime):
             value = (value.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
