@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -308,7 +309,19 @@ class PatternWriter:
 
     def either(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         parts = [self.any(depth - 1, scope, every) for _ in range(self.rng.choice((2, 2, 3)))]
+        if self.chance(0.3):
+            self.share(parts)
         return Piece(" or ".join(p.within(AND) for p in parts), OR, *_together(parts))
+
+    def share(self, parts: list[Piece]) -> None:
+        """Give an event of the last part the tag of one of the first, if they are of one type."""
+        first, last = parts[0], parts[-1]
+        pairs = [(a, b) for a in first.tags for b in last.tags if (a.type, a.many) == (b.type, b.many)]
+        if pairs:
+            one, other = self.rng.choice(pairs)
+            text = re.sub(rf"\b{other.name}\b", one.name, last.text)
+            tags = [t for t in last.tags if t is not other]
+            parts[-1] = Piece(text, last.tightness, tags, last.never)
 
     def repeat(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         p = self.any(depth - 1, scope, every)

@@ -22,7 +22,7 @@ from occurs.operators.sequence.definition import SequenceDefinition, nodes
 
 def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Sequence:
     """The pattern of a query without problems; times are counted as ``kind`` says, calendars are those of ``zone``."""
-    root = _Nodes(query.atoms, kind, zone).node(query.pattern)
+    root = _Nodes(query.filters, kind, zone).node(query.pattern)
     return tree.Sequence(
         query.name,
         tree.Every(root) if query.query.simple else root,
@@ -48,16 +48,16 @@ def _number(bound: int | Expr | None) -> Expr | None:
 
 
 class _Nodes:
-    def __init__(self, atoms: Mapping[str, Atom], kind: TimeKind, zone: str):
-        self.atoms = atoms
+    def __init__(self, filters: Iterable[Atom], kind: TimeKind, zone: str):
+        #: of the filters that are still to come, in the order of the pattern
+        self.filters = iter(filters)
         self.kind = kind
         self.zone = zone
 
     def node(self, node: syntax.Pattern) -> tree.Node:
         match node:
             case syntax.Filter():
-                assert node.tag is not None
-                atom = self.atoms[node.tag.text]
+                atom = next(self.filters)
                 return tree.Atom(atom.types, atom.tag, atom.own, atom.equal, atom.others, node.consume)
             case syntax.Every():
                 return tree.Every(self.node(node.operand))
@@ -190,10 +190,12 @@ def choices(pattern: tree.Sequence) -> tuple[Choice, ...]:
         found = [_choice(carried, {atom.tag: atom}, {p}) for p in dict.fromkeys(places)]
         return tuple(c for c in found if c is not None)
     first = _first(pattern.root)
-    if first is None:
+    filters = [n for n in nodes(pattern.root) if isinstance(n, tree.Atom)]
+    equal = {n.tag: set(n.equal) for n in filters}
+    if first is None or any(equal[n.tag] != set(n.equal) for n in filters):
         return ()
     start, distinct = first
-    atoms = {n.tag: n for n in nodes(pattern.root) if isinstance(n, tree.Atom)}
+    atoms = {n.tag: n for n in filters}
     classes = _classes(atoms.values())
     carried = _carried(pattern, set(_surely(pattern.root)))
     out = []

@@ -45,7 +45,8 @@ class Automaton(Operator):
     @cached_property
     def chained(self) -> bool:
         """Is the pattern a chain of steps, so that it can run together with others?"""
-        return not self.ended and Shape.of(self.pattern) is not None
+        tags = [n.tag for n in self.pattern.root.walk() if isinstance(n, tree.Atom)]
+        return not self.ended and len(tags) == len(set(tags)) and Shape.of(self.pattern) is not None
 
     @cached_property
     def machine(self) -> Machine:

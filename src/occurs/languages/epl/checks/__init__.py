@@ -85,6 +85,7 @@ def _resolve(
         stated.number,
         pattern,
         patterns.atoms,
+        tuple(patterns.filters),
         where,
         outputs,
         order,

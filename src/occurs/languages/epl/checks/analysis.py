@@ -91,7 +91,8 @@ class ResolvedQuery:
 
     ``name``: of the type that it derives.  ``number``: of the query among all of the program, from 1.  ``pattern``:
     the pattern, every filter with its tag and with its conditions as resolved, plain conjuncts, the keys of
-    every-distinct and the conditions of while resolved, too.  ``atoms``: by tag, in the order of the pattern.
+    every-distinct and the conditions of while resolved, too.  ``atoms``: by tag, in the order of the pattern,
+    the first of each; ``filters``: all of them.
     ``where``: resolved.  ``outputs``: the columns of the derived event.  ``order``: the values by which the matches of
     one event are sorted, resolved, True: from the greatest.  ``columns``: by tag the attributes that
     anything reads, ``time`` left out.  ``reads``: all types of its atoms.  ``schema``: of the type that it derives, all
@@ -103,6 +104,7 @@ class ResolvedQuery:
     number: int
     pattern: syntax.Pattern
     atoms: Mapping[str, Atom]
+    filters: tuple[Atom, ...]
     where: Expr | None
     outputs: tuple[Output, ...]
     order: tuple[tuple[Expr, bool], ...]

@@ -24,6 +24,8 @@ class Patterns:
     bounds: Bounds
     defined: Mapping[str, Place]
     atoms: dict[str, Atom] = field(default_factory=dict)
+    #: all filters, in the order of the pattern
+    filters: list[Atom] = field(default_factory=list)
     #: the nodes around the one that is looked at, from the outermost
     path: list[syntax.Pattern] = field(default_factory=list)
 
@@ -127,7 +129,7 @@ class Patterns:
         return replace(node, operands=tuple(steps)), found
 
     def _filter(self, node: syntax.Filter, bound: Bound) -> tuple[syntax.Pattern, dict[str, bool]]:
-        tag = list(self.names.tags)[len(self.atoms)]
+        tag = self.names.order[len(self.filters)]
         catalogue = self.names.catalogue
         catalogue.read(self.names.source, node.type, self.defined)
         scope = Scope(bound, (tag, node.type.text), path=tuple(self.path))
@@ -135,7 +137,8 @@ class Patterns:
         parts = tuple(part for c in made for part in conjuncts(c))
         many = self.names.tags[tag].many
         atom = Atom(node, tag, catalogue.subtypes(node.type.text), many)
-        self.atoms[tag] = self._apart(atom, parts, scope)
+        self.filters.append(self._apart(atom, parts, scope))
+        self.atoms.setdefault(tag, self.filters[-1])
         name = syntax.Name(tag, span=node.tag.span if node.tag is not None else node.type.span)
         return replace(node, tag=name, conditions=parts), {tag: False}
 

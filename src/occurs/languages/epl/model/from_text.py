@@ -3,6 +3,7 @@ form).  What the palette has no nodes for is a node with EPL text; what a model 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -109,6 +110,9 @@ class _Nodes:
         if query.order:
             hint = "remove it: a model has no order among the matches of one event"
             self.refuse("`order by`", query.order[0].span, hint)
+        tags = Counter(n.tag.text for n in query.pattern.walk() if isinstance(n, syntax.Filter) and n.tag is not None)
+        for tag in (t for t, number in tags.items() if number > 1):
+            self.refuse(f"a tag of several events (`{tag}`)", query.span, "give each event a tag of its own")
         query = as_pattern(query)
         root, domain = self.annotations(query.annotations)
         into = query.into.text if query.into is not None else str(root.get("name") or self.unnamed)

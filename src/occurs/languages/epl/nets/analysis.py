@@ -337,6 +337,8 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
             if inner is not None:
                 text = "`every` inside `every`"
                 refuse(text, inner.span, "let another statement detect the inner pattern, and use its output type here")
+    if len(q.filters) > len(q.atoms):
+        refuse("a tag of several events", q.query.span, "give each event a tag of its own")
     if q.query.suppress:
         refuse("`@SuppressOverlappingMatches`", q.query.span, hint)
     if q.query.discard:

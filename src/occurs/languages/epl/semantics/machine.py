@@ -86,7 +86,7 @@ class Machine(Parent):
         self.pattern, self.leaves = named(query.pattern)
         if query.simple:
             self.pattern = syntax.Every(self.pattern)
-        self.tags = [f.tag.text for f in self.leaves if f.tag is not None]
+        self.tags = list(dict.fromkeys(f.tag.text for f in self.leaves if f.tag is not None))
         self.types = {f.tag.text: f.type.text for f in self.leaves if f.tag is not None}
         self.now = start
         self.count = 0
