@@ -43,13 +43,15 @@ class CheckedProgram:
     Attributes:
         problems: The warnings and notices of the rules.
         texts: The texts as (text, file name, language).
+        values: The values of variables and parameters, by their names.
     """
 
     def __init__(
         self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None,
-        folders: Mapping[str, Path] | None = None,
+        folders: Mapping[str, Path] | None = None, values: Mapping[Any, Any] | None = None,
     ):  # fmt: skip
-        """``texts``: (text, file name, language) triples, or what was read of them.  ``max_formula``: subformulas with
+        """``texts``: (text, file name, language) triples, or what was read of them.  ``values``: of variables and
+        parameters, by their names.  ``max_formula``: subformulas with
         free variables that a temporal trigger may have (64).  ``folders``: of texts that are files, by their names:
         there the rules may read further files."""
         self._folders = dict(folders or {})
@@ -57,10 +59,15 @@ class CheckedProgram:
         self.texts: list[tuple[str, str | None, str]] = [] if isinstance(texts, Read) else list(texts)
         self._read = texts if isinstance(texts, Read) else Read.of(texts)
         self._max_formula = MAX_FORMULA if max_formula is None else max_formula
-        self._unbound = self._read.check(Known(max_formula=self._max_formula))
+        self.values = {str(name): value for name, value in (values or {}).items()}
+        self._unbound = self._read.check(Known(max_formula=self._max_formula, values=self.values))
         # the order of the attributes of an input may still come from its table
         self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
         raise_problems([*self._read.problems, *self.problems])
+        takes = frozenset().union(*(part.takes for part in self._unbound.parts.values()))
+        for name in (n for n in self.values if n not in takes):
+            text = f"the rules have no variable or parameter `{name}`"
+            raise UsageProblem.of("bad-option", text, hint=did_you_mean(name, takes, "names of values"))
         self._options = PlanOptions()
         self._facts: dict[str, pa.Table] = {}
         #: the latest binding with the problems that it adds to those of the texts, and the latest plan, each behind all
@@ -89,6 +96,19 @@ class CheckedProgram:
             raise UsageProblem.of("unsupported", "provisional rows are not available with --window", hint=hint)
         out._facts = tables
         out._options.judge(self.problems)
+        return out
+
+    def spelled(self) -> CheckedProgram:
+        """This program of texts that have values in the places of variables and parameters."""
+        texts = list(self.texts)
+        for name, part in self._unbound.parts.items() if texts else ():
+            numbers = self._read.numbers[name]
+            for number, text in zip(numbers, part.spelled([texts[n][0] for n in numbers]), strict=True):
+                texts[number] = (text, *texts[number][1:])
+        if texts == self.texts:
+            return self
+        out = CheckedProgram(texts, max_formula=self._max_formula, folders=self._folders)
+        out._options, out._facts = self._options, self._facts
         return out
 
     def _with(self, **options: Any) -> CheckedProgram:
@@ -207,7 +227,7 @@ class CheckedProgram:
         window, zone = self._options.window, self._options.zone
         length = None if window is None or kind is None else Window.of(*window, kind).length
         facts = {n: schema_of_table(t) for n, t in self._facts.items()}
-        return Known(schemas, kind, zone, facts, window=length, max_formula=self._max_formula)
+        return Known(schemas, kind, zone, facts, window=length, max_formula=self._max_formula, values=self.values)
 
     def _compiled(self, bound: Bound, kind: TimeKind, schemas: Mapping[str, Schema] | None) -> list[Definition]:
         return self._options.applied(bound.definitions(kind, self._facts), bound, schemas or {})

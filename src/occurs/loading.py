@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from occurs.connect.places import user_path
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
@@ -11,7 +13,12 @@ from occurs.languages.kit.language import names, suffixes
 from occurs.program import Program
 
 
-def load(*paths: str | Path, language: str | None = None, max_formula: int | None = None) -> Program:
+def load(
+    *paths: str | Path,
+    language: str | None = None,
+    max_formula: int | None = None,
+    values: Mapping[Any, Any] | None = None,
+) -> Program:
     """Load a program from one or more files of rules, in any mix of languages.
 
     Args:
@@ -20,6 +27,8 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
         language: The language of all files, whatever their suffixes: ``tesla``, ``epl``, ``phenesthe``, ``ftl``,
             ``ptl``, ``esql`` or ``match_recognize``.
         max_formula: The maximum number of subformulas with free variables per temporal trigger.  None means 64.
+        values: The values of variables (``create variable``) and parameters (``?:name``) of EPL, by their names;
+            parameters without a name are ``"1"``, ``"2"``, and so on.
 
     Returns:
         The program.  Its ``problems`` are the warnings and notices of the rules.
@@ -29,7 +38,8 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
         DefinitionProblem: If the rules contradict each other or refer to unknown names.  Both errors list all problems
             of all files.
         InputProblem: If a file does not exist or is not text (``missing-file``).
-        UsageProblem: If the language of a file is unknown (``unknown-language``).
+        UsageProblem: If the language of a file is unknown (``unknown-language``), or the rules take no value of a
+            name.
 
     Examples:
         >>> import occurs, pathlib, tempfile
@@ -44,7 +54,7 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
         one = _language(language, str(path)) if language else language_of(path)
         texts.append((text_of(path), str(path), one))
     folders = {str(path): path.parent.absolute() for path in map(Path, paths)}
-    return Program(texts, max_formula=max_formula, folders=folders)
+    return Program(texts, max_formula=max_formula, folders=folders, values=values)
 
 
 def language_of(path: str | Path) -> str:
@@ -65,7 +75,14 @@ def text_of(path: Path) -> str:
         raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
 
 
-def parse(text: str, language: str = "tesla", *, name: str | None = None, max_formula: int | None = None) -> Program:
+def parse(
+    text: str,
+    language: str = "tesla",
+    *,
+    name: str | None = None,
+    max_formula: int | None = None,
+    values: Mapping[Any, Any] | None = None,
+) -> Program:
     """Make a program from a text of rules.
 
     Args:
@@ -74,6 +91,8 @@ def parse(text: str, language: str = "tesla", *, name: str | None = None, max_fo
             ``match_recognize``.
         name: The name that messages use in place of a file name.
         max_formula: The maximum number of subformulas with free variables per temporal trigger.  None means 64.
+        values: The values of variables (``create variable``) and parameters (``?:name``) of EPL, by their names;
+            parameters without a name are ``"1"``, ``"2"``, and so on.
 
     Returns:
         The program.  Its ``problems`` are the warnings and notices of the rules.
@@ -81,7 +100,7 @@ def parse(text: str, language: str = "tesla", *, name: str | None = None, max_fo
     Raises:
         SyntaxProblem: If the text is not in the language.
         DefinitionProblem: If the rules contradict each other or refer to unknown names.
-        UsageProblem: If the language is unknown (``unknown-language``).
+        UsageProblem: If the language is unknown (``unknown-language``), or the rules take no value of a name.
 
     Examples:
         >>> import occurs
@@ -89,7 +108,7 @@ def parse(text: str, language: str = "tesla", *, name: str | None = None, max_fo
         Program(Hot)
     """
     _prepare_notebook()
-    return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula)
+    return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula, values=values)
 
 
 def _prepare_notebook() -> None:

@@ -63,11 +63,12 @@ class Program:
 
     def __init__(
         self, texts: Sequence[tuple[str, str | None, str]] | Read | CheckedProgram, *, max_formula: int | None = None,
-        folders: Mapping[str, Path] | None = None,
+        folders: Mapping[str, Path] | None = None, values: Mapping[Any, Any] | None = None,
     ):  # fmt: skip
-        """``texts``, ``max_formula``, ``folders``: as for :class:`occurs.checked_program.CheckedProgram`."""
+        """``texts``, ``max_formula``, ``folders``, ``values``: as for
+        :class:`occurs.checked_program.CheckedProgram`."""
         if not isinstance(texts, CheckedProgram):
-            texts = CheckedProgram(texts, max_formula=max_formula, folders=folders)
+            texts = CheckedProgram(texts, max_formula=max_formula, folders=folders, values=values)
         self.checked = texts
         self.problems: list[Problem] = texts.problems
 
@@ -403,7 +404,7 @@ class Program:
         from occurs.explain.input import Input
         from occurs.explain.why import why
 
-        adjusted, given = Input.of(self.checked, events, input)
+        adjusted, given = Input.of(self.checked.spelled(), events, input)
         return why(adjusted, row, given, between=between, max_rows=max_rows)
 
     def why_not(
@@ -463,7 +464,7 @@ class Program:
         from occurs.explain.input import Input
         from occurs.explain.whynot import why_not
 
-        adjusted, given = Input.of(self.checked, events, input)
+        adjusted, given = Input.of(self.checked.spelled(), events, input)
         return why_not(
             adjusted, type, given, where=where, between=between, edits=edits, limit=limit, late=late, reach=reach,
             max_rows=max_rows, max_variants=max_variants, build=self.__class__,

@@ -114,7 +114,7 @@ def random_case(language: str, seed: int) -> tuple[Case, str]:
 def rows_of(case: Case, language: str) -> Iterator[tuple[occurs.Program, dict[str, pa.Table], str, dict[str, Any]]]:
     """Some detected rows of a case, with the program and the events."""
     try:
-        program = occurs.parse(case.rules, language)
+        program = occurs.parse(case.rules, language, values=getattr(case, "values", None))
         found = program.detect(case.tables(), because=True, **why.options_of(case))
     except OccursError:
         return

@@ -13,6 +13,7 @@ from typing import Any
 from tests.generators.random_epl_pattern import PatternWriter, Piece, Tag
 from tests.textcases.epl import EplCase
 
+from occurs.languages.kit.language import Written
 from occurs.model.occurrence import Occurrence
 from occurs.testing.cases import KINDS
 
@@ -41,6 +42,9 @@ class _Program:
         self.days = unit == "timestamp" and self.chance(0.4)
         if self.days:
             self.scale, self.base = 4 * 86_400 * 1_000_000, 4936
+        #: variables and parameters, as they are written, and what is given
+        self.values: list[str] = []
+        self.given: dict[str, Written] = {}
         #: a type that inherits A
         self.heir = not core and self.chance(0.15)
 
@@ -51,6 +55,8 @@ class _Program:
         head = [f"create schema {t}(k string, v int)" for t in GIVEN]
         if self.heir:
             head.append("create schema H(u int) inherits A")
+        if not self.core and self.chance(0.15):
+            head += self.variables()
         producers, types = [], list(GIVEN)
         if self.chance(0.3):
             producers = [self.producer("X") for _ in range(1 if self.chance(0.8) else 2)]
@@ -67,15 +73,26 @@ class _Program:
             start = self.ticks(self.rng.randint(-3, 5))
         if not self.core and self.chance(0.12):
             until = self.ticks(self.rng.randint(12, 24))
+        rules = ";\n".join([*head, *body])
         return EplCase(
             name="random",
-            rules=";\n".join([*head, *body]),
+            rules=rules,
             events=tuple(self.history()),
             kind=KINDS[self.unit],
             start=start,
             until=until,
             zone=self.rng.choice(("UTC", "Europe/Madrid")) if self.days else "UTC",
+            values={n: v for n, v in self.given.items() if n in rules},
         )
+
+    def variables(self) -> list[str]:
+        """Declarations of values, which are from 1 to 3."""
+        number = self.rng.randint(1, 2)
+        self.values = ["w0", "(w1)", "(?:p0)", "(?:p1:int)"]
+        self.given = {"p0": Written(self.rng.randint(1, 3)), "p1": Written(self.rng.randint(1, 3))}
+        if self.chance(0.5):
+            self.given["w0"] = Written(self.rng.randint(1, 3))
+        return [f"create variable int w0 = {number}", f"create constant variable long w1 = {number} + 1"]
 
     def ticks(self, second: int) -> int:
         return (self.base + second) * self.scale
@@ -104,7 +121,8 @@ class _Program:
     # --- statements -----------------------------------------------------------------------------------------------
 
     def writer(self, types: list[str]) -> PatternWriter:
-        return PatternWriter(self.rng, types, core=self.core, filters=self.rng.randint(2, 5), days=self.days)
+        filters = self.rng.randint(2, 5)
+        return PatternWriter(self.rng, types, core=self.core, filters=filters, days=self.days, values=self.values)
 
     def piece(self, types: list[str]) -> Piece:
         return self.writer(types).pattern(self.rng.choice((1, 2, 2, 3, 3)))
@@ -134,7 +152,19 @@ class _Program:
         where = ""
         if not self.core and p.tags and self.chance(0.12):
             where = f"\nwhere {self.rng.choice(p.tags).ref('v')} > 0"
-        return f"insert into {name} select {self.items(p)}\nfrom pattern{self.annotations()} [{p.text}]{where}"
+        items = self.items(p)
+        order = "" if self.core or not self.chance(0.2) else self.order(p, items)
+        return f"insert into {name} select {items}\nfrom pattern{self.annotations()} [{p.text}]{where}{order}"
+
+    def order(self, p: Piece, items: str) -> str:
+        """`order by` values of tags, or columns by their names."""
+        named = [words[1] for i in items.split(", ") if len(words := i.rsplit(" as ", 1)) == 2]
+        forms = [f"{t.ref(a)}{more}" for t in [*p.tags, *p.never] for a, more in (("v", ""), ("k", ""), ("v", " % 2"))]
+        forms += [n for n in named if n[0] in "vknrc" and n.isalnum()]
+        if not forms:
+            return ""
+        chosen = self.rng.sample(forms, min(len(forms), self.rng.choice((1, 1, 2))))
+        return "\norder by " + ", ".join(f"{e}{self.rng.choice(('', ' asc', ' desc', ' desc'))}" for e in chosen)
 
     def items(self, p: Piece) -> str:
         """What shows the whole match: an attribute or two of each tag, structs, lists."""

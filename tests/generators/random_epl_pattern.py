@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -40,7 +41,7 @@ class PatternWriter:
 
     ``types``: those that filters may read, with the attributes of each besides ``k`` and ``v``.  ``core``: only events,
     ``every`` and ``->``.  ``filters``: how many are left; ``longest``: of a duration in seconds.  ``days``: histories
-    are some months long, and so are durations.
+    are some months long, and so are durations.  ``values``: variables and parameters, whole numbers from 1 to 3.
     """
 
     def __init__(
@@ -52,9 +53,10 @@ class PatternWriter:
         filters: int,
         longest: int = 6,
         days: bool = False,
+        values: Sequence[str] = (),
     ) -> None:
         self.rng, self.types, self.core = rng, types, core
-        self.days = days
+        self.days, self.values = days, values
         self.left = filters
         self.longest = longest
         self.count = 0
@@ -93,8 +95,8 @@ class PatternWriter:
             ]
         return self.rng.choice(forms)
 
-    def number(self) -> int:
-        return self.rng.randint(0, 3)
+    def number(self) -> str:
+        return self.rng.choice(self.values) if self.values and self.chance(0.5) else str(self.rng.randint(0, 3))
 
     def compared(self, prefix: str, tag: Tag) -> str:
         """A condition on an event and one that was bound before."""
@@ -153,6 +155,9 @@ class PatternWriter:
         n = self.rng.randint(1, self.longest)
         if self.days:
             return self.rng.choice((f"{4 * n} days", "1 month", "1 month", f"1 month {n} days", f"{n} weeks 12 hours"))
+        if self.values and self.chance(0.4):
+            value = self.rng.choice(self.values)
+            return self.rng.choice((value, f"{value.strip('()')} sec"))
         return self.rng.choice((f"{n} sec", f"{n} seconds", str(n)))
 
     def timer(self, scope: list[Tag]) -> Piece:
@@ -304,16 +309,43 @@ class PatternWriter:
 
     def either(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         parts = [self.any(depth - 1, scope, every) for _ in range(self.rng.choice((2, 2, 3)))]
+        if self.chance(0.3):
+            self.share(parts)
         return Piece(" or ".join(p.within(AND) for p in parts), OR, *_together(parts))
+
+    def share(self, parts: list[Piece]) -> None:
+        """Give an event of the last part the tag of one of the first, if they are of one type."""
+        first, last = parts[0], parts[-1]
+        pairs = [(a, b) for a in first.tags for b in last.tags if (a.type, a.many) == (b.type, b.many)]
+        if pairs:
+            one, other = self.rng.choice(pairs)
+            text = re.sub(rf"\b{other.name}\b", one.name, last.text)
+            tags = [t for t in last.tags if t is not other]
+            parts[-1] = Piece(text, last.tightness, tags, last.never)
 
     def repeat(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         p = self.any(depth - 1, scope, every)
-        return Piece(f"[{self.rng.randint(1, 3)}] {p.within(QUALIFIED)}", UNTIL, *_repeated(p))
+        return Piece(f"[{self.times(scope)}] {p.within(QUALIFIED)}", UNTIL, *_repeated(p))
+
+    def times(self, scope: list[Tag]) -> str:
+        """A number of repetitions, perhaps one that an earlier event gives."""
+        flat = [t for t in scope if not t.many]
+        if flat and self.chance(0.4):
+            value = self.rng.choice(flat).ref("v")
+            return self.rng.choice((f"coalesce({value}, 0) + 1", f"coalesce({value} % 2, 1) + 1"))
+        if self.values and self.chance(0.5):
+            return self.rng.choice(self.values)
+        return str(self.rng.randint(1, 3))
 
     def until(self, depth: int, scope: list[Tag], every: bool) -> Piece:
         p, q = self.any(depth - 1, scope, every), self.any(self.rng.choice((0, depth - 1)), scope, every)
         low, high = sorted((self.rng.randint(1, 3), self.rng.randint(1, 3)))
         bounds = self.rng.choice(("", "", "", f"[{low}:{high}] ", f"[{low}:] ", f"[:{high}] ", f"[{low}] "))
+        flat = [t for t in scope if not t.many]
+        if bounds and flat and self.chance(0.4):
+            one, other = self.times(flat), self.times(flat)
+            least = self.rng.choice(flat).ref("v")
+            bounds = self.rng.choice((f"[{least}:{other}] ", f"[{least}:] ", f"[:{other}] ", f"[{one}] "))
         tags, never = _repeated(p)
         text = f"{bounds}{p.within(QUALIFIED)} until {q.within(QUALIFIED)}"
         return Piece(text, UNTIL, tags + q.tags, never + q.never)

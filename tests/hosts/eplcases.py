@@ -29,7 +29,7 @@ def all_cases() -> tuple[EplCase, ...]:
 
 
 def program_of(case: EplCase) -> Program:
-    return Program(occurs.parse(case.rules, language="epl").checked.adjusted(zone=case.zone))
+    return Program(occurs.parse(case.rules, language="epl", values=case.values).checked.adjusted(zone=case.zone))
 
 
 def right(cases: Iterable[EplCase]) -> list[EplCase]:
@@ -132,10 +132,10 @@ def renamed(case: EplCase, before: str) -> syntax.File:
         return replace(node, operand=pattern(node.operand)) if node.children else node
 
     queries = iter(case.analysis.queries)
-    for s in case.file_tree.statements:
+    for s in case.analysis.files[0].statements:
         if isinstance(s, syntax.CreateSchema):
             statements.append(replace(s, name=own(s.name), inherits=tuple(map(own, s.inherits)), annotations=()))
-        else:
+        elif isinstance(s, syntax.Query):
             name = syntax.Name(next(queries).name)
             statements.append(replace(s, into=own(name), pattern=pattern(s.pattern), annotations=()))
     return syntax.File(tuple(statements))

@@ -107,7 +107,7 @@ def test_random_programs_as_streams() -> None:
         if "timer:within" not in case.rules:
             continue
         program = occurs.Program(
-            occurs.parse(case.rules, language="epl").checked.adjusted(zone=case.zone, timeouts=True)
+            occurs.parse(case.rules, language="epl", values=case.values).checked.adjusted(zone=case.zone, timeouts=True)
         )
         wanted = program.detect(case.tables() or NOTHING, because=True, zone=case.zone, timeouts=True, **keywords(case))
         way = WAYS[seed % len(WAYS)]

@@ -41,7 +41,7 @@ class Subject(contract.Subject):
     """A case of EPL, planned."""
 
     def __init__(self, case: EplCase):
-        program = parse(case.rules, language="epl")
+        program = parse(case.rules, language="epl", values=case.values)
         super().__init__(case, Program(program.checked.adjusted(zone=case.zone)))
 
     @property

@@ -58,7 +58,8 @@ def fewer(tables: Mapping[str, pa.Table], rng: random.Random) -> dict[str, pa.Ta
 
 
 def plain(language: str, case: Case, rng: random.Random) -> Made:
-    return occurs.parse(case.rules, language), fewer(case.tables(), rng), options_of(case)
+    program = occurs.parse(case.rules, language, values=getattr(case, "values", None))
+    return program, fewer(case.tables(), rng), options_of(case)
 
 
 def triggers(rng: random.Random) -> Made:

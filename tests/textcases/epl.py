@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,17 @@ from occurs.languages.epl.checks import Analysis, analyse
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate, timeouts
 from occurs.languages.epl.semantics.machine import Timeout
+from occurs.languages.kit.language import Written
 from occurs.model.occurrence import Occurrence
 from occurs.testing.cases import Case, Section, fields, read_cases
 
 
 @dataclass(frozen=True)
 class EplCase(Case):
-    """One case; ``zone`` is that of calendar timers."""
+    """One case; ``zone`` is that of calendar timers, ``values`` are those of variables and parameters."""
 
     zone: str = "UTC"
+    values: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def file_tree(self) -> syntax.File:
@@ -40,7 +42,7 @@ class EplCase(Case):
     @cached_property
     def analysis(self) -> Analysis:
         """What the checks found; DefinitionProblem if there is an error among it."""
-        found = analyse([self.file_tree], self.inputs, kind=self.kind)
+        found = analyse([self.file_tree], self.inputs, kind=self.kind, values=self.values)
         raise_problems(found.problems)
         return found
 
@@ -53,13 +55,14 @@ def load_cases(path: str | Path) -> list[EplCase]:
 def _case(section: Section) -> EplCase:
     section.need(["epl"])
     zone = section.options.pop("zone", "UTC")
-    return EplCase(**fields(section, "epl"), zone=zone)
+    values = dict(v.split("=") for v in section.options.pop("values", "").split(", ") if v)
+    return EplCase(**fields(section, "epl"), zone=zone, values={n: Written(v) for n, v in values.items()})
 
 
 def reference(case: EplCase) -> list[Occurrence]:
     """What the reference semantics derives, in the total order; OccursError if the case is wrong."""
     return evaluate(
-        case.file_tree.statements,
+        case.analysis.files[0].statements,
         case.analysis.schemas,
         case.events,
         kind=case.kind,
@@ -72,7 +75,7 @@ def reference(case: EplCase) -> list[Occurrence]:
 def ended(case: EplCase) -> list[Timeout]:
     """What guards have ended."""
     return timeouts(
-        case.file_tree.statements,
+        case.analysis.files[0].statements,
         case.analysis.schemas,
         case.events,
         kind=case.kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +53,10 @@ def load(
     strict: bool = False,
     require_bounds: bool = False,
     max_formula: int | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> Program:
     """The program of some files; its warnings and notices go to stderr.  Raises what it finds wrong."""
-    program = occurs.load(*paths, language=language, max_formula=max_formula)
+    program = occurs.load(*paths, language=language, max_formula=max_formula, values=values)
     judge(program.problems, strict=strict, require_bounds=require_bounds)
     return program
 

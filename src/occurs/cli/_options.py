@@ -12,6 +12,7 @@ import click
 
 from occurs.connect.places import Place, format_of, is_table, places, split_type
 from occurs.errors import UsageProblem
+from occurs.languages.kit.language import Written
 from occurs.model.source import InputOptions
 from occurs.options import OPTIONS
 
@@ -23,7 +24,20 @@ Decorated = Callable[..., Any]
 
 def rules(command: Decorated) -> Decorated:
     command = click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")(command)
+    text = "Value of a variable (`create variable`) or a parameter (`?:name`) of EPL.  Repeatable."
+    command = click.option("--set", "values", multiple=True, callback=_values, metavar="NAME=VALUE", help=text)(command)
     return click.argument("rules", nargs=-1, required=True, metavar="RULES...")(command)
+
+
+def _values(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, Written]:
+    """Texts `NAME=VALUE` by their names."""
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE")
+        found[name.strip()] = Written(value)
+    return found
 
 
 def option(name: str, flag: str | None = None, **how: Any) -> Callable[[Decorated], Decorated]:

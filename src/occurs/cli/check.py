@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import occurs
@@ -21,6 +23,7 @@ def command(
     given: _options.Input,
     rules: tuple[str, ...],
     language: str | None,
+    values: dict[str, Any],
     strict: bool,
     require_bounds: bool,
     max_formula: int | None,
@@ -30,7 +33,7 @@ def command(
     Reports every problem in syntax, names and types, and every cycle.  With --events, also checks the rules against the
     columns and the types of the data.  Exit status 2 if there is an error.
     """
-    program = occurs.load(*rules, language=language, max_formula=max_formula).checked
+    program = occurs.load(*rules, language=language, max_formula=max_formula, values=values).checked
     program = program.adjusted(zone=given.zone, facts=_input.facts(given))
     problems: list[Problem] = program.check()
     if given.events:

@@ -6,7 +6,7 @@ import functools
 import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import pyarrow as pa
@@ -99,6 +99,7 @@ def command(
     given: _options.Input,
     rules: tuple[str, ...],
     language: str | None,
+    values: dict[str, Any],
     strict: bool,
     require_bounds: bool,
     checkpoint: str,
@@ -136,7 +137,7 @@ def command(
     """
     began = time.monotonic()
     program = _input.load(
-        rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
+        rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula, values=values
     ).checked  # fmt: skip
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
     targets["--never"] = never
@@ -154,7 +155,7 @@ def command(
     types = None if only is None else tuple(t.strip() for t in only.split(","))
     acts = None
     if actions:
-        program, carried = acting(rules, language, max_formula)
+        program, carried = acting(rules, language, max_formula, values)
 
         def tell(text: str) -> None:
             with line.aside():

@@ -51,6 +51,7 @@ def command(
     given: _options.Input,
     rules: tuple[str, ...],
     language: str | None,
+    values: dict[str, Any],
     strict: bool,
     require_bounds: bool,
     out: str | None,
@@ -80,7 +81,7 @@ def command(
     outputs = OutputTables.of(targets, overwrite=overwrite)
     check_targets(outputs.others, given.events, overwrite=overwrite)
     program = _input.load(
-        rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
+        rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula, values=values
     )  # fmt: skip
     _input.need_events(program.checked, given)
     keywords = _input.arguments(given, skip=bad is not None)

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -38,6 +39,7 @@ def command(
     given: _options.Input,
     rules: tuple[str, ...],
     language: str | None,
+    values: dict[str, Any],
     rate: str,
     type: tuple[str, ...],
     keys: str,
@@ -53,7 +55,7 @@ def command(
 
     With --events, a sample of events gives the part of each type, and the time that these rules take on this machine.
     """
-    program = _input.load(rules, language).checked
+    program = _input.load(rules, language, values=values).checked
     unit = time_unit(given.time_unit)
     load = Load(
         _number("--rate", rate), dict(_share(text) for text in type), _seconds("--watermark", watermark),

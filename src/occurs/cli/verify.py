@@ -17,7 +17,12 @@ from occurs.cli import _input, _options
 )
 @_options.first
 def command(
-    given: _options.Input, rules: tuple[str, ...], language: str | None, max_events: int | None, first: int
+    given: _options.Input,
+    rules: tuple[str, ...],
+    language: str | None,
+    values: dict[str, Any],
+    max_events: int | None,
+    first: int,
 ) -> None:
     """Compare the engine with the reference semantics on your events.
 
@@ -25,7 +30,7 @@ def command(
 
     The reference is slow, so use a few thousand events at most.  Exit status 1 if the results differ.
     """
-    program = _input.load(rules, language)
+    program = _input.load(rules, language, values=values)
     _input.need_events(program.checked, given)
     limits: dict[str, Any] = {"first": first}
     if max_events is not None:

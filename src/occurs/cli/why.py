@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 import pyarrow as pa
 
@@ -20,6 +22,7 @@ def command(
     given: _options.Input,
     rules: tuple[str, ...],
     language: str | None,
+    values: dict[str, Any],
     type: str | None,
     hex_label: str | None,
     where: tuple[str, ...],
@@ -37,7 +40,7 @@ def command(
     if (hex_label is None) == (type is None):
         raise click.UsageError("name the detection with --label, or detections with --type")
     _explaining.check_out(out, given.events, overwrite=overwrite)
-    program = _input.load(rules, language)
+    program = _input.load(rules, language, values=values)
     events, keywords = _explaining.events_of(program, given)
     asked = _explaining.between(between, at)
     try:

@@ -43,6 +43,7 @@ def command(
     given: _options.Input,
     rules: tuple[str, ...],
     language: str | None,
+    values: dict[str, Any],
     type: str,
     where: tuple[str, ...],
     between: tuple[str, str] | None,
@@ -66,7 +67,7 @@ def command(
     if (repair is None) != (into is None):
         raise click.UsageError("--repair N and --into DIR go together")
     _explaining.check_out(out, given.events, overwrite=overwrite)
-    program = _input.load(rules, language)
+    program = _input.load(rules, language, values=values)
     events, keywords = _explaining.events_of(program, given)
     values = _explaining.values(program, type, where, events, keywords)
     asked = _explaining.between(between, at)

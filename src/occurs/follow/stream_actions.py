@@ -96,14 +96,16 @@ class Acts:
         return [(known["time"], filled(a.text, known)) for a in actions if isinstance(a, syntax.Notify)]
 
 
-def acting(paths: Sequence[str], language: str | None, max_formula: int | None) -> tuple[CheckedProgram, Carried]:
+def acting(
+    paths: Sequence[str], language: str | None, max_formula: int | None, values: Mapping[str, Any] | None = None
+) -> tuple[CheckedProgram, Carried]:
     """A program that gives what its actions need, and how to take that from what it finds."""
     rules, others = definitions(paths, language)
     found = carrying(rules)
     texts: list[tuple[str, str | None, str]] = [(render(d), None, "ftl") for d in found.definitions]
     texts += [(text_of(Path(p)), p, language or suffixes()[Path(p).suffix]) for p in others]
     folders = {p: Path(p).parent.absolute() for p in others}
-    return CheckedProgram(texts, max_formula=max_formula, folders=folders), found
+    return CheckedProgram(texts, max_formula=max_formula, folders=folders, values=values), found
 
 
 def _do(trigger: syntax.Trigger) -> list[syntax.Notify | syntax.Execute]:

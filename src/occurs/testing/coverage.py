@@ -101,7 +101,7 @@ def _cover(cases: Sequence[RuleCase], out: Coverage) -> None:
     program = first.program()
     unit = None if first.kind.timestamp else first.kind.unit
     history = program.checked.history(first.events_for(program), InputOptions(time_unit=unit))
-    world = World(program.checked, history, "", zone=first.zone)
+    world = World(program.checked.spelled(), history, "", zone=first.zone)
     found = {row.type for _, one in before for row in one.rows}
     reported = {name for _, one in before for name in one.columns}
     compared = _upstream(world, reported)

@@ -1,6 +1,7 @@
 """Reads the wrong rule files of tests/cases/epl/wrong: statements, what is known of the data, the expected problems.
 
-A case is a Markdown file: a title, ``time: timestamp | integer | UNIT`` if the kind of time is known, and blocks
+A case is a Markdown file: a title, ``time: timestamp | integer | UNIT`` if the kind of time is known,
+``values: NAME=VALUE, ..`` if values are given, and blocks
 ``inputs`` and ``foreign`` (one ``[lasting | unordered] Type(attribute type, ...)`` a line), ``reads`` (one ``Type: the
 types it is made of``), ``epl`` and ``problems`` (one ``[warning] kind line:column «underlined text» hint: part of the
 hint see: line:column`` a line; all that are found, in order).  A case may have several pairs of ``epl`` and
@@ -17,6 +18,7 @@ from occurs.errors import Problem
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, analyse
 from occurs.languages.epl.parser import parse
+from occurs.languages.kit.language import Written
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 
@@ -35,11 +37,12 @@ class Wrong:
     foreign: dict[str, Schema]
     reads: dict[str, frozenset[str]]
     kind: TimeKind | None
+    values: dict[str, Written]
 
     def analysed(self) -> tuple[Analysis, list[Problem]]:
         """What the checks make of it, and all problems of parser and checks in text order."""
         file, problems = parse(self.text, "case.epl")
-        analysis = analyse([file], self.inputs, self.foreign, self.kind, foreign_reads=self.reads)
+        analysis = analyse([file], self.inputs, self.foreign, self.kind, foreign_reads=self.reads, values=self.values)
         return analysis, sorted([*problems, *analysis.problems], key=Problem.sort_key)
 
 
@@ -52,6 +55,8 @@ def _read(path: Path) -> list[Wrong]:
     text = path.read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)
     time = next((line.removeprefix("time: ") for line in text.splitlines() if line.startswith("time: ")), None)
+    given = next((line.removeprefix("values: ") for line in text.splitlines() if line.startswith("values: ")), "")
+    values = {n: Written(v) for n, v in (part.split("=") for part in given.split(", ") if part)}
     known = {name: body.splitlines() for name, body in blocks if name not in ("epl", "problems")}
     reads = {line.split(": ")[0]: frozenset(line.split(": ")[1].split(", ")) for line in known.get("reads", [])}
     inputs = schemas(known["inputs"]) if "inputs" in known else None
@@ -59,7 +64,8 @@ def _read(path: Path) -> list[Wrong]:
     out: list[Wrong] = []
     for name, body in blocks:
         if name == "epl":
-            out.append(Wrong(f"{path.stem}-{len(out) + 1}", body[:-1], [], inputs, foreign, reads, time_kind(time)))
+            kind = time_kind(time)
+            out.append(Wrong(f"{path.stem}-{len(out) + 1}", body[:-1], [], inputs, foreign, reads, kind, values))
         elif name == "problems":
             out[-1].expected.extend(body.splitlines())
     return out

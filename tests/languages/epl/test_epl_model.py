@@ -92,8 +92,8 @@ def test_bare_names_get_their_tags() -> None:
 def statements(case: EplCase) -> list[str]:
     """Each query of a program, with all schemas, as it can be drawn, if the palette can."""
     out = []
-    schemas = [s for s in case.file_tree.statements if isinstance(s, syntax.CreateSchema)]
-    for q in (s for s in case.file_tree.statements if isinstance(s, syntax.Query)):
+    schemas = [s for s in case.analysis.files[0].statements if isinstance(s, syntax.CreateSchema)]
+    for q in (s for s in case.analysis.files[0].statements if isinstance(s, syntax.Query)):
         named = tuple(replace(i, name=i.name or syntax.Name(f"c{n}")) if i.expr else i for n, i in enumerate(q.items))
         name = syntax.Annotation(syntax.Name("Name"), "drawn")
         out.append(render(syntax.File((*schemas, replace(q, items=named, annotations=(name,))))))

@@ -45,11 +45,12 @@ def test_most_programs_detect_something(make: Callable[[random.Random], EplCase]
 
 
 def test_all_operators_take_part() -> None:
-    texts = [random_epl(random.Random(seed)).rules for seed in range(500)]
+    texts = [random_epl(random.Random(seed)).rules for seed in range(800)]
     for word in (
         *("every-distinct(", "every ", " and ", " or ", "not ", " until ", "[2] ", "-[1]>", "where timer:within("),
         *("timer:withinmax(", "while (", "timer:interval(", "timer:at(", "timer:schedule(", " month", " last"),
         *("[0] as e", "distinct(k", "(coalesce(", "weekday", "@consume", "@SuppressOverlapping"),
+        *("\norder by ", " desc", "create variable", "(?:p0)", "w1"),
         *("@DiscardPartials", "inherits", "select *", ".*", "\nwhere ", "insert into X"),
     ):
         assert sum(word in t for t in texts) > 2, word

@@ -96,6 +96,8 @@ class Trees:
 
     def expr(self, depth: int) -> Expr:
         if depth == 0:
+            if self.random.random() < 0.05:
+                return s.Parameter(self.pick([None, "a", "B_2"]), self.pick(["", "int", "string"]))
             return self.pick([self.literal, self.ref, self.ref, lambda: core.DurationLiteral(self.duration())])()
         return self.pick([self.connected, self.connected, self.negated, self.arithmetic, self.arithmetic, self.compared,
                           self.compared, self.tested, self.tested, self.minus, self.case, self.call, self.concat,
@@ -191,7 +193,7 @@ class Trees:
             lambda: s.Every(make()),
             lambda: s.Not(make()),
             lambda: s.EveryDistinct(make(), self.some(self.key, 1), self.maybe(self.fixed)),
-            lambda: s.Repeat(make(), self.random.randint(0, 9)),
+            lambda: s.Repeat(make(), self.pick([self.random.randint(0, 9), self.ref()])),
             lambda: s.Until(low, high, make(), make()),
             lambda: s.And(self.some(make, 2)),
             lambda: s.Or(self.some(make, 2)),
@@ -230,13 +232,20 @@ class Trees:
             columns = self.some(lambda: s.Attribute(self.name(), self.pick(kinds)))
             form = self.pick(["", "map", "objectarray"])
             return s.CreateSchema(self.name(), columns, self.some(self.name), form, marks)
+        if self.random.random() < 0.1:
+            kind = self.pick([Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP])
+            return s.CreateVariable(self.name(), kind, self.maybe(lambda: self.expr(2)), self.flag(), marks)
         items = self.pick([(s.Item(),), self.some(self.item, 1)])
         into, where = self.maybe(self.name), self.maybe(lambda: self.expr(2))
         if self.random.random() < 0.2:
             source = s.Filter(self.name(), self.maybe(self.name), self.some(lambda: self.expr(1)))
-            return s.Query(items, source, into, where, True, annotations=marks)
+            return s.Query(items, source, into, where, True, annotations=marks, order=self.some(self.sort))
         body = self.pattern(self.random.randint(0, 4))
-        return s.Query(items, body, into, where, False, self.flag(), self.flag(), marks)
+        order = self.some(self.sort)
+        return s.Query(items, body, into, where, False, self.flag(), self.flag(), marks, order)
+
+    def sort(self) -> s.Sort:
+        return s.Sort(self.expr(self.pick([0, 1, 3])), self.flag())
 
 
 def balanced(op: str, parts: list[Expr]) -> Expr:
@@ -273,7 +282,7 @@ def test_random_trees_come_back_from_their_text():
         seen |= classes(file.statements)
     here = {n for n, c in vars(s).items() if isinstance(c, type) and c.__module__ == s.__name__ and n[0] != "_"}
     shared = {"Binary", "Unary", "Literal", "Ref", "DurationLiteral", "IsNull", "In", "Like", "Call", "Name"}
-    assert seen - {"Duration"} == (here | shared) - {"Pattern", "File"}
+    assert seen - {"Duration"} == (here | shared) - {"Pattern", "File", "Value"}
 
 
 PARENTHESES = [

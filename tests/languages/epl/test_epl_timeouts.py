@@ -25,7 +25,8 @@ CASES = [c for c in load_cases(Path(__file__).parents[2] / "cases" / "epl") if c
 
 
 def program_of(case: EplCase) -> occurs.Program:
-    return occurs.Program(occurs.parse(case.rules, language="epl").checked.adjusted(zone=case.zone, timeouts=True))
+    program = occurs.parse(case.rules, language="epl", values=case.values).checked
+    return occurs.Program(program.adjusted(zone=case.zone, timeouts=True))
 
 
 def rows(found: Mapping[str, pa.Table]) -> Counter[str]:

@@ -186,7 +186,7 @@ class _Statement:
         """The names that the pattern and the columns use; `*` keeps names."""
         named = {i.name.text: i.expr for i in self.query.items if i.name is not None}
         unnamed = [i.expr for i in self.query.items if i.name is None]
-        return Uses.of((self.query.pattern, self.query.where, *unnamed), named)
+        return Uses.of((self.query.pattern, self.query.where, self.query.order, *unnamed), named)
 
     def _durations(self) -> Iterator[int]:
         for n in self.query.pattern.walk():
@@ -363,7 +363,7 @@ class _Statement:
 
     def _counted(self, node: syntax.Repeat | syntax.Until) -> Iterator[Clause]:
         low = node.count if isinstance(node, syntax.Repeat) else node.low
-        if low is None:
+        if not isinstance(low, int) or syntax.computed(node):
             return
         start, stop = self.source.offsets(of_text(node.span))
         at = self.text.rfind("[", max(self.start, start - 20), start + 1) if self.text[start] != "[" else start
@@ -550,6 +550,8 @@ def copied(file: syntax.File, name: str, output: str | None, names: Mapping[str,
     def statement(s: syntax.Statement) -> syntax.Statement:
         if isinstance(s, syntax.CreateSchema):
             return replace(s, name=replace(s.name, text=names.get(s.name.text, s.name.text)))
+        if isinstance(s, syntax.CreateVariable):
+            return s
         marks = tuple(a for a in s.annotations if a.name.text.lower() != "name")
         into = s.into if output is None else syntax.Name(output, s.span if s.into is None else s.into.span)
         return replace(s, pattern=pattern(s.pattern), into=into, annotations=marks)

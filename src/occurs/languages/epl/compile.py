@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from occurs.expr.tree import Expr, Ref
+from occurs.expr.tree import Expr, Literal, Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
 from occurs.languages.epl.checks.bounds import BELOW, FIELDS, numbers
@@ -22,7 +22,7 @@ from occurs.operators.sequence.definition import SequenceDefinition, nodes
 
 def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Sequence:
     """The pattern of a query without problems; times are counted as ``kind`` says, calendars are those of ``zone``."""
-    root = _Nodes(query.atoms, kind, zone).node(query.pattern)
+    root = _Nodes(query.filters, kind, zone).node(query.pattern)
     return tree.Sequence(
         query.name,
         tree.Every(root) if query.query.simple else root,
@@ -32,6 +32,7 @@ def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Seque
         tuple((o.name, _value(o)) for o in query.outputs),
         query.query.suppress,
         query.query.discard,
+        query.order,
     )
 
 
@@ -42,17 +43,21 @@ def _value(output: Output) -> Expr:
     return output.expr
 
 
+def _number(bound: int | Expr | None) -> Expr | None:
+    return Literal(bound, Type.INT) if isinstance(bound, int) else bound
+
+
 class _Nodes:
-    def __init__(self, atoms: Mapping[str, Atom], kind: TimeKind, zone: str):
-        self.atoms = atoms
+    def __init__(self, filters: Iterable[Atom], kind: TimeKind, zone: str):
+        #: of the filters that are still to come, in the order of the pattern
+        self.filters = iter(filters)
         self.kind = kind
         self.zone = zone
 
     def node(self, node: syntax.Pattern) -> tree.Node:
         match node:
             case syntax.Filter():
-                assert node.tag is not None
-                atom = self.atoms[node.tag.text]
+                atom = next(self.filters)
                 return tree.Atom(atom.types, atom.tag, atom.own, atom.equal, atom.others, node.consume)
             case syntax.Every():
                 return tree.Every(self.node(node.operand))
@@ -63,9 +68,14 @@ class _Nodes:
             case syntax.Not():
                 return tree.Not(self.node(node.operand))
             case syntax.Repeat():
-                return tree.Repeat(self.node(node.operand), node.count)
+                if isinstance(node.count, int):
+                    return tree.Repeat(self.node(node.operand), node.count)
+                return tree.Repeat(self.node(node.operand), 0, (node.count, node.count))
             case syntax.Until():
-                return tree.Until(node.low or 0, node.high, self.node(node.operand), self.node(node.end))
+                operand, end = self.node(node.operand), self.node(node.end)
+                if isinstance(node.low, Expr) or isinstance(node.high, Expr):
+                    return tree.Until(0, None, operand, end, (_number(node.low), _number(node.high)))
+                return tree.Until(node.low or 0, node.high, operand, end)
             case syntax.And():
                 return tree.And(self.all_of(node.operands))
             case syntax.Or():
@@ -180,10 +190,12 @@ def choices(pattern: tree.Sequence) -> tuple[Choice, ...]:
         found = [_choice(carried, {atom.tag: atom}, {p}) for p in dict.fromkeys(places)]
         return tuple(c for c in found if c is not None)
     first = _first(pattern.root)
-    if first is None:
+    filters = [n for n in nodes(pattern.root) if isinstance(n, tree.Atom)]
+    equal = {n.tag: set(n.equal) for n in filters}
+    if first is None or any(equal[n.tag] != set(n.equal) for n in filters):
         return ()
     start, distinct = first
-    atoms = {n.tag: n for n in nodes(pattern.root) if isinstance(n, tree.Atom)}
+    atoms = {n.tag: n for n in filters}
     classes = _classes(atoms.values())
     carried = _carried(pattern, set(_surely(pattern.root)))
     out = []
@@ -298,6 +310,7 @@ def timeouts(q: ResolvedQuery, d: SequenceDefinition, schemas: Mapping[str, Sche
         where=None,
         outputs=tuple(events.items()),
         suppress=False,
+        order=(),
     )
     return replace(
         d,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
 from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
@@ -43,8 +44,10 @@ def read(texts: Sequence[Given]) -> Texts[syntax.File]:
 
 def check(texts: Texts[syntax.File], known: Known) -> Epl:
     """Check parsed files against what is known."""
-    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
-    return Epl(texts, analysis, known.zone)
+    analysis = analyse(
+        texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made, values=known.values
+    )
+    return Epl(replace(texts, files=analysis.files), analysis, known.zone)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,22 @@ class Epl(Part):
     def queries(self) -> tuple[ResolvedQuery, ...]:
         """In the order of the text."""
         return self.analysis.queries
+
+    @property
+    def takes(self) -> frozenset[str]:
+        return self.analysis.takes
+
+    def spelled(self, texts: Sequence[str]) -> list[str]:
+        out = []
+        for text, written in zip(texts, self.analysis.written, strict=True):
+            source, behind = Text(text, None), len(text)
+            parts: list[str] = []
+            for span, value in sorted(written, key=lambda w: source.offsets(w[0]), reverse=True):
+                start, end = source.offsets(span)
+                parts += [text[end:behind], value or "".join(c if c == "\n" else " " for c in text[start:end])]
+                behind = start
+            out.append("".join([text[:behind], *reversed(parts)]))
+        return out
 
     @cached_property
     def at(self) -> list[tuple[int, int]]:

@@ -30,6 +30,9 @@ def _entries(tree: syntax.File) -> Iterator[Entry]:
         if isinstance(s, syntax.CreateSchema):
             yield Entry(s.name.text, "schema", s.name.text, (), s.span, s.name.span)
             continue
+        if isinstance(s, syntax.CreateVariable):
+            yield Entry(s.name.text, "variable", None, (), s.span, s.name.span)
+            continue
         titles = [a.value for a in s.annotations if a.name.text.lower() == "name" and isinstance(a.value, str)]
         into = None if s.into is None else s.into.text
         name = titles[-1] if titles else into or ""

@@ -39,7 +39,7 @@ def _statements(tree: syntax.File, schemas: Mapping[str, Schema]) -> Iterator[_S
         made = _Statement(plain, str(number), schemas)
         if isinstance(statement, syntax.CreateSchema):
             made.schema(statement)
-        else:
+        elif isinstance(statement, syntax.Query):
             made.query(statement)
         yield made
 
@@ -81,6 +81,10 @@ class _Statement:
                 self._refs(node.keys, None, loose=self._tagged(node))
             elif isinstance(node, syntax.While):
                 self._refs([node.condition], None, loose=self._tagged(node))
+            if isinstance(node, syntax.Repeat | syntax.Until):
+                low, high = syntax.bounds_of(node)
+                numbers = [n for n in (low, None if high is low else high) if isinstance(n, Expr)]
+                self._refs(numbers, None, loose=before)
             for length in (getattr(node, f.name) for f in fields(node)):
                 if isinstance(length, syntax.Computed):
                     self._refs((e for e, _ in length.parts), None, loose=[*before, *self._tagged(node)])
@@ -91,6 +95,15 @@ class _Statement:
             self._item(item, simple, made)
         if q.where is not None:
             self._refs([q.where], simple)
+        self._sorts(q, simple, made)
+
+    def _sorts(self, q: syntax.Query, simple: tuple[str | None, str] | None, made: str | None) -> None:
+        """The names in `order by`: of columns, or of attributes."""
+        for ref in (r for s in q.order for r in s.expr.walk() if isinstance(r, Ref)):
+            if q.sorts_by(ref) is None:
+                self._refs([ref], simple)
+            elif made is not None and ref.span is not None:
+                self._add("attribute", syntax.Name(ref.name, span=ref.span), made)
 
     def _tagged(self, pattern: syntax.Pattern) -> list[str]:
         """The tags in a part of a pattern."""

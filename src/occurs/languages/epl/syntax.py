@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
-from occurs.expr.tree import Expr, _span
+from occurs.expr.tree import Expr, Literal, Ref, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -53,6 +53,23 @@ class Concat(Expr):
     left: Expr
     right: Expr
     span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Parameter(Expr):
+    """``?``, ``?:name``, ``?:name:type``, ``?::type``: a value that is given from outside.  ``written``: its
+    type as it is written, empty if it is not."""
+
+    name: str | None = None
+    written: str = ""
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Value(Literal):
+    """The value of a variable; ``variable``: its name."""
+
+    variable: str = ""
 
 
 # --- patterns -------------------------------------------------------------------------------------------------------
@@ -114,23 +131,36 @@ class Not(_Unary):
 
 @dataclass(frozen=True)
 class Repeat(_Unary):
-    """``[count] p``."""
+    """``[count] p``; a count that is no number is computed from earlier events when the repetition begins."""
 
-    count: int = 1
+    count: int | Expr = 1
 
 
 @dataclass(frozen=True)
 class Until(Pattern):
-    """``[low:high] p until end``; a bound that is not written is None; ``[n] p until q`` has both n."""
+    """``[low:high] p until end``; a bound that is not written is None; ``[n] p until q`` has both n.
 
-    low: int | None
-    high: int | None
+    A bound that is no number is computed from earlier events when the repetition begins.
+    """
+
+    low: int | Expr | None
+    high: int | Expr | None
     operand: Pattern
     end: Pattern
 
     @property
     def children(self) -> tuple[Pattern, ...]:
         return (self.operand, self.end)
+
+
+def bounds_of(node: Repeat | Until) -> tuple[int | Expr | None, int | Expr | None]:
+    """The least and the greatest number of repetitions."""
+    return (node.count, node.count) if isinstance(node, Repeat) else (node.low, node.high)
+
+
+def computed(node: Repeat | Until) -> bool:
+    """Are numbers of repetitions computed from earlier events?"""
+    return any(isinstance(n, Expr) for n in bounds_of(node))
 
 
 @dataclass(frozen=True)
@@ -295,6 +325,19 @@ class CreateSchema:
 
 
 @dataclass(frozen=True)
+class CreateVariable:
+    """``create constant variable type name = value``.  ``written``: the type as it is written."""
+
+    name: Name
+    type: Type
+    value: Expr | None = None
+    constant: bool = False
+    annotations: tuple[Annotation, ...] = ()
+    written: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
 class Item:
     """``expr as name``, ``tag.*`` (``all_of``), or ``*`` (neither expression nor ``all_of``)."""
 
@@ -305,8 +348,17 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Sort:
+    """``expr desc``, an item of ``order by``."""
+
+    expr: Expr
+    descending: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
 class Query:
-    """``insert into Name select items from pattern [..] where condition``.
+    """``insert into Name select items from pattern [..] where condition order by order``.
 
     ``pattern`` is a Filter with ``simple`` for ``from Type(conditions) as tag``.  ``suppress``, ``discard``:
     ``@SuppressOverlappingMatches``, ``@DiscardPartialsOnMatch``.
@@ -320,10 +372,17 @@ class Query:
     suppress: bool = False
     discard: bool = False
     annotations: tuple[Annotation, ...] = ()
+    order: tuple[Sort, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    def sorts_by(self, ref: Ref) -> Expr | None:
+        """The value that a name in ``order by`` stands for: that of the column with this name, if it is one."""
+        if ref.scope is not None or ref.index is not None:
+            return None
+        return next((i.expr for i in self.items if i.name is not None and i.name.text == ref.name), None)
 
-Statement = CreateSchema | Query
+
+Statement = CreateSchema | CreateVariable | Query
 
 
 @dataclass(frozen=True)

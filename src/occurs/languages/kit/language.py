@@ -29,6 +29,10 @@ from occurs.operators.definition import Definition, Node, Subscribed
 MAX_FORMULA = 64
 
 
+class Written(str):
+    """A value as text, which is read as one of the type that is wanted."""
+
+
 @dataclass(frozen=True)
 class Known:
     """What is known beside the texts of a language.
@@ -37,7 +41,7 @@ class Known:
     ``zone``: of calendars that name none.  ``facts``: the columns of tables without time that were given.  ``foreign``:
     types that other languages define, or declare and this one does not define; ``made``: those that they define, each
     with the types it is made of.  ``window``: in window mode its length in ticks.
-    ``max_formula``: subformulas with free variables that a trigger may have.
+    ``max_formula``: subformulas with free variables that a trigger may have.  ``values``: of variables and parameters.
     """
 
     inputs: Mapping[str, Schema] | None = None
@@ -48,6 +52,7 @@ class Known:
     made: Mapping[str, frozenset[str]] = field(default_factory=dict)
     window: int | None = None
     max_formula: int = MAX_FORMULA
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,15 @@ class Part(Protocol):
     def owned(self) -> frozenset[str]:
         """Types of which the input must have no rows."""
         return frozenset()
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The names of variables and parameters whose values may be given."""
+        return frozenset()
+
+    def spelled(self, texts: Sequence[str]) -> Sequence[str]:
+        """The texts with values in the places of variables and parameters."""
+        return texts
 
     @property
     def assigned(self) -> Mapping[int, str]:

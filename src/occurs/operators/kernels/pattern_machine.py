@@ -182,6 +182,8 @@ def run(
                     stack[top, 0], stack[top, 1], stack[top, 2] = T.SETTLED, new, serial
                     top += 1
                 kind = nodes[node, T.KIND]
+                if nodes[node, T.LENGTH] and (kind == T.UNTIL or kind == T.REPEAT):
+                    mine[T.MASK] = reg[T.ANSWER]
                 if kind == T.ATOM:
                     if reg[T.WAITING] >= len(heads):
                         heads = more_heads(reg, inst, heads, nodes)
@@ -314,6 +316,10 @@ def run(
                                 top += 1
                 else:  # UNTIL, REPEAT
                     b = inst[p, T.BINDING]
+                    least, most, exact = nodes[above, T.ONE], nodes[above, T.TWO], nodes[above, T.THREE]
+                    if nodes[above, T.LENGTH]:
+                        least, most = inst[p, T.MASK] // T.NUMBERS, inst[p, T.MASK] % T.NUMBERS - 1
+                        exact = np.int64(least == most)
                     ended = position == 1
                     if not ended:
                         if fresh:
@@ -329,8 +335,8 @@ def run(
                             status = T.FULL
                             going = False
                             break
-                        if inst[p, T.COUNT] == nodes[above, T.TWO]:
-                            if nodes[above, T.THREE]:
+                        if inst[p, T.COUNT] == most:
+                            if exact:
                                 m = b
                                 ended = True
                             else:
@@ -344,7 +350,7 @@ def run(
                         else:
                             op = T.NOTHING
                             continue
-                    elif inst[p, T.COUNT] < nodes[above, T.ONE]:
+                    elif inst[p, T.COUNT] < least:
                         op, i = T.FALSE, p
                         continue
                     s = inst[p, T.STORED]

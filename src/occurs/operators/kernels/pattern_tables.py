@@ -10,7 +10,7 @@ ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT,
 #   ATOM: ONE its number among the atoms        FOLLOWED: ONE its limits in the table of limits, -1: none
 #   EVERY: [ONE, TWO) its keys, THREE expiry or -1, FOUR: are they to be asked?
 #   AND: ONE the set (bits) of children that are no `not`, TWO how many these are
-#   UNTIL, REPEAT: ONE low, TWO high or -1, THREE: is it over at its high bound?
+#   UNTIL, REPEAT: ONE low, TWO high or -1, THREE: is it over at its high bound?  LENGTH: must these be asked for?
 #   WITHIN: ONE ticks, TWO count or -1          WHILE: ONE its condition
 #   INTERVAL: ONE ticks                         AT: ONE its number among the calendars, ZONE
 #   SCHEDULE: ONE ticks, TWO count or -1, THREE: is its DATE the first instant?  FOUR: has it a DATE?
@@ -30,10 +30,14 @@ ATOM_FIELDS = 7
 PARTS, PARTS_END, NEEDS, NEEDS_END, ASKS = range(5)
 CONDITION_FIELDS = 5
 
+#: low, times this, plus high + 1 (0: none)
+NUMBERS = 2**32
+
 # fields of an instance.  NODE -1: free.  NEXT, PREVIOUS: siblings.  HASH: of an atom's keys, or when its timer is DUE.
 # QUEUE, QUEUE_BACK: neighbours in the chain of its hash (QUEUE_BACK -2: in none), or in its node's queue of timers.
 # COUNT: trues so far; of a schedule: instants up to the one that is due; of `and`: children that are no `not` and still
-# live; of every-distinct: how often all its keys were forgotten.  MASK: of `and`: children that have a true.
+# live; of every-distinct: how often all its keys were forgotten.  MASK: of `and`: children that have a true; of
+# `until` and `[n]` whose bounds were asked for: both (NUMBERS).
 # STORED, STORED_END: its stored trues.  FRESH: it is being started, by an `every`.  Behind them, if a pattern has
 # limits: how many children of each step live.
 NODE, PARENT, SERIAL, BINDING, FIRST, NEXT, PREVIOUS, DUE, QUEUE, QUEUE_BACK, COUNT, MASK = range(12)

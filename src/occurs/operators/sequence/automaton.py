@@ -45,7 +45,8 @@ class Automaton(Operator):
     @cached_property
     def chained(self) -> bool:
         """Is the pattern a chain of steps, so that it can run together with others?"""
-        return not self.ended and Shape.of(self.pattern) is not None
+        tags = [n.tag for n in self.pattern.root.walk() if isinstance(n, tree.Atom)]
+        return not self.ended and len(tags) == len(set(tags)) and Shape.of(self.pattern) is not None
 
     @cached_property
     def machine(self) -> Machine:
@@ -69,7 +70,7 @@ class Automaton(Operator):
         """The derived events of matches; ``types``: what the numbers of types stand for."""
         from occurs.operators.sequence.match_rows import Bindings
 
-        found = Bindings(self.pattern, matches, self.kind).where()
+        found = Bindings(self.pattern, matches, self.kind).where().sorted()
         return Block(
             self.outs,
             matches.time[found.chosen],
@@ -192,7 +193,8 @@ class ChainRules(Operator):
         for chain, numbers in zip(chains.groups, chains.members, strict=True):
             mine = [self.rules[n] for n in numbers]
             schema = mine[0].outs[0].schema
-            groups.append((chain, mine, chain.alike and all(r.outs[0].schema == schema for r in mine)))
+            alike = chain.alike and all(r.outs[0].schema == schema and not r.pattern.order for r in mine)
+            groups.append((chain, mine, alike))
         return Grouped(chains, groups)
 
     def advance(self, state: Tables, call: Call) -> Outcome:

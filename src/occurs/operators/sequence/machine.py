@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
 from occurs.operators.sequence.machine_program import EMPTY, Asked, Events, Layout, Rules, events_of, fill_words
 from occurs.operators.sequence.match_rows import Bound, Matches, State
-from occurs.operators.sequence.tree import Atom, Interval, Sequence, Within
+from occurs.operators.sequence.tree import Atom, Interval, Repeat, Sequence, Until, Within
 
 
 class Machine:
@@ -153,6 +154,17 @@ def bad_length(name: str, ticks: float | None, time: int) -> InputProblem:
     return InputProblem(Problem("bad-value", message, definition=name, value=time, hint=hint))
 
 
+#: repetitions that an instance may count
+MOST_REPEATED = 2**31 - 2
+
+
+def bad_number(name: str, number: int | None, time: int) -> InputProblem:
+    text = "null" if number is None else number
+    hint = "exclude such values in the filter of the event: `a=A(n > 0)`"
+    message = f"a number of repetitions that `{name}` computes at {time} is {text}, but it must be at least 1"
+    return InputProblem(Problem("bad-value", message, definition=name, value=time, hint=hint))
+
+
 def overflow(name: str, time: int) -> InputProblem:
     return InputProblem(
         Problem("overflow", f"overflow of int64 in a condition of `{name}` at time {time}", definition=name, value=time)
@@ -212,18 +224,13 @@ class Answers:
     def length(self, work: Work) -> None:
         """The ticks of the length of the node reg[ASKED], which begins now."""
         node = self.layout.nodes[work.reg[T.ASKED]]
+        if isinstance(node, Until | Repeat):
+            self._numbers(node, work)
+            return
         assert isinstance(node, Interval | Within)
         now, total = int(work.reg[T.NOW]), Fraction(0)
         for expr, ticks in node.length:
-            asked = Asked(expr, None)
-
-            def column(leaf: Expr, asked: Asked = asked) -> pa.Array:
-                return self._column(work, asked, leaf)
-
-            found = evaluate(expr, column, 1, kind=self.rules.kind, dialect=EPL)
-            if found.overflow is not None:
-                raise overflow(self.name, now)
-            value = found.values[0].as_py()
+            value = self._value(expr, work)
             if value is None or not math.isfinite(value):
                 raise bad_length(self.name, value, now)
             total += Fraction(value) * ticks
@@ -231,6 +238,31 @@ class Answers:
             raise bad_length(self.name, round(total), now)
         work.reg[T.ANSWER] = round(total)
         work.reg[T.ANSWERED] = 1
+
+    def _numbers(self, node: Until | Repeat, work: Work) -> None:
+        """The least and the greatest number of the repetition reg[ASKED], which begins now."""
+        assert node.bounds is not None
+        now = int(work.reg[T.NOW])
+        low, high = (None if e is None else self._value(e, work) for e in node.bounds)
+        if isinstance(node, Repeat) and low is None:
+            raise bad_number(self.name, low, now)
+        if low is not None and high is not None and low > high:
+            low, high = high, low
+        least = 0 if low is None else low
+        if not 0 <= least <= MOST_REPEATED or (high is not None and not 1 <= high <= MOST_REPEATED):
+            raise bad_number(self.name, low if high is None or high > 0 else high, now)
+        work.reg[T.ANSWER] = least * T.NUMBERS + (0 if high is None else high + 1)
+        work.reg[T.ANSWERED] = 1
+
+    def _value(self, expr: Expr, work: Work) -> Any:
+        """The value that an expression has now."""
+        asked = Asked(expr, None)
+        found = evaluate(
+            expr, lambda leaf: self._column(work, asked, leaf), 1, kind=self.rules.kind, dialect=EPL
+        )
+        if found.overflow is not None:
+            raise overflow(self.name, int(work.reg[T.NOW]))
+        return found.values[0].as_py()
 
     def _column(self, work: Work, asked: Asked, leaf: Expr) -> pa.Array:
         """The one value that a reference has now."""
@@ -293,7 +325,7 @@ def matches_of(
         else:
             offsets, of_lists = many[tag]
             bound[name] = Bound(places[of_lists], types[of_lists], offsets, offsets[1:] == offsets[:-1])
-    return Matches(found[:, T.MATCH_TIME].copy(), at, due, tables, bound)
+    return Matches(found[:, T.MATCH_TIME].copy(), at, due, tables, bound, row.copy())
 
 
 def _sorted(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray) -> np.ndarray:

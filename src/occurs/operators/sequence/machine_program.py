@@ -189,8 +189,10 @@ class Layout:
             row[T.ONE] = node.low
             row[T.TWO] = -1 if node.high is None else node.high
             row[T.THREE] = int(node.low == node.high)
+            row[T.LENGTH] = int(node.bounds is not None)
         elif isinstance(node, Repeat):
             row[T.ONE], row[T.TWO], row[T.THREE] = node.count, node.count, 1
+            row[T.LENGTH] = int(node.bounds is not None)
         elif isinstance(node, Within):
             row[T.ONE] = node.ticks
             row[T.TWO] = -1 if node.count is None else node.count

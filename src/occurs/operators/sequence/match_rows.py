@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, OccursError
 from occurs.expr.dialect import EPL
@@ -55,6 +56,8 @@ class Matches:
     due: np.ndarray
     tables: Mapping[int, Rows]
     bound: Mapping[str, Bound]
+    #: int64, the number of the event that completed it among all of the call; None: of a chain of steps, the last one's
+    event: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -140,6 +143,43 @@ class Bindings:
         if passed.all():
             return self
         return Bindings(self.pattern, self.matches, self.kind, self.chosen[passed])
+
+    def sorted(self) -> Bindings:
+        """The matches of each event, or timer instant, in the order that the pattern asks for."""
+        if not self.pattern.order or not len(self):
+            return self
+        keys = [self._ranks(e, descending) for e, descending in self.pattern.order]
+        rows, m = self.chosen, self.matches
+        # one timer instant is one group, whatever events wait for it
+        parts = [m.time, m.due.astype(np.int64), *(np.where(m.due, -1, part) for part in self._completing())]
+        new = np.zeros(len(rows) - 1, np.bool_)
+        for part in parts:
+            new |= np.diff(part[rows]) != 0
+        group = np.concatenate([[0], np.cumsum(new)])
+        by = np.lexsort([*keys[::-1], group])
+        return Bindings(self.pattern, m, self.kind, rows[by])
+
+    def _completing(self) -> list[np.ndarray]:
+        """Numbers that together stand for the event that completed each match."""
+        if self.matches.event is not None:
+            return [self.matches.event]
+        tags = _tags(self.pattern.root)
+        last = self.matches.bound[tags[-1]] if tags else None
+        return [self.matches.at] if last is None else [self.matches.at, last.types, last.rows]
+
+    def _ranks(self, e: Expr, descending: bool) -> np.ndarray:
+        """Numbers in the order of the values of an expression, which null precedes."""
+        if isinstance(e, Literal) and e.value is None:
+            return np.zeros(len(self), np.int64)
+        got = evaluate(e, self.column, len(self), kind=self.kind, dialect=EPL)
+        if got.overflow is not None:
+            raise self._overflow()
+        values = got.values.combine_chunks() if isinstance(got.values, pa.ChunkedArray) else got.values
+        if got.type in (Type.BOOL, Type.NULL):
+            values = values.cast(pa.int8())
+        ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense").to_numpy(zero_copy_only=False)
+        out = np.where(values.is_valid().to_numpy(zero_copy_only=False), ranks.astype(np.int64), 0)
+        return -out if descending else out
 
     def outputs(self, schema: Schema) -> dict[str, Column]:
         """The columns of the derived events, as their schema says."""

@@ -57,6 +57,8 @@ class _Unary(Node):
         return (self.operand,)
 
 
+#: least and greatest number of repetitions, computed when they begin; None, or null: no bound
+Bounds = tuple[Expr | None, Expr | None]
 #: a length that is computed when it begins: the sum of values, each times so many ticks; () if it is not
 Length = tuple[tuple[Expr, Fraction], ...]
 
@@ -91,19 +93,21 @@ class Not(_Unary):
 
 @dataclass(frozen=True)
 class Repeat(_Unary):
-    """``[count] p``."""
+    """``[count] p``; ``bounds``: instead of ``count``."""
 
     count: int
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True)
 class Until(Node):
-    """``[low:high] p until end``; ``low`` 0, ``high`` None: without bound."""
+    """``[low:high] p until end``; ``low`` 0, ``high`` None: without bound; ``bounds``: instead of these."""
 
     low: int
     high: int | None
     operand: Node
     end: Node
+    bounds: Bounds | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -227,7 +231,8 @@ class Sequence:
     ``name``: of the statement, for errors.  ``root``: its pattern.  ``tags``: the tags of all atoms in pattern order,
     with True for those below a repetition, which have lists.  ``columns``: per tag the attributes that anything reads
     (conditions, keys, the select) of its events.  ``where``: filters matches only.  ``outputs``: (name, expression) of
-    the columns of the derived event.  ``suppress``, ``discard``: the annotations.
+    the columns of the derived event.  ``suppress``, ``discard``: the annotations.  ``order``: the values by which the
+    matches of one event or timer instant are sorted, True: from the greatest; null is least.
     """
 
     name: str
@@ -238,6 +243,7 @@ class Sequence:
     outputs: tuple[tuple[str, Expr], ...]
     suppress: bool = False
     discard: bool = False
+    order: tuple[tuple[Expr, bool], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from occurs.errors import Place, Problem, Span, did_you_mean
 from occurs.expr.text import Text
@@ -12,6 +13,7 @@ from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, Resolve
 from occurs.languages.epl.checks.bounds import Bounds
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.names import Names
+from occurs.languages.epl.checks.parameters import filled
 from occurs.languages.epl.checks.query import Patterns, Select
 from occurs.languages.epl.checks.retention import retention
 from occurs.languages.epl.render import render
@@ -30,16 +32,19 @@ def analyse(
     kind: TimeKind | None = None,
     *,
     foreign_reads: Mapping[str, Collection[str]] | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> Analysis:
     """Check parsed files as one program and resolve their queries.
 
     ``inputs``: the types seen in the data (None: no data is known, types that nobody makes are accepted as they come).
     ``foreign``: types that other languages define or declare, ``foreign_reads``: what each of them is made of.
+    ``values``: of variables and parameters.
     ``kind``: what times count, None if not yet known: then nothing is said about units.  Problems have the kinds of
     common.md, section 5, and the warnings ``unbounded-state multiplying non-overlapping external-input``.
     """
     sources = [Text(f.text, f.file) for f in files]
-    statements = [(s, t) for s, f in zip(sources, files, strict=True) for t in f.statements]
+    given = filled(files, sources, values or {})
+    statements = [(s, t) for s, f in zip(sources, given.files, strict=True) for t in f.statements]
     check_annotations(statements)
     created = [(s, t) for s, t in statements if isinstance(t, syntax.CreateSchema)]
     queries = stated(statements)
@@ -60,7 +65,7 @@ def analyse(
     problems = sorted(dict.fromkeys(p for s in sources for p in s.problems), key=Problem.sort_key)
     declared = {n: schemas[n] for n in catalogue.declared}
     subtypes = {n: catalogue.subtypes(n) for n in catalogue.declared}
-    return Analysis(done, schemas, declared, subtypes, problems)
+    return Analysis(given.files, given.takes, given.written, done, schemas, declared, subtypes, problems)
 
 
 def _resolve(
@@ -71,7 +76,7 @@ def _resolve(
     patterns = Patterns(names, Bounds(source, kind), defined)
     pattern, bound = patterns.resolve(query.pattern)
     select = Select(names, query, bound)
-    outputs, where = select.outputs(), select.where()
+    outputs, where, order = select.outputs(), select.where(), select.order()
     columns = {tag: frozenset(found) for tag, found in names.columns.items()}
     plain = replace(query, annotations=tuple(a for a in query.annotations if not is_name(a)))
     return ResolvedQuery(
@@ -80,8 +85,10 @@ def _resolve(
         stated.number,
         pattern,
         patterns.atoms,
+        tuple(patterns.filters),
         where,
         outputs,
+        order,
         columns,
         reads(query, catalogue),
         Schema(),

@@ -91,8 +91,10 @@ class ResolvedQuery:
 
     ``name``: of the type that it derives.  ``number``: of the query among all of the program, from 1.  ``pattern``:
     the pattern, every filter with its tag and with its conditions as resolved, plain conjuncts, the keys of
-    every-distinct and the conditions of while resolved, too.  ``atoms``: by tag, in the order of the pattern.
-    ``where``: resolved.  ``outputs``: the columns of the derived event.  ``columns``: by tag the attributes that
+    every-distinct and the conditions of while resolved, too.  ``atoms``: by tag, in the order of the pattern,
+    the first of each; ``filters``: all of them.
+    ``where``: resolved.  ``outputs``: the columns of the derived event.  ``order``: the values by which the matches of
+    one event are sorted, resolved, True: from the greatest.  ``columns``: by tag the attributes that
     anything reads, ``time`` left out.  ``reads``: all types of its atoms.  ``schema``: of the type that it derives, all
     its queries considered.  ``text``: the canonical text, without its @Name.
     """
@@ -102,8 +104,10 @@ class ResolvedQuery:
     number: int
     pattern: syntax.Pattern
     atoms: Mapping[str, Atom]
+    filters: tuple[Atom, ...]
     where: Expr | None
     outputs: tuple[Output, ...]
+    order: tuple[tuple[Expr, bool], ...]
     columns: Mapping[str, frozenset[str]]
     reads: tuple[str, ...]
     schema: Schema
@@ -125,11 +129,17 @@ class ResolvedQuery:
 class Analysis:
     """What the checks found; queries with errors are there too, so look at ``problems`` first.
 
+    ``files``: with values in the places of variables and parameters.  ``takes``: the names of the values that may be
+    given.  ``written``: per file these values as text, by their places.
+
     ``queries``: in the order of the text.  ``schemas``: all types that are declared, defined (here or in another
     language) or observed.  ``declared``: those of ``create schema``, with inherited attributes.  ``subtypes``: of each
     of these the types that inherit from it, itself first.
     """
 
+    files: tuple[syntax.File, ...]
+    takes: frozenset[str]
+    written: tuple[tuple[tuple[Span, str], ...], ...]
     queries: tuple[ResolvedQuery, ...]
     schemas: dict[str, Schema]
     declared: dict[str, Schema]

@@ -51,7 +51,7 @@ class Bounds:
             case syntax.EveryDistinct() if node.expiry is not None:
                 self._duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
             case syntax.Repeat():
-                if node.count < 1:
+                if isinstance(node.count, int) and node.count < 1:
                     self._count(f"[{node.count}]", "a pattern must be repeated at least once", node)
             case syntax.Until():
                 self._until(node)
@@ -74,7 +74,7 @@ class Bounds:
     # --- counts ------------------------------------------------------------------------------------------------------
 
     def _until(self, node: syntax.Until) -> None:
-        low, high = node.low, node.high
+        low, high = (n if isinstance(n, int) else None for n in (node.low, node.high))
         text = f"[{low}]" if low == high and low is not None else f"[{_bound(low)}:{_bound(high)}]"
         if low is not None and high is not None and low > high:
             self._count(text, "the lower bound is greater than the upper bound", node)
@@ -257,7 +257,7 @@ def _never(node: syntax.Pattern) -> str | None:
             return "this repeats a pattern that is true as soon as it starts"
         case syntax.Until() if at_once(node.operand):
             return "`until` repeats a pattern that is true as soon as it starts"
-        case syntax.Until() if at_once(node.end) and node.low:
+        case syntax.Until() if at_once(node.end) and isinstance(node.low, int) and node.low:
             return "the end of this `until` is true before anything can be collected"
         case syntax.Not() if at_once(node.operand):
             return "this `not` is never true, because its operand is true as soon as it starts"

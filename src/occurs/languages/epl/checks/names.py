@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from occurs.errors import Place, did_you_mean
 from occurs.expr.text import Text
-from occurs.expr.tree import DurationLiteral, Expr, Ref, rewrite
+from occurs.expr.tree import DurationLiteral, Expr, Literal, Ref, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
@@ -62,6 +62,8 @@ class Names:
     catalogue: Catalogue
     kind: TimeKind | None
     tags: dict[str, Tag] = field(default_factory=dict)
+    #: the tags of all filters, in the order of the pattern
+    order: list[str] = field(default_factory=list)
     #: by tag the attributes that are read
     columns: dict[str, set[str]] = field(default_factory=dict)
 
@@ -71,19 +73,35 @@ class Names:
 
     def _enter(self, node: syntax.Pattern, path: tuple[syntax.Pattern, ...]) -> None:
         if isinstance(node, syntax.Filter):
-            number = len(self.tags) + 1
+            number = len(self.order) + 1
             name = node.tag.text if node.tag is not None else f"#{number}"
-            if name in self.tags and node.tag is not None:
-                first = self.tags[name].filter
-                place = Place("the first is here", self.source.file, (first.tag or first.type).span)
-                message = f"two events of the pattern have the tag `{name}`"
-                hint = f"give one of them another tag: `{name}2={node.type}`"
-                self.source.report("duplicate-name", message, node.tag.span, hint, "error", (place,))
+            if name in self.tags and node.tag is not None and not self._alternative(name, node, path):
                 name = f"#{number}"
-            self.tags[name] = Tag(node, path)
-            self.columns[name] = set()
+            self.order.append(name)
+            self.tags.setdefault(name, Tag(node, path))
+            self.columns.setdefault(name, set())
         for child in node.children:
             self._enter(child, (*path, node))
+
+    def _alternative(self, name: str, node: syntax.Filter, path: tuple[syntax.Pattern, ...]) -> bool:
+        """Is an event with a tag that is there already in another branch of an `or`, and of the same type?"""
+        known = self.tags[name]
+        place = Place("the first is here", self.source.file, (known.filter.tag or known.filter.type).span)
+        common = [a for a, b in zip(known.path, path, strict=False) if a is b]
+        span = None if node.tag is None else node.tag.span
+        if not common or not isinstance(common[-1], syntax.Or):
+            message = f"two events of the pattern have the tag `{name}`"
+            hint = f"give one of them another tag: `{name}2={node.type}`; only branches of an `or` may share a tag"
+            self.source.report("duplicate-name", message, span, hint, "error", (place,))
+            return False
+        if known.filter.type.text != node.type.text or known.many != Tag(node, path).many:
+            message = f"the tag `{name}` stands for events of `{known.filter.type}` and of `{node.type}`"
+            if known.filter.type.text == node.type.text:
+                message = f"the tag `{name}` stands for one event and for several"
+            hint = f"give one of them another tag: `{name}2={node.type}`"
+            self.source.report("duplicate-name", message, span, hint, "error", (place,))
+            return False
+        return True
 
     # --- expressions -------------------------------------------------------------------------------------------------
 
@@ -131,9 +149,19 @@ class Names:
         becomes a reference to nothing."""
 
         def rule(one: Expr) -> Expr | None:
+            if isinstance(one, syntax.Value):
+                return self._variable(one, scope)
             return self._ref(one, scope) if isinstance(one, Ref) else None
 
         return rewrite(node, rule)
+
+    def _variable(self, value: syntax.Value, scope: Scope) -> Literal:
+        """The value of a variable; reports one that may as well be an attribute."""
+        own = [] if scope.own is None else [scope.own[0]]
+        if any(self._has(t, value.variable) for t in (*own, *(scope.bound if scope.loose else ()))):
+            message = f"`{value.variable}` is a variable and an attribute"
+            self.source.report("duplicate-name", message, value.span, "give the variable another name")
+        return Literal(value.value, value.type, span=value.span)
 
     def _ref(self, ref: Ref, scope: Scope) -> Ref:
         if ref.scope is None or (scope.own is not None and ref.scope == scope.own[0]):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from occurs.errors import Place, Span
-from occurs.expr.tree import Binary, Expr, Ref, conjuncts
+from occurs.expr.tree import Binary, Expr, Literal, Ref, conjuncts, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, Struct
 from occurs.languages.epl.checks.bounds import Bounds
@@ -23,6 +24,8 @@ class Patterns:
     bounds: Bounds
     defined: Mapping[str, Place]
     atoms: dict[str, Atom] = field(default_factory=dict)
+    #: all filters, in the order of the pattern
+    filters: list[Atom] = field(default_factory=list)
     #: the nodes around the one that is looked at, from the outermost
     path: list[syntax.Pattern] = field(default_factory=list)
 
@@ -58,11 +61,14 @@ class Patterns:
                 return replace(node, operand=self._node(node.operand, bound)[0]), {}
             case syntax.Repeat():
                 operand, found = self._node(node.operand, bound)
-                return replace(node, operand=operand), dict.fromkeys(found, True)
+                count = self._number(node.count, bound)
+                return replace(node, operand=operand, count=count), dict.fromkeys(found, True)
             case syntax.Until():
                 operand, found = self._node(node.operand, bound)
                 end, last = self._node(node.end, bound)
-                return replace(node, operand=operand, end=end), {**dict.fromkeys(found, True), **last}
+                low, high = self._number(node.low, bound), self._number(node.high, bound)
+                made = replace(node, operand=operand, end=end, low=low, high=high)
+                return made, {**dict.fromkeys(found, True), **last}
             case syntax.EveryDistinct():
                 operand, found = self._node(node.operand, bound)
                 scope = self._scope({**bound, **found})
@@ -83,6 +89,17 @@ class Patterns:
                 operand, found = self._node(node.operand, bound)
                 return replace(node, operand=operand), found
         return node, {}
+
+    def _number(self, number: Any, bound: Bound) -> Any:
+        """A number of repetitions, resolved; ``bound``: what is known when it begins."""
+        if not isinstance(number, Expr):
+            return number
+        made, kind = self.names.value(number, replace(self._scope(bound), loose=True))
+        if kind not in (None, Type.INT, Type.NULL):
+            message = f"a number of repetitions is a whole number, but this is {kind}"
+            hint = "write for example `[a.n]`, or `[round(a.x)]`" if kind is Type.FLOAT else "write for example `[a.n]`"
+            self.names.source.report("type-mismatch", message, getattr(number, "span", None), hint)
+        return made
 
     def _length(self, duration: Duration, bound: Bound) -> Duration:
         """A length of time, resolved; ``bound``: what is known when it begins."""
@@ -112,7 +129,7 @@ class Patterns:
         return replace(node, operands=tuple(steps)), found
 
     def _filter(self, node: syntax.Filter, bound: Bound) -> tuple[syntax.Pattern, dict[str, bool]]:
-        tag = list(self.names.tags)[len(self.atoms)]
+        tag = self.names.order[len(self.filters)]
         catalogue = self.names.catalogue
         catalogue.read(self.names.source, node.type, self.defined)
         scope = Scope(bound, (tag, node.type.text), path=tuple(self.path))
@@ -120,7 +137,8 @@ class Patterns:
         parts = tuple(part for c in made for part in conjuncts(c))
         many = self.names.tags[tag].many
         atom = Atom(node, tag, catalogue.subtypes(node.type.text), many)
-        self.atoms[tag] = self._apart(atom, parts, scope)
+        self.filters.append(self._apart(atom, parts, scope))
+        self.atoms.setdefault(tag, self.filters[-1])
         name = syntax.Name(tag, span=node.tag.span if node.tag is not None else node.type.span)
         return replace(node, tag=name, conditions=parts), {tag: False}
 
@@ -184,6 +202,24 @@ class Select:
     def where(self) -> Expr | None:
         """The condition on matches, resolved."""
         return None if self.query.where is None else self.names.condition(self.query.where, self.scope)
+
+    def order(self) -> tuple[tuple[Expr, bool], ...]:
+        """The values of `order by`, resolved; a name is that of a column, else of an attribute."""
+        return tuple((self._sorted(sort), sort.descending) for sort in self.query.order)
+
+    def _sorted(self, sort: syntax.Sort) -> Expr:
+        for ref in (r for r in sort.expr.walk() if isinstance(r, Ref)):
+            column = self.query.sorts_by(ref)
+            event = ref if column is None else column
+            if isinstance(event, Ref) and event.scope is None and self._is_event(event.name):
+                message = f"`order by` needs a value, but `{ref.name}` is an event"
+                hint = f"name one of its attributes: `{event.name}.attribute`"
+                self.names.source.report("type-mismatch", message, ref.span, hint)
+                return Literal(None, Type.NULL)
+        return self.names.value(rewrite(sort.expr, self._column), self.scope)[0]
+
+    def _column(self, node: Expr) -> Expr | None:
+        return self.query.sorts_by(node) if isinstance(node, Ref) else None
 
     def outputs(self) -> tuple[Output, ...]:
         """All columns; reports names that are there twice, reserved, or missing."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 
+from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import ResolvedQuery, Wait
 from occurs.languages.epl.checks.bounds import at_once, numbers
@@ -196,8 +197,8 @@ def _from_the_end(joined: Callable[[Length, Length], Length], lengths: Sequence[
     return out[::-1]
 
 
-def _times(count: int | None, length: Length) -> Length:
-    return None if count is None or length is None else count * length
+def _times(count: int | Expr | None, length: Length) -> Length:
+    return None if not isinstance(count, int) or length is None else count * length
 
 
 @dataclass(frozen=True)

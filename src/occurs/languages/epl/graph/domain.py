@@ -202,6 +202,8 @@ class _Editor:
     def uses(self, type: str) -> Iterator[syntax.Name]:
         """Every place where a type is named."""
         for s in self.drawing.tree.statements:
+            if isinstance(s, syntax.CreateVariable):
+                continue
             names = [s.name, *s.inherits] if isinstance(s, syntax.CreateSchema) else _names(s)
             yield from (n for n in names if n.text == type)
 
@@ -398,6 +400,7 @@ def _expressions(query: syntax.Query, own: str | None) -> Iterator[tuple[Expr, s
             yield item.expr, own
     if query.where is not None:
         yield query.where, own
+    yield from ((sort.expr, own) for sort in query.order if not _of_columns(query, sort.expr))
     for node in query.pattern.walk():
         match node:
             case syntax.Filter():
@@ -406,6 +409,11 @@ def _expressions(query: syntax.Query, own: str | None) -> Iterator[tuple[Expr, s
                 yield from ((k, None) for k in node.keys)
             case syntax.While():
                 yield node.condition, None
+
+
+def _of_columns(query: syntax.Query, expr: Expr) -> bool:
+    """Does it read a column of the derived event by its name?"""
+    return any(isinstance(n, Ref) and query.sorts_by(n) is not None for n in expr.walk())
 
 
 def _path(name: str) -> str:

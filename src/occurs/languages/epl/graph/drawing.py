@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from occurs.errors import Problem
+from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import is_name, title
 from occurs.languages.epl.graph.canvas import (
@@ -127,9 +128,9 @@ def _unique(wanted: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
 def _drawn(source: Source, piece: Piece, tree: syntax.Statement | None, id: str) -> Drawn:
     start, end = piece.start, piece.start + len(piece.words)
     text = source.text[start:end]
-    if tree is None:
+    if tree is None or isinstance(tree, syntax.CreateVariable):
         canvas = Canvas(Head(), (Node(f"{TEXT}1", TEXT, {"text": text}),))
-        return Drawn(id, "text", start, end, text, canvas)
+        return Drawn(id, "text", start, end, text, canvas, tree)
     if isinstance(tree, syntax.CreateSchema):
         return Drawn(id, "schema", start, end, text, None, tree)
     pen = _Pen(source, tree)
@@ -217,9 +218,9 @@ class _Pen:
             case syntax.Followed():
                 return {"limits": list(node.limits)}
             case syntax.Repeat():
-                return {"count": node.count}
+                return {"count": _number(node.count)}
             case syntax.Until():
-                return {"low": node.low, "high": node.high}
+                return {"low": _number(node.low), "high": _number(node.high)}
             case syntax.While():
                 return {"condition": self.text(node.condition, node)}
             case syntax.Within():
@@ -230,6 +231,11 @@ class _Pen:
                 found = [self.text(f, node) for f in node.fields]
                 return dict(zip(SCHEDULE, [*found, *[None] * (6 - len(found))], strict=True))
         return {} if kind_of(node) != TEXT else {"text": self.source.piece(node) or ""}
+
+
+def _number(number: int | Expr | None) -> int | str | None:
+    """A number of repetitions; one that is computed is text."""
+    return expr_text(number) if isinstance(number, Expr) else number
 
 
 def column_of(item: syntax.Item, value: str | None) -> dict[str, str | None]:

@@ -292,9 +292,10 @@ class _Reader:
             case "Or":
                 return syntax.Or(tuple(kids))
             case "Repeat":
-                return syntax.Repeat(kids[0], self.whole(node, "count", 1))
+                count = self.count(node, "count")
+                return syntax.Repeat(kids[0], 1 if count is None else count)
             case "Until":
-                low, high = self.number(node, "low"), self.number(node, "high")
+                low, high = self.count(node, "low"), self.count(node, "high")
                 return syntax.Until(low, high, kids[0], kids[1])
             case "While":
                 condition = self.expression(node, "condition", was.condition if isinstance(was, syntax.While) else None)
@@ -427,6 +428,17 @@ class _Reader:
         """A field that is a whole number, or null."""
         return None if node.fields[field] is None else self.whole(node, field, 1)
 
+    def count(self, node: Node, field: str) -> int | Expr | None:
+        """A number of repetitions, null, or the text of what it is computed from."""
+        value = node.fields[field]
+        if not isinstance(value, str):
+            return self.number(node, field)
+        found = expression_of(value)
+        if isinstance(found, Unread):
+            self.report(found.kind, f"`{field}`: {found.message}", node.id, found.hint)
+            return 1
+        return found
+
     def whole(self, node: Node, field: str, otherwise: int) -> int:
         """A field that is a whole number from 0, or as it was; the checks may ask for more."""
         value, before = node.fields[field], self.before.get(node.id)
@@ -513,7 +525,7 @@ class _Reader:
             hint = "put an operator such as Every around the event first"
             self.report("unsupported", f"{word} needs a pattern, but this statement reads single events", hint=hint)
         marks = bool(head.suppress), bool(head.discard)
-        made = syntax.Query(items, pattern, into, where, simple, *marks, annotations)
+        made = syntax.Query(items, pattern, into, where, simple, *marks, annotations, () if was is None else was.order)
         if was is not None:
             self.out.base[id(made)] = was
         self.out.query = made

@@ -3,6 +3,7 @@ form).  What the palette has no nodes for is a node with EPL text; what a model 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -96,6 +97,8 @@ class _Nodes:
             self.schemas[schema.name.text] = schema
             if schema.inherits or schema.form or schema.annotations:
                 self.refuse("a schema with anything but attributes", schema.span)
+        for variable in (s for s in tree.statements if isinstance(s, syntax.CreateVariable)):
+            self.refuse("a variable", variable.span, "write its value where it is used")
         for query in queries[1:]:
             self.refuse("a second statement", query.span, "a model has one pattern: write one file for each")
         if not queries:
@@ -104,6 +107,12 @@ class _Nodes:
         return self.query(queries[0])
 
     def query(self, query: syntax.Query) -> Model:
+        if query.order:
+            hint = "remove it: a model has no order among the matches of one event"
+            self.refuse("`order by`", query.order[0].span, hint)
+        tags = Counter(n.tag.text for n in query.pattern.walk() if isinstance(n, syntax.Filter) and n.tag is not None)
+        for tag in (t for t, number in tags.items() if number > 1):
+            self.refuse(f"a tag of several events (`{tag}`)", query.span, "give each event a tag of its own")
         query = as_pattern(query)
         root, domain = self.annotations(query.annotations)
         into = query.into.text if query.into is not None else str(root.get("name") or self.unnamed)
@@ -197,6 +206,9 @@ class _Nodes:
             case syntax.Followed():
                 limits = {"limits": list(p.limits)} if any(limit is not None for limit in p.limits) else {}
                 return self.add("FollowedBy", limits, below)
+            case syntax.Repeat() | syntax.Until() if syntax.computed(p):
+                self.refuse("a computed number of repetitions", p.span, "write a number")
+                return None
             case syntax.Repeat():
                 return self.add("Repeat", {"count": p.count}, below)
             case syntax.Until():

@@ -295,7 +295,7 @@ def word(p: syntax.Pattern) -> str:
 
 def is_core(query: syntax.Query) -> bool:
     """Is a statement made of what the paper translates?"""
-    return query.where is None and all(isinstance(p, CORE) for p in query.pattern.walk())
+    return query.where is None and not query.order and all(isinstance(p, CORE) for p in query.pattern.walk())
 
 
 def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
@@ -337,10 +337,14 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
             if inner is not None:
                 text = "`every` inside `every`"
                 refuse(text, inner.span, "let another statement detect the inner pattern, and use its output type here")
+    if len(q.filters) > len(q.atoms):
+        refuse("a tag of several events", q.query.span, "give each event a tag of its own")
     if q.query.suppress:
         refuse("`@SuppressOverlappingMatches`", q.query.span, hint)
     if q.query.discard:
         refuse("`@DiscardPartialsOnMatch`", q.query.span, hint)
+    if q.query.order:
+        refuse("`order by`", q.query.order[0].span, "remove it: a net has no order among the matches of one event")
     if q.query.where is not None and not extended:
         refuse("`where` after a pattern", getattr(q.query.where, "span", None) or q.query.span, "move it into a filter")
     return found

@@ -79,7 +79,7 @@ _TOKEN = re.compile(
 #: what begins a statement, and what may stand behind it (nothing in particular, if nothing is said)
 _STARTS: dict[str, tuple[str, ...]] = {
     "@": ("name", "description", "tag", "priority", "public", "buseventtype"),
-    "create": ("map", "objectarray", "schema"),
+    "create": ("map", "objectarray", "schema", "variable", "constant"),
     "insert": ("into",),
     "select": (),
 }
@@ -100,4 +100,4 @@ def _begins(text: str, tokens: list[Token], begin: int, i: int) -> bool:
     if behind is None or (behind and follows not in behind):
         return False
     has = {t[1].lower() for t in tokens[begin:i] if t[0] == "word"}
-    return bool(has & {"schema", "from" if word.lower() == "select" else "select"})
+    return bool(has & {"schema", "variable", "from" if word.lower() == "select" else "select"})

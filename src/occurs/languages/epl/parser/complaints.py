@@ -50,7 +50,6 @@ _CLAUSES = {
     "group": ("`group by`", _ONE),
     "having": ("`having`", _ONE),
     "output": ("`output`", "a statement emits every detection immediately"),
-    "order": ("`order by`", "detections are in the order of time, those of one event in the order of their events"),
     "limit": ("`limit`", None),
     "match_recognize": ("`match_recognize`", "write a pattern: `from pattern [every a=A -> b=B]`"),
     **dict.fromkeys(("join", "inner", "left", "right", "full", "outer", "unidirectional"), ("a join", _JOINS)),
@@ -58,12 +57,11 @@ _CLAUSES = {
     "regexp": ("`regexp`", "use `like`, with the wildcards `%` and `_`"),
     "escape": ("`escape`", "escape wildcards of `like` with a backslash"),
 }
-_CREATED = ("window", "table", "context", "variable", "index", "expression", "constant", "dataflow", "class", "script")
+_CREATED = ("window", "table", "context", "index", "expression", "dataflow", "class", "script")
 _BEGUN = ("context", "on", "update", "delete", "merge", "declare", "expression", "explain")
 
 
-_VARIABLES = "write the value where it is used; values that change are events: `every l=Limit -> a=A(v > l.v)`"
-_COUNTS = "write a number: `[2] a=A`, `[1:3] a=A until B`"
+_VARIABLES = "a variable keeps its value during a run; values that change are events: `every l=Limit -> a=A(v > l.v)`"
 _ELEMENTS = "make a column of the element in the input"
 
 _STAR = "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`"
@@ -106,9 +104,8 @@ _UNSUPPORTED: Sequence[Case] = (
              before=r"\binsert\s+into\s+\S+$"),
     _missing("a query inside a query", None, "select", before=r"\($"),
     *(_missing(what, hint, word, wants="-_AT") for word, (what, hint) in _CLAUSES.items()),
-    _missing("a variable", _VARIABLES, "variable|constant", before=r"\bcreate$"),
     _missing("`create %s`", None, "|".join(_CREATED), before=r"\bcreate$"),
-    _missing("a variable", _VARIABLES, "set", before=r"\A\Z"),
+    _missing("`set`", _VARIABLES, "set", before=r"\A\Z"),
     _missing("`%s`", None, "|".join(_BEGUN), before=r"\A\Z"),
     _missing("`%s`", None, "copyfrom|starttimestamp|endtimestamp", wants="INHERITS"),
     lambda stop: _counted(stop.behind(r"([\w$]+)\s*\($")) if stop.text == "*" else None,
@@ -116,15 +113,12 @@ _UNSUPPORTED: Sequence[Case] = (
     Mistake(_STAR, ",", before=r"\bselect\s*\*$"),
     lambda stop: _unit(stop.text) if stop.word in UNFIXED and stop.behind(r"\d$") else None,
     Mistake("write the day before it: `15 weekday`", "weekday", wants="STAR"),
-    _missing("a computed number of repetitions", _COUNTS, r"[^\W\d]\w*|\(|\?", before=r"(?<![\w$])\[\s*(\d*\s*:\s*)?$",
-             wants="NUMBER -_LPAR -STAR"),
-    _missing("a computed number of repetitions", _COUNTS, r"[-+*/%]", before=r"(?<![\w$])\[\s*(\d*\s*:\s*)?\d+$",
-             wants="_RSQB -_LPAR -STAR -PLUS"),
+    _missing("a parameter in this place", "write the value itself", rest=r"\?"),
     _missing("an element of a list", _ELEMENTS, r"\[", before=r"[\w$`]\s*\.\s*[\w$`]+$"),
     _missing("a list as the type of a column", "leave the schema out: the input defines its columns", r"\[",
              wants="_COMMA _RPAR", before=r"[\w$`]\s+\w+$"),
     _missing("an attribute of an element", _ELEMENTS, r"\.", before=r"[\w$`]\s*\([^()]*\)$"),
-    _missing("a parameter of a prepared statement", "write the value itself", rest=r"\?|\$\{"),
+    _missing("a placeholder", "write a parameter, `?:name`, or the value itself", r"\{", before=r"\$$"),
 )  # fmt: skip
 
 
@@ -205,7 +199,6 @@ _CASES: Sequence[Case] = (
     Mistake("write `timer:%s(..)`", "within|withinmax|interval", rest=r"\w+\("),
     Mistake("join patterns with `->`, `and` or `or`", rest=",", wants="_ARROW"),
     Mistake("write a duration as a number and a unit: `5 min`", r"\)", before=r"\($", wants="-_WITHIN NUMBER"),
-    Mistake("the number of repetitions cannot be negative", "-", before=r"\[\s*$"),
     lambda stop: _QUOTED.replace("%t", stop.text) if stop.reserved(RESERVED, _PATTERN) else None,
     _misspelled,
 )  # fmt: skip

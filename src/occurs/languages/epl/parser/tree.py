@@ -42,7 +42,7 @@ class Builder(SqlBuilder):
 
         def built() -> syntax.Statement:
             marks = tuple(map(self.annotation, annotations))
-            made = self.schema(body) if body.data == "schema" else self.query(body)
+            made = getattr(self, str(body.data))(body)
             return replace(made, annotations=marks, span=self.span(tree))
 
         return self.whole_or_refused(built)
@@ -76,6 +76,16 @@ class Builder(SqlBuilder):
             "" if form is None else str(form).lower(),
         )
 
+    def variable(self, tree: Node) -> syntax.CreateVariable:
+        constant, kind, name, *value = tree.children
+        return syntax.CreateVariable(
+            self.name(name),
+            self.type(kind) or Type.NULL,
+            self.expr(value[1]) if value[1] is not None else None,
+            constant is not None,
+            written=str(kind).lower(),
+        )
+
     def column(self, tree: Node) -> syntax.Attribute:
         path, kind = tree.children
         return syntax.Attribute(self.path(path), self.type(kind) or Type.NULL, str(kind).lower())
@@ -94,7 +104,15 @@ class Builder(SqlBuilder):
             marks = {self.on_matches(a) for a in annotations}
             pattern = self.pattern(body)
         where = self.expr(parts["where"].children[0]) if "where" in parts else None
-        return syntax.Query(items, pattern, into, where, simple, "suppress" in marks, "discard" in marks)
+        order = tuple(map(self.sort, parts["order"].children)) if "order" in parts else ()
+        return syntax.Query(
+            items, pattern, into, where, simple, "suppress" in marks, "discard" in marks, order=order
+        )
+
+    def sort(self, tree: Node) -> syntax.Sort:
+        value, direction = tree.children
+        descending = direction is not None and str(direction).lower() == "desc"
+        return syntax.Sort(self.expr(value), descending, span=self.span(tree))
 
     def item(self, tree: Node) -> syntax.Item:
         span = self.span(tree)
@@ -146,9 +164,9 @@ class Builder(SqlBuilder):
 
     # --- repetition --------------------------------------------------------------------------------------------------
 
-    def _bounds(self, tree: Node) -> tuple[int | None, int | None]:
+    def _bounds(self, tree: Node) -> tuple[int | Expr | None, int | Expr | None]:
         """Least and greatest number; of `[n]` both are n."""
-        found = [None if t is None else self.whole(t, "a number of repetitions") for t in tree.children]
+        found = [None if t is None else self._count(t) for t in tree.children]
         if found == [None, None]:
             raise self.refuse(
                 "bad-bound",
@@ -157,6 +175,15 @@ class Builder(SqlBuilder):
                 "write `[2:]`, `[:3]` or `[2:3]`",
             )
         return found[0], found[-1]
+
+    def _count(self, tree: Node) -> int | Expr:
+        """A number of repetitions, or what it is computed from."""
+        negative = tree.data == "negative"
+        number = tree.children[0] if negative else tree
+        if getattr(number, "data", None) == "number":
+            value = self.whole(number.children[0], "a number of repetitions")
+            return -value if negative else value
+        return self.expr(tree)
 
     def _repeated(self, bounds: Node, operand: Pattern, tree: Node) -> Pattern:
         """`[n] p`, without `until`."""
@@ -384,7 +411,9 @@ class Builder(SqlBuilder):
         return out if sign is None else Duration(-out.amount)
 
     def _amount(self, node: Any) -> Expr:
-        """An attribute, or a number that is not whole, before a unit."""
+        """An attribute, a parameter, or a number that is not whole, before a unit."""
+        if isinstance(node, Token) and node.type == "PARAMETER":
+            return self.parameter(node)
         if isinstance(node, Token):
             return core.Literal(float(str(node).rstrip("lLfFdD")), Type.FLOAT, span=self.span(node))
         scope, *path = node.children
@@ -452,6 +481,16 @@ class Builder(SqlBuilder):
             hint = "call a function by its name alone, as in `abs(x)`; `occurs functions` lists them"
             raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
         return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
+
+    def x_parameter(self, tree: Node) -> Expr:
+        return self.parameter(tree.children[0])
+
+    def parameter(self, token: Token) -> syntax.Parameter:
+        """`?:name:type`, `?:name`, `?::type`, `?`."""
+        _, name, kind = (*str(token).split(":"), "", "")[:3]
+        if kind and kind.lower() not in TYPES:
+            raise self.refuse("syntax", f"`{kind}` is not a type", token, did_you_mean(kind, TYPES, "types"))
+        return syntax.Parameter(name or None, kind.lower(), span=self.span(token))
 
     # --- operators ---------------------------------------------------------------------------------------------------
 

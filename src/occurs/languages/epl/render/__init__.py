@@ -37,7 +37,7 @@ def render(node: Node) -> str:
     """
     if isinstance(node, syntax.File):
         return "\n".join("\n".join(clauses(s)) + ";\n" for s in node.statements)
-    if isinstance(node, syntax.CreateSchema | syntax.Query):
+    if isinstance(node, syntax.Statement):
         return " ".join(clauses(node))
     if isinstance(node, Expr):
         return expr_text(node)
@@ -55,11 +55,16 @@ def clauses(node: syntax.Statement) -> list[str]:
         parents = f" inherits {', '.join(map(_name, node.inherits))}" if node.inherits else ""
         form = f"{node.form} " if node.form else ""
         return [*out, f"create {form}schema {_name(node.name)}({columns}){parents}"]
+    if isinstance(node, syntax.CreateVariable):
+        constant, value = "constant " * node.constant, "" if node.value is None else f" = {expr_text(node.value)}"
+        return [*out, f"create {constant}variable {node.written or _TYPES[node.type]} {_name(node.name)}{value}"]
     if node.into is not None:
         out.append(f"insert into {_name(node.into)}")
     out += [f"select {', '.join(map(item_text, node.items))}", f"from {source_text(node)}"]
     if node.where is not None:
         out.append(f"where {expr_text(node.where)}")
+    if node.order:
+        out.append(f"order by {', '.join(expr_text(s.expr) + ' desc' * s.descending for s in node.order)}")
     return out
 
 
@@ -156,16 +161,22 @@ def _pattern(node: Pattern) -> str:
 def _repeated(node: syntax.Repeat | syntax.Until) -> str:
     operand = _within(node.operand, QUALIFIED)
     if isinstance(node, syntax.Repeat):
-        return f"[{node.count}] {operand}"
-    low, high = ("" if n is None else str(n) for n in (node.low, node.high))
+        return f"[{_number(node.count)}] {operand}"
+    low, high = ("" if n is None else _number(n) for n in (node.low, node.high))
     bounds = f"[{low}] " if low and low == high else f"[{low}:{high}] " if low or high else ""
     return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}"
+
+
+def _number(number: int | Expr) -> str:
+    """A number of repetitions; what begins with `?` may run into a colon behind it."""
+    text = str(number) if isinstance(number, int) else expr_text(number)
+    return f"({text})" if "?" in text else text
 
 
 def _operand(node: Pattern) -> str:
     """What stands behind `every` or `not`: it may begin with a number of repetitions."""
     if isinstance(node, syntax.Repeat):
-        return f"[{node.count}] {_within(node.operand, GUARDED)}"
+        return f"[{_number(node.count)}] {_within(node.operand, GUARDED)}"
     return _within(node, GUARDED)
 
 

@@ -87,6 +87,9 @@ def _render(node: Expr) -> tuple[str, int]:
         if node.scope is None:
             return f"{name_text(node.name)}{index}", ATOM
         return f"{name_text(node.scope)}{index}.{name_text(node.name)}", ATOM
+    if isinstance(node, syntax.Parameter):
+        name = f":{node.name}" if node.name else ":" * bool(node.written)
+        return f"?{name}" + f":{node.written}" * bool(node.written), ATOM
     if isinstance(node, WrittenExpr):
         return node.text, CASE
     raise TypeError(f"EPL has no expression like this: {node!r}")

@@ -440,12 +440,9 @@ class Until(Branch):
     """``[low:high] p until q``, and ``[n] p``."""
 
     def start(self) -> None:
-        if isinstance(self.pattern, syntax.Repeat):
-            self.low: int = self.pattern.count
-            self.high: int | None = self.pattern.count
-            self.end: Instance | None = None
-        else:
-            self.low, self.high = self.pattern.low or 0, self.pattern.high
+        self.low, self.high = self.machine.repetitions(self.pattern, self.binding)
+        self.end: Instance | None = None
+        if isinstance(self.pattern, syntax.Until):
             self.end = self.added(self.pattern.end, self.binding, min(self.group, BELOW_END))
         self.exact = self.high is not None and self.high == self.low
         self.count = 0

@@ -86,7 +86,7 @@ class Machine(Parent):
         self.pattern, self.leaves = named(query.pattern)
         if query.simple:
             self.pattern = syntax.Every(self.pattern)
-        self.tags = [f.tag.text for f in self.leaves if f.tag is not None]
+        self.tags = list(dict.fromkeys(f.tag.text for f in self.leaves if f.tag is not None))
         self.types = {f.tag.text: f.type.text for f in self.leaves if f.tag is not None}
         self.now = start
         self.count = 0
@@ -132,6 +132,23 @@ class Machine(Parent):
         if round(found) < 1:
             raise InputProblem.of("bad-value", f"a length of time in `{self.name}` at {self.now} is not positive")
         return round(found)
+
+    def repetitions(self, pattern: syntax.Repeat | syntax.Until, binding: Binding) -> tuple[int, int | None]:
+        """The least and the greatest number of repetitions, as they begin; computed ones may be exchanged."""
+        low, high = (
+            self.value(n, binding, "a number of repetitions") if isinstance(n, tree.Expr) else n
+            for n in syntax.bounds_of(pattern)
+        )
+        if not syntax.computed(pattern):
+            return low or 0, high
+        given = [n for n in (low, high) if n is not None]
+        if isinstance(pattern, syntax.Repeat) and not given:
+            raise InputProblem.of("bad-value", f"a number of repetitions in `{self.name}` at {self.now} is null")
+        if len(given) == 2:
+            low, high = min(given), max(given)
+        if (low is not None and low < 0) or (high is not None and high < 1):
+            raise InputProblem.of("bad-value", f"a number of repetitions in `{self.name}` at {self.now} is {given}")
+        return low or 0, high
 
     def later_than(self, begin: int, duration: Duration) -> int:
         """The tick at which a length of time that begins at ``begin`` ends."""
@@ -264,7 +281,28 @@ class Machine(Parent):
         if self.query.discard and found and self.root.live:
             self.root.discard({id(e) for binding in found for e in events_of(binding)})
         where = self.query.where
-        return [b for b in kept if where is None or self.holds(where, b)]
+        return self.ordered([b for b in kept if where is None or self.holds(where, b)])
+
+    def ordered(self, found: list[Binding]) -> list[Binding]:
+        """In the order of `order by`; those with equal values stay in their order."""
+        for sort in reversed(self.query.order):
+            values = [self.value(self.without_columns(sort.expr), b, "order by") for b in found]
+            # null is least
+            keys = [(v is not None, v) for v in values]
+            places = sorted(range(len(found)), key=lambda i: keys[i][:1] if values[i] is None else keys[i],
+                            reverse=sort.descending)  # fmt: skip
+            found = [found[i] for i in places]
+        return found
+
+    def without_columns(self, expr: tree.Expr) -> tree.Expr:
+        """The value of a column in the place of its name."""
+        columns = {i.name.text: i.expr for i in self.query.items if i.name is not None and i.expr is not None}
+
+        def rule(node: tree.Expr) -> tree.Expr | None:
+            bare = isinstance(node, tree.Ref) and node.scope is None and node.index is None
+            return columns.get(node.name) if bare else None  # type: ignore[attr-defined]
+
+        return tree.rewrite(expr, rule)
 
     def rank(self, binding: Binding) -> list[tuple[Any, ...]]:
         """Tag by tag in pattern order, earlier events first, unbound last."""
