@@ -19,6 +19,7 @@ from occurs.explain.tree import RowNode, Trees, instants, is_row
 from occurs.explain.words import length, ticks_of, value_text, values_text, when
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
+from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import detect
 from occurs.languages.kit.clauses import Box, Edit, Seen, Splice, Whole, spliced
 from occurs.languages.kit.language import folder
@@ -114,17 +115,24 @@ class Description:
             ending = self.world.languages[folder(language)].ENDING
             copies[i] = name, (spliced(text, splices, r.start, r.stop) + ending, f"shown {i}", language)
         out: list[Mapping[str, Any] | None] = [None] * len(self.solution.sites)
-        for i, (name, given) in copies.items():
+        for some in ([[*copies]] if len(copies) > 1 else []) + [[i] for i in copies]:
             try:
-                program = CheckedProgram([*self.texts, given], folders=self.asked.program.folders)
-                program = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts).reasoning()
-                found = detect(program, self.history, ended=self.world.ended, because=True, progress=False)
-            except OccursError:
+                found = self._beside([copies[i][1] for i in some])
+            except OccursError:  # perhaps because of one of several
                 continue
-            site = self.solution.sites[i]
-            assert site.rule is not None
-            out[i] = self._match(site, found.only(name, partial(self._among, site.rule.defines)))
+            for i in some:
+                site = self.solution.sites[i]
+                assert site.rule is not None
+                out[i] = self._match(site, found.only(copies[i][0], partial(self._among, site.rule.defines)))
+            if len(some) == len(copies):
+                break
         return out
+
+    def _beside(self, more: Sequence[Given]) -> LocalDetections:
+        """What the repaired program detects with other definitions beside its own."""
+        program = CheckedProgram([*self.texts, *more], folders=self.asked.program.folders)
+        program = program.adjusted(zone=self.asked.given.zone, facts=self.asked.program.facts).reasoning()
+        return detect(program, self.history, ended=self.world.ended, because=True, progress=False)
 
     def _among(self, type: str, table: pa.Table) -> pa.ChunkedArray:
         """Which rows are at the time of a derived row of the witness."""

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import combinations, groupby, islice, product
 from typing import Any
 
@@ -739,11 +739,9 @@ class Search:
             if kept is None or kept[number]:
                 at.setdefault(values, []).append(number)
         found: dict[tuple[Any, ...], tuple[tuple[Edit, ...], list[tuple[Any, ...]]]] = {}
+        edits_of = [cache(partial(_shifted, sites[i])) for i in moving]
         for values in at:
-            edits = []
-            for i, value in zip(moving, values, strict=True):
-                edit = _moved(sites[i], value)
-                edits.append(edit if edit is not None or value is not None else sites[i].clause.drop)
+            edits = [edit(value) for edit, value in zip(edits_of, values, strict=True)]
             if None not in edits:
                 known = tuple(e for e in edits if e is not None)
                 found.setdefault(tuple(e.shift for e in known), (known, []))[1].append(values)
@@ -1055,6 +1053,12 @@ def _parts_of(table: pa.Table, role: str, name: str = "time") -> list[Any]:
 
 def _moved(site: Site, value: Any) -> Edit | None:
     return None if site.clause.moved is None else site.clause.moved(value)
+
+
+def _shifted(site: Site, value: Any) -> Edit | None:
+    """The edit of a clause for a value that it meets; without a value it is dropped."""
+    edit = _moved(site, value)
+    return edit if edit is not None or value is not None else site.clause.drop
 
 
 def _text(values: Mapping[str, Any]) -> str:
