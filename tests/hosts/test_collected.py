@@ -72,7 +72,7 @@ def test_each_type_has_the_columns_of_its_table(spark: Any, monkeypatch: pytest.
 def test_detections_for_a_table_stay_in_the_cluster(
     spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``run --out table:`` writes from the tasks."""
+    """``run --out`` writes a table, and a folder at an address, from the tasks."""
     from occurs.cli import main
 
     monkeypatch.chdir(tmp_path)
@@ -86,6 +86,17 @@ def test_detections_for_a_table_stay_in_the_cluster(
         err = capsys.readouterr().err
         assert ended.value.code == 0, err
         assert "60 events read, 60 detections (D0: 20, D1: 20, D2: 20) in" in err
+        address = f"file://{tmp_path}/found"
+        for more, status in (((), 0), ((), 2), (("--overwrite",), 0)):
+            with pytest.raises(SystemExit) as ended:
+                main([*run, address, *more])
+            err = capsys.readouterr().err
+            assert ended.value.code == status, err
+            assert ("the folder already has Parquet files" in err) == (status == 2)
+        assert (tmp_path / "found" / "D1.parquet" / "_SUCCESS").exists()
+        assert [tuple(r) for r in spark.read.parquet(f"{address}/D1.parquet").orderBy("time").collect()] == [
+            ("D1", n, 1) for n in range(1, 60, 3)
+        ]
         rows = spark.table("collected_all").orderBy("time").collect()
         assert [tuple(r) for r in rows] == [(f"D{n % 3}", n, n % 3) for n in range(60)]
     finally:

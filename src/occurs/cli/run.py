@@ -29,9 +29,9 @@ from occurs.languages.logic import LANGUAGES
 @click.option(
     "--out",
     "-o",
-    metavar="PATH|TABLE",
-    help="Write to a .jsonl, .csv or .parquet file, a directory, or a table of Spark (table:NAME, delta:PATH, "
-    "iceberg:NAME); - is JSON lines on stdout.",
+    metavar="PATH|TABLE|URL",
+    help="Write to a .jsonl, .csv or .parquet file, a directory, a table of Spark (table:NAME, delta:PATH, "
+    "iceberg:NAME), or a folder at an address that Spark reaches (s3a://..); - is JSON lines on stdout.",
 )
 @_options.option("because")
 @_options.option("with_label", "--label")

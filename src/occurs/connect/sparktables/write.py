@@ -107,7 +107,7 @@ class Target:
         """
         with writing_to(place, self.option):
             if isinstance(table, pa.Table):
-                frame = session.createDataFrame(_storable(table))
+                frame = session.createDataFrame(storable(table))
             else:
                 frame = table.sortWithinPartitions("time")
             writer = frame.write.options(**place.options, **more)
@@ -200,7 +200,7 @@ def writing_to(place: TablePlace, option: str) -> Iterator[None]:
         raise ResourceProblem.of("cannot-write", f"{option} {place}: {error.message}") from error
 
 
-def _storable(table: pa.Table) -> pa.Table:
+def storable(table: pa.Table) -> pa.Table:
     """A column that has no values, and so no type, is text: a table needs a type."""
     fields: list[Any] = [f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in table.schema]
     return table.cast(pa.schema(fields))
