@@ -773,6 +773,8 @@ class Reader:
         if column is None or not len(self.rows) or column.type is Type.NULL:
             return None
         self.inserted = np.zeros(len(self.rows), np.bool_)
+        if column.arrow.null_count == len(self.rows):
+            return None
         encoded = column.arrow.dictionary_encode()
         if not len(encoded.dictionary):
             return None
@@ -849,6 +851,8 @@ class Reader:
         none = np.zeros(0, np.int64)
         column = self.rows.columns.get("old")
         if self.kind != TABLE or column is None or column.type is Type.NULL or not self.shape.keys:
+            return none, none
+        if not column.numeric and column.arrow.null_count == len(column):
             return none, none
         there = np.flatnonzero(column.is_valid())
         if not len(there):
@@ -969,7 +973,8 @@ class Keys:
 
     def successor(self) -> Keys:
         """The same codes, which goes on by itself; this one stays as it is."""
-        made = Keys(self.types)
+        made = object.__new__(Keys)  # nothing is made that would be replaced at once: this runs in every call
+        made.types, made._names = self.types, self._names
         made.values = list(self.values)
         made.codes, self.codes = self.codes, None
         made.renewal = Renewal(self.renewal.seen)
@@ -1014,6 +1019,12 @@ class Census:
         n, names, keys = len(reader.rows), reader.key, self.keys.successor()
         code = keys.encode([reader.column(name) for name in names], n)
         before, old = reader.moved(names, (), keys)
+        if reader.ops is None and not len(old) and (reader.inserted is None or not reader.inserted.any()):
+            # all rows are put, and none says that it is new
+            there = np.zeros(keys.size, np.bool_)
+            there[: len(self.there)] = self.there
+            there[code[code >= 0]] = True
+            return self._renewed(keys, there), 0, 0
         none, ops = np.zeros(n, np.bool_), reader.ops
         put, deleted, cleared = (none if ops is None else ops == op for op in (PUT, DELETE, TRUNCATE))
         # what a row touches, in its order: the row of its old key, then that of its own
@@ -1034,9 +1045,14 @@ class Census:
         last = np.concatenate((first[1:], first[:1]))
         there &= clears[-1] == 0
         there[codes[last]] = puts[last] & (epoch[last] == clears[-1])
+        return self._renewed(keys, there), absent, present
+
+    @staticmethod
+    def _renewed(keys: Keys, there: np.ndarray) -> Census:
+        """Without the keys of rows that are gone, if these are many."""
         if not keys.renewal.due(keys.size, lambda: int(there.sum())):
-            return Census(keys, there), absent, present
-        return Census(keys.only(np.flatnonzero(there)), there[there]), absent, present
+            return Census(keys, there)
+        return Census(keys.only(np.flatnonzero(there)), there[there])
 
     def saved(self) -> pa.Table:
         """By :meth:`restored` again."""
