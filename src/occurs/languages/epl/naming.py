@@ -35,8 +35,9 @@ def alike(tree: syntax.File, schemas: Mapping[str, Schema]) -> list[tuple[Attrib
 def _statements(tree: syntax.File, schemas: Mapping[str, Schema]) -> Iterator[_Statement]:
     source = Text(tree.text, tree.file)
     plain = Text(without_comments(tree.text, source), tree.file)
+    variables = frozenset(s.name.text for s in tree.statements if isinstance(s, syntax.CreateVariable))
     for number, statement in enumerate(tree.statements):
-        made = _Statement(plain, str(number), schemas)
+        made = _Statement(plain, str(number), schemas, variables)
         if isinstance(statement, syntax.CreateSchema):
             made.schema(statement)
         elif isinstance(statement, syntax.Query):
@@ -51,6 +52,7 @@ class _Statement:
     source: Text
     number: str
     schemas: Mapping[str, Schema]
+    variables: frozenset[str] = frozenset()
     names: list[Named] = field(default_factory=list)
     pairs: list[tuple[Attributed, Attributed]] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
@@ -167,6 +169,8 @@ class _Statement:
         loose: Sequence[str] = (),
     ) -> None:  # fmt: skip
         for ref in (n for e in expressions for n in e.walk() if isinstance(n, Ref) and n.span is not None):
+            if ref.scope is None and ref.index is None and ref.name in self.variables:
+                continue
             owner = self._owner(ref, own, ref is column, loose)
             if owner is None or ref.span is None:
                 continue
