@@ -19,7 +19,7 @@ from occurs.errors import ResourceProblem, UsageProblem
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from occurs.hosts.spark.batch import SparkDetections
+    from occurs.connect.sparktables.write import Frames
 
 #: schemes that are not those of a file system
 _OTHERS = ("http", "https", "ftp", "kafka")
@@ -73,7 +73,7 @@ class Folder:
             text = f"{self.option} {self.address}: the folder already has Parquet files"
             raise UsageProblem.of("exists", text, hint=hint)
 
-    def write_frames(self, found: SparkDetections) -> None:
+    def write_frames(self, found: Frames) -> None:
         """Write all detections of a run on Spark, from its tasks; a file is in order of time.
 
         Raises ResourceProblem if they cannot be written.

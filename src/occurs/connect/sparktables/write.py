@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -19,7 +19,16 @@ from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from occurs.hosts.spark.batch import SparkDetections
+
+class Frames(Protocol):
+    """Detections of a run on Spark: a DataFrame for each type."""
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def __getitem__(self, name: str) -> DataFrame: ...
+
+    def together(self) -> DataFrame:
+        """The detections of all types; UsageProblem if attributes of one name have different types."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class Target:
         for place, table in self.parts(tables):
             self.put(session, place, table, provider_of(session, place, self.option))
 
-    def write_frames(self, found: SparkDetections) -> None:
+    def write_frames(self, found: Frames) -> None:
         """Write all detections of a run on Spark, from its tasks: none of them comes to this process.
 
         Raises:
