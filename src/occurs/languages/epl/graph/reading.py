@@ -437,7 +437,7 @@ class _Reader:
         if isinstance(found, Unread):
             self.report(found.kind, f"`{field}`: {found.message}", node.id, found.hint)
             return 1
-        return found
+        return self.number(node, field) if isinstance(found, Literal) else found  # "2" is no number: it says so
 
     def whole(self, node: Node, field: str, otherwise: int) -> int:
         """A field that is a whole number from 0, or as it was; the checks may ask for more."""
