@@ -3,10 +3,12 @@ sections 7 and 8)."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,12 +18,25 @@ from occurs.checked_program import CheckedProgram
 from occurs.errors import OccursError
 from occurs.explain.search import Solution
 from occurs.explain.tree import RowNode, Trees, instants, is_row
-from occurs.explain.words import length, ticks_of, value_text, values_text, when
+from occurs.explain.words import (
+    length,
+    must,
+    named,
+    related,
+    role_text,
+    shorter,
+    ticks_of,
+    value_text,
+    values_text,
+    when,
+    within,
+)
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
 from occurs.hosts.detections import LocalDetections
 from occurs.hosts.local import detect
 from occurs.languages.kit.clauses import Box, Edit, Seen, Splice, Whole, spliced
+from occurs.languages.kit.clauses import Clause as RuleClause
 from occurs.languages.kit.language import folder
 from occurs.model.astext import dumps
 from occurs.model.history import History
@@ -206,7 +221,8 @@ class Description:
         """The row at which a clause failed, what it met, what it needed, and the message."""
         node = self._node(site, shown)
         row = None if node is None else self._row(site, node)
-        if row is not None and row.label is not None and site.kind not in ("absence", "missing", "choice", "count"):
+        apart = site.kind in ("absence", "missing", "choice", "count") or site.clause.detail.get("length")
+        if row is not None and row.label is not None and not apart:
             self.bad.add(row.label)
         told = getattr(self, f"_{site.kind}")
         result: tuple[RowNode | None, str, str, str] = told(site, shown, node, row)
@@ -235,7 +251,10 @@ class Description:
         c = site.clause
         value = None if shown is None else shown.get("occurs_value")
         if shown is None and c.detail.get("own") is not None and row is not None:
-            value = _get(row.values, c.detail["own"][1])
+            name = c.detail["own"][1]
+            if name == "time" and name not in row.values:
+                return when(row.time, self.kind)
+            value = _get(row.values, name)
         elif shown is None or "occurs_value" not in shown:
             return "?"
         if value is not None and c.detail.get("duration"):
@@ -367,20 +386,19 @@ class Description:
                 found = length(int(_plain(seen.value)), self.kind)
             if state.label is not None:
                 self.bad.add(state.label)
-            path = f"{' '.join(seen.path)}: " if seen.path else ""
-            at = when(state.time, self.kind)
-            return state, found, c.needed, f"{path}{c.subject} = {found} at {at}, needed {c.needed}"
+            said = f"{named(c.subject)} = {found} at {when(state.time, self.kind)}, but {must(c.needed)}"
+            return state, found, c.needed, said + within(seen.path)
         found = self._value(site, shown, row)
         edit = self._edit(site)
         if self._reads_states(site, row):
             # the state at which it does not hold is not among those of the derivation
             if edit is None or len(edit.splices) != 2:
-                return None, "false", c.needed, f"{' '.join(c.text.split())} does not hold at every state"
+                return None, "false", c.needed, f"`{' '.join(c.text.split())}` does not hold at every state"
             found, row = edit.splices[1].text, None
         elif found in ("?", "null") and edit is not None and len(edit.splices) == 2:
             found = edit.splices[1].text  # the constant moved to the value that the expression has
         at = "" if row is None else f" at {when(row.time, self.kind)}"
-        return row, found, c.needed, f"{c.subject} = {found}{at}, needed {c.needed}"
+        return row, found, c.needed, f"{named(c.subject)} = {found}{at}, but {must(c.needed)}"
 
     def _edit(self, site: Site) -> Edit | None:
         """The edit of a clause in this reason."""
@@ -389,16 +407,22 @@ class Description:
 
     def _equality(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
-        at = "" if row is None else f" at {when(row.time, self.kind)}"
+        own = c.detail.get("own")
+        # the value may be that of another row than the one at which the clause failed
+        other = None if own is None or node is None or own[0] == c.role else _child(node, own[0])
+        of = row if other is None else other
+        at = "" if of is None else f" at {when(of.time, self.kind)}"
         if shown is not None and c.value is not None:
             found, wanted = self._value(site, shown, row), value_text(shown.get("occurs_wanted"))
-        elif row is not None and c.detail.get("own") is not None:
-            found = self._value(site, shown, row)
-            wanted = c.detail.get("other_text") or value_text(self._elsewhere(c.detail.get("other"), node))
+        elif of is not None and own is not None:
+            found = self._value(site, shown, of)
+            value = self._elsewhere(c.detail.get("other"), node)
+            wanted = c.detail.get("other_text") or (c.detail.get("other_written") if value is None else None)
+            wanted = wanted or value_text(value)
         else:
-            return row, "false", c.text, f"{c.text} does not hold{at}"
+            return row, "false", c.text, f"`{' '.join(c.text.split())}` does not hold{at}"
         needed = f"{c.needed} {wanted}"
-        return row, found, needed, f"{c.subject} = {found}{at}, needed {needed}"
+        return row, found, needed, f"{named(c.subject)} = {found}{at}, but {must(needed)}"
 
     def _window(self, site: Site, shown: Any, node: RowNode | None, row: RowNode | None) -> Any:
         c = site.clause
@@ -411,7 +435,7 @@ class Description:
         if c.detail.get("length"):
             return self._long(site, node)
         found = "?" if ticks is None else length(int(_plain(ticks)), self.kind)
-        message = f"{self.at(row)} is {found} before {self.at(ref)}, needed {c.needed}"
+        message = f"{self.at(row)} is {found} before {self.at(ref)}, but {must(c.needed)}"
         if c.detail.get("message"):
             message = c.detail["message"](found)
         return row, found, c.needed, message
@@ -427,10 +451,10 @@ class Description:
         pairs = ((p, q) for p in rows for q in rows if p is not node and q.time - p.time == ticks)
         first, late = next(pairs, (None, row or node))
         if first is not None:
-            message = f"{self._event(first)} is {found} before {self._event(late)}, needed {c.needed}"
+            message = f"{self._event(first)} is {found} before {self._event(late)}, but {must(c.needed)}"
             return first, found, c.needed, message
         began = "?" if late is None else when(late.time - ticks, self.kind)
-        return late, found, c.needed, f"{self._event(late)} is {found} after {began}, needed {c.needed}"
+        return late, found, c.needed, f"{self._event(late)} is {found} after {began}, but {must(c.needed)}"
 
     def _event(self, node: RowNode | None) -> str:
         """A row with its time; a state by the event of it."""
@@ -442,12 +466,29 @@ class Description:
     def _long(self, site: Site, node: RowNode | None) -> Any:
         """A length of an interval that a filter does not let through."""
         c = site.clause
+        gap = self._gap(c, node)
+        if gap is not None:
+            early, late = gap
+            found = length(late.time - early.time, self.kind)
+            message = f"{self.at(early)} is {found} before {self.at(late)}, but {must(c.needed)}"
+            return late, found, c.needed, message
         rows = [] if node is None else [node, *(p for p in node.walk() if p is not node)]
         row = next((p for p in rows if p.end is not None and c.moved is not None and c.moved(p.end - p.time)), None)
         if row is None or row.end is None:
-            return node, "?", c.needed, f"{self.at(node)}: needed {c.needed}"
+            return node, "?", c.needed, f"the length of {self.at(node)} {must(c.needed)}"
         found = length(row.end - row.time, self.kind)
-        return row, found, c.needed, f"{self.at(row)} is {found} long, needed {c.needed}"
+        return row, found, c.needed, f"{self.at(row)} is {found} long, but {must(c.needed)}"
+
+    def _gap(self, c: RuleClause, node: RowNode | None) -> tuple[RowNode, RowNode] | None:
+        """Of an interval of instants that follow one another closely the first two that are too far apart."""
+        if not c.detail.get("between") or node is None or c.moved is None:
+            return None
+        for interval in node.walk():
+            rows = sorted((p for p in interval.children if _role(p, c.role) or p.type == c.role), key=lambda p: p.time)
+            for early, late in pairwise(rows):
+                if c.moved(late.time - early.time) is not None:
+                    return early, late
+        return None
 
     def _count(self, site: Site, shown: Any, node: Any, row: RowNode | None) -> Any:
         c = site.clause
@@ -458,9 +499,10 @@ class Description:
         wanted = re.search(r"\d+", c.text)
         found, needed = (number[0] if number else "0"), (wanted[0] if wanted else c.text)
         if "form" in c.detail:
-            message = f"{c.detail['form']} {needed} drops the item; {c.detail['form']} {found} does not"
+            message = f"`{c.detail['form']} {needed}` drops the item, and `{c.detail['form']} {found}` keeps it"
             return row or node, found, needed, message
-        return row or node, found, needed, f"{found} of {needed} {c.subject}".strip()
+        most = "allowed" if c.subject == "matches" else "needed"
+        return row or node, found, needed, f"{found} {named(c.subject)} instead of the {needed} that are {most}"
 
     def _repeated(self, site: Site, node: RowNode | None) -> Any:
         """How many rows a quantifier met."""
@@ -470,10 +512,11 @@ class Description:
         bound = low if few else high
         at = node if not rows else rows[-1]
         if not site.clause.role:
-            return at, site.clause.text, site.clause.needed, f"`{of}` is not there {site.clause.text} times"
-        wanted = f"at least {low}" if few else f"at most {high}"
-        many = f"{len(rows)} row{'s are' if len(rows) != 1 else ' is'} {of}"
-        return at, str(len(rows)), str(bound), f"{many}, needed {wanted}"
+            message = f"`{of}` does not match as often as `{site.clause.text}` asks for"
+            return at, site.clause.text, site.clause.needed, message
+        wanted = f"at least {low} must" if few else f"at most {high} may"
+        many = f"{len(rows)} row{'s match' if len(rows) != 1 else ' matches'} {of}"
+        return at, str(len(rows)), str(bound), f"{many}, but {wanted}"
 
     def _absence(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
@@ -481,12 +524,13 @@ class Description:
         if blocker is None and c.needed == "false":  # a premise
             times = {p.time for p in node.children if is_row(p)} if node is not None else set()
             at = f" at {when(min(times), self.kind)}" if len(times) == 1 else ""
-            return None, "true", c.needed, f"{c.text} holds{at}, needed {c.needed}"
+            return None, "true", c.needed, f"`{' '.join(c.text.split())}` holds{at}, but {must(c.needed)}"
         if blocker is None:
-            return None, "false" if c.type is None else c.type, c.needed or "none", f"{c.text} does not hold"
+            text = " ".join(c.text.split())
+            return None, "false" if c.type is None else c.type, c.needed or "none", f"`{text}` does not hold"
         self.failed.append(blocker)
         interval = c.detail.get("interval")
-        message = f"{self.at(blocker)} was there; none is allowed"
+        message = f"there is {self._held(blocker)}, but none is allowed"
         if interval and node is not None:
             parts = {p.role: p for p in node.children}
             if interval[0] in parts and interval[1] in parts:
@@ -496,13 +540,22 @@ class Description:
                 message = f"{self.at(blocker)} is within {interval[0]} before {self.at(parts[interval[1]])}"
         return blocker, self.at(blocker), "none", message
 
+    def _held(self, node: RowNode) -> str:
+        """``Temp at 9``; of an interval from when to when."""
+        if not node.lasting:
+            return self.at(node)
+        if node.end is None:
+            return f"{node.type} since {when(node.time, self.kind)}"
+        return f"{node.type} from {when(node.time, self.kind)} to {when(node.end, self.kind)}"
+
     def _in_between(self, site: Site, node: RowNode | None) -> RowNode | None:
         """The earliest row of a negated type during the derivation, of those with the values of its attributes."""
         type = site.clause.type
         if type is None or node is None:
             return None
         times = [p.time for p in node.children if is_row(p)]
-        first, last = min([node.time, *times]), node.time if node.end is None else node.end
+        first = min([node.time, *times])
+        last = _last(node.time, node.end, lasting=node.lasting)
         if type in self.world.defined:
             rows = [self.trees.of_row(type, r) for r in self.trees.rows(type).values()]
         else:
@@ -510,12 +563,12 @@ class Description:
             special = ("time", "end", "sequence", "label")
             rows = [
                 RowNode(None, type, r["time"], r.get("end"), r.get("label"),
-                        {n: v for n, v in r.items() if n not in special})
+                        {n: v for n, v in r.items() if n not in special}, lasting="end" in r)
                 for r in ([] if table is None else table.to_pylist())
             ]  # fmt: skip
         shared = [
             r for r in rows
-            if r.time <= last and first <= (r.time if r.end is None else r.end)
+            if r.time <= last and first <= _last(r.time, r.end, lasting=r.lasting)
             and all(node.values.get(n, v) == v for n, v in r.values.items())
         ]  # fmt: skip
         return min(shared, key=lambda r: r.time, default=None)
@@ -539,7 +592,7 @@ class Description:
     def _instead(self, site: Site, node: RowNode | None, row: RowNode | None) -> Any:
         """The detection that the rule made instead: one with a row in common, else the latest one before."""
         c = site.clause
-        plain = c.detail.get("message", f"`{c.text}` does not choose {self.at(row or node)}")
+        plain = c.detail.get("message", f"`{c.text}` leaves out {self.at(row or node)}")
         if node is None or site.rule is None:
             return row, "", c.needed, plain
         own = {p.label: p for p in node.children if p.label is not None}
@@ -569,8 +622,9 @@ class Description:
             near = [t for t in times if t is not None and node.time - gap < t <= node.time]
             if near:
                 at = when(max(near), self.kind)
-                return node, f"fired at {at}", "the row", f"fired at {at}, within {length(gap, self.kind)}"
-        return node, "", "the row", f"fired before, within {length(gap, self.kind)}"
+                last = f"the trigger fired at {at}"
+                return node, f"fired at {at}", "the row", f"{last}, less than {length(gap, self.kind)} before"
+        return node, "", "the row", f"the trigger fired less than {length(gap, self.kind)} before"
 
     def _suppressed(self, site: Site, node: RowNode | None) -> Any:
         """A match that shares a row with another of its instant."""
@@ -580,9 +634,9 @@ class Description:
                 shared = next((p["label"] for p in row["because"] if p["label"] in own), None)
                 if shared is not None and ticks_of(row["time"]) == node.time:
                     other = f"{site.rule.defines} at {when(node.time, self.kind)}"
-                    message = f"suppressed: it shares {self.at(own[shared])} with {other}"
+                    message = f"the match is suppressed because it shares {self.at(own[shared])} with {other}"
                     return own[shared], other, self.at(node), message
-        return node, "", "", "suppressed: it shares a row with another match"
+        return node, "", "", "the match is suppressed because it shares a row with another match"
 
     def _consumed(self, site: Site, node: RowNode | None) -> Any:
         rule = site.rule
@@ -597,17 +651,17 @@ class Description:
                         self.bad.add(row.label)
                         by = f"{rule.defines} at {when(time, self.kind)}"
                         return row, by, self.at(row), f"{self.at(row)} was consumed by {by}"
-        return None, "", "", "its rows were consumed before"
+        return None, "", "", "an earlier detection consumed its rows"
 
     def _restart(self, site: Site, shown: Any, node: RowNode | None, row: Any) -> Any:
         c = site.clause
-        message = c.detail.get("message", "the search was not begun again")
+        message = c.detail.get("message", "no new search began")
         first = node.children[0] if node is not None and node.children else None
         since = self._busy(site, first)
         if since is not None and first is not None:
-            what = "still open" if c.detail.get("busy") else "over"
+            what = "was still open" if c.detail.get("busy") else "was the only one"
             began = when(since, self.kind)
-            message = f"the search of {began} was {what} at {when(first.time, self.kind)}"
+            message = f"the search that began at {began} {what}, so none began at {when(first.time, self.kind)}"
             return first, began, "a new search", message
         return first, "", "a new search", message
 
@@ -624,10 +678,20 @@ class Description:
         c = site.clause
         edit = self._edit(site)
         found = edit.repair if edit is not None else "?"
-        parts = [] if node is None else node.children
-        sides = [next((p for p in parts if name in (p.type, p.role)), None) for name in c.detail.get("sides", ())]
-        left, right = (self._interval(p) for p in sides) if len(sides) == 2 else ("?", "?")
-        return node, found, c.text, f"{left} is {found} {right}, needed {c.text}"
+        sides = [self._side(*side, node) for side in c.detail.get("sides", ())]
+        left, right = sides if len(sides) == 2 else ("?", "?")
+        return node, found, c.text, f"{related(left, found, right)}, but the rule needs `{c.text}`"
+
+    def _side(self, text: str, type: str | None, bound: Mapping[str, Any], node: RowNode | None) -> str:
+        """A side of a relation: the interval of an atom, by the values that the rule gives it; else its text."""
+        parts = [] if node is None or type is None else [p for p in node.children if type in (p.type, p.role)]
+        known = {} if node is None else node.values
+        for p in parts:
+            wanted = [(n, how[1] if how[0] == "is" else known[how[1]]) for n, ways in bound.items() for how in ways
+                      if how[0] == "is" or (how[0] == "out" and how[1] in known)]  # fmt: skip
+            if all(p.values.get(n) == v for n, v in wanted):
+                return self._interval(p)
+        return f"`{text}`"
 
     def _interval(self, node: RowNode | None) -> str:
         """``open [3, 9]``, or ``cold at 12``."""
@@ -641,7 +705,8 @@ class Description:
         c = site.clause
         assert self.row is not None
         time = self._row_time("time")
-        own = next((n for n in self.tree.walk() if n.type == c.type and n.time == time and not n.derived), None)
+        same = [n for n in self.tree.walk() if n.type == c.type and n.time == time and not n.derived]
+        own = next((n for n in same if self._is_added(n)), next(iter(same), None))
         made = RowNode(c.role, str(c.type), time, self._row_time("end"), None if own is None else own.label,
                        {n: v for n, v in self.row.items() if n not in ("type", "time", "end")})  # fmt: skip
         tests = []
@@ -655,13 +720,17 @@ class Description:
         times = [] if table is None else table["time"].to_pylist()
         others = sum(first <= t <= last for t in times) - (first <= time <= last)
         needed = ", ".join(tests)
-        what = f"no {c.type}" + (f" with {needed}" if needed else "")
+        role = str(c.type) if own is None else role_text(own.role, str(c.type))
+        what = f"{'one more' if others else 'one'} {c.type}"
+        what += f" as {role}" if role != c.type else ""
+        what += f" with {needed}" if needed else ""
         span = (
-            f"from {when(first, self.kind)} to {when(last, self.kind)}"
+            f"between {when(first, self.kind)} and {when(last, self.kind)}"
             if first != last
             else f"at {when(first, self.kind)}"
         )
-        message = f"{what} {span}; {others} other{'s were' if others != 1 else ' was'} looked at"
+        there = {0: "there is none", 1: f"the {c.type} row there is not enough"}
+        message = f"{what} is needed {span}; {there.get(others, f'the {others} {c.type} rows there are not enough')}"
         return made, f"0 of {others} row{'s' if others != 1 else ''}", needed or str(c.type), message
 
     def _bound(self, text: str, role: str | None, node: RowNode | None) -> str:
@@ -700,7 +769,7 @@ class Description:
         made = RowNode(None, str(site.clause.type), values["time"], values.get("end"), None,
                        {n: v for n, v in values.items() if n not in ("time", "end", "sequence", "label")})  # fmt: skip
         self.failed.append(made)
-        return made, "late", "in time", f"{self.at(made)} came late and was dropped"
+        return made, "late", "in time", f"{self.at(made)} arrived too late and was dropped"
 
     def _outside(self, site: Site, shown: Any, node: Any, row: Any) -> Any:
         used = {(n.time, n.type) for n in self.tree.walk()}
@@ -716,7 +785,7 @@ class Description:
 
     def _pending(self, site: Site, shown: Any, node: Any, row: Any) -> Any:
         tree = self.tree
-        message = f"{tree.type} holds since {when(tree.time, self.kind)}, its end is not known yet"
+        message = f"{tree.type} has held since {when(tree.time, self.kind)}, and its end is not known yet"
         return tree, "open", "ended", message
 
     def _evidence(self, site: Site, shown: Mapping[str, Any] | None) -> RowNode | None:
@@ -734,10 +803,7 @@ class Description:
         added = self._row_time("time")
 
         def put(node: RowNode, parent: int | None) -> None:
-            invented = (
-                self.row is not None and not node.derived and node.type == self.row["type"] and node.time == added
-                and all(self.row.get(n) == _plain(v) or n not in self.row for n, v in node.values.items())
-            )  # fmt: skip
+            invented = self._is_added(node)
             ok = node.label is None or node.label not in self.bad
             out.append(
                 Witness(node.role, node.type, node.time, node.end, node.label, node.values, ok, parent, invented)
@@ -758,6 +824,13 @@ class Description:
             if node.label is None or node.label not in known:
                 out.append(Witness(None, node.type, node.time, node.end, node.label, node.values, False, None))
         return out
+
+    def _is_added(self, node: RowNode) -> bool:
+        """Whether a row is the one that the reason adds."""
+        row = self.row
+        if row is None or node.derived or node.type != row["type"] or node.time != self._row_time("time"):
+            return False
+        return all(row.get(n) == _plain(v) or n not in row for n, v in node.values.items())
 
     def windows(self) -> list[tuple[str, int, int]]:
         """The windows of the top rule as (role, first, last tick)."""
@@ -781,18 +854,20 @@ class Description:
                 made = f"{self.row['type']} at {self.row['time']}" + (f" ({values})" if values else "")
                 parts.append(f"with one more row: {made}")
             elif site.rule is None:
-                parts.append({"late": "if the late row is let in", "outside": "if the rows outside are let in",
+                parts.append({"late": "if the late row is included",
+                              "outside": "if the rows before --start and after --until are included",
                               "pending": "if the input ends here"}[site.kind])  # fmt: skip
             elif edit is not None and edit.repair:
                 place = [(s.start, s.stop) for s in edit.splices] == [(site.clause.start, site.clause.stop)]
                 changed = place or site.kind in ("threshold", "equality", "window", "count", "relation")
-                instead = f" in place of `{' '.join(site.clause.text.split())}`" if changed else ""
-                parts.append(f"with `{edit.repair}`{instead} in line {c.line}")
+                old, new = shorter(" ".join(site.clause.text.split()), " ".join(edit.repair.split()))
+                instead = f" instead of `{old}`" if changed else ""
+                parts.append(f"with `{new if changed else edit.repair}`{instead} in line {c.line}")
             elif _alone(self.world.texts[site.rule.text][0], edit):
-                parts.append(f"if line {c.line} is left out")
+                parts.append(f"if line {c.line} is removed")
             else:
-                parts.append(f"without `{site.clause.text}` in line {c.line}")
-        return "it is found " + " and ".join(parts)
+                parts.append(f"without `{' '.join(site.clause.text.split())}` in line {c.line}")
+        return f"{self.asked.question.type} is detected " + " and ".join(parts)
 
 
 def _alone(text: str, edit: Edit | None) -> bool:
@@ -809,6 +884,11 @@ def _alone(text: str, edit: Edit | None) -> bool:
     )
 
 
+def _last(time: int, end: int | None, *, lasting: bool) -> float:
+    """The last instant of a row, which an open interval does not have."""
+    return end if end is not None else math.inf if lasting else time
+
+
 def _about(row: Mapping[str, Any]) -> str | None:
     """The label of the item that a row of a pipe is about."""
     return next((p["label"] for p in row["because"] if p["role"] == "about"), None)
@@ -818,6 +898,11 @@ def _item(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """A row of a pipe without what depends on its definition."""
     values = tuple((n, repr(v)) for n, v in row.items() if n not in ("type", "label", "because"))
     return _about(row), values
+
+
+def _child(node: RowNode, role: str | None) -> RowNode | None:
+    """The row of a derivation in a role."""
+    return next((p for p in node.children if _role(p, role)), None)
 
 
 def _role(node: RowNode, role: str | None) -> bool:

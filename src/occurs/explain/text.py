@@ -33,10 +33,11 @@ def why_not_text(answer: WhyNot, *, ascii: bool = False) -> str:
         count = len(answer.rows) if hasattr(answer.rows, "__len__") else answer.rows.count()
         lines = [f"why not {asked}?   it was detected ({count} row{'s' if count != 1 else ''})"]
     elif not answer.reasons:
-        lines = [f"why not {asked}?   no reason found" + ("" if answer.complete else " (the search is not complete)")]
+        known = "nothing that was tried detects it" if answer.complete else "the search is not complete"
+        lines = [f"why not {asked}?   no reason found: {known}"]
     else:
         n = len(answer.reasons)
-        lines = [f"why not {asked}?   {n} reason{'s, the nearest first' if n > 1 else ''}"]
+        lines = [f"why not {asked}?   {n} reason{'s, the smallest change first' if n > 1 else ''}"]
     for reason in answer.reasons:
         lines += ["", *_reason(reason, answer, signs)]
     if answer.notes:
@@ -62,7 +63,8 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
             continue
         name = _named(w.role, w.type)
         time = when(w.time, kind) + (f" to {when(w.end, kind)}" if w.end is not None else "")
-        cells.append(("  " * depth[i] + f"{sign} {name}", time, values_text(w.attributes)))
+        values = values_text(w.attributes) + ("  (added)" if w.added else "")
+        cells.append(("  " * depth[i] + f"{sign} {name}", time, values))
     wide = max((len(name) for name, _, _ in cells), default=0)
     long = max((len(time) for _, time, _ in cells), default=0)
     lines += [f"      {name:{wide}}  {time:{long}}  {values}".rstrip() for name, time, values in cells]

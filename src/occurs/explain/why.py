@@ -18,7 +18,19 @@ from occurs.explain.input import Input, Sliced
 from occurs.explain.question import Question, plain, same
 from occurs.explain.tree import RowNode, Trees, instants, is_row
 from occurs.explain.whynot import check_type, table_of
-from occurs.explain.words import json_time, length, others_text, ticks_of, value_text, when
+from occurs.explain.words import (
+    json_time,
+    length,
+    must,
+    named,
+    others_text,
+    related,
+    role_text,
+    ticks_of,
+    value_text,
+    when,
+    within,
+)
 from occurs.explain.world import Rule, Variant, World
 from occurs.expr.text import Text
 from occurs.hosts.local import detect
@@ -38,13 +50,15 @@ COLUMNS = (
     ("clause", pa.string()), ("place", pa.string()), ("found", pa.string()), ("needed", pa.string()),
     ("message", pa.string()), ("definition", pa.string()), ("file", pa.string()), ("line", pa.int32()),
     ("column", pa.int32()),
-)  # fmt: skip
+)
 #: kinds of clauses that are shown as checks
 SHOWN = ("threshold", "equality", "window", "count", "relation")
 #: so many rows that only count are shown one by one, and so many are tried one by one
 LISTED, TRIED = 20, 300
 #: what a negation begins with
 _NEGATION = re.compile(r"^(not|minus|complement|\\)\s*")
+#: what stands in parentheses
+_ARGUMENTS = re.compile(r"\(.*\)")
 _LABEL = re.compile(r"[0-9a-fA-F]{32}")
 
 
@@ -404,19 +418,19 @@ class _Derivation:
         said = " ".join(c.text.split())
         if seen.apart is not None:
             found = length(seen.apart, self.kind)
-            said = f"{found}, {needed}"
+            said = f"the states of `{seen.path[-1]}` are {found} apart, {must(needed).removeprefix('must be ')}"
         elif seen.value is not None and seen.wanted is not None:
             found, wanted = value_text(seen.value), value_text(seen.wanted)
             needed = f"{seen.op} {wanted}" if seen.holds else f"not {seen.op} {wanted}"
             own = "" if wanted == " ".join(seen.right.split()) else f" = {wanted}"
-            said = f"{seen.left} = {found} {seen.op} {seen.right}{own}"
+            said = f"{named(seen.left)} = {found}, {must(f'{seen.op} {seen.right}')}{own}"
             if not seen.holds:
-                said = f"{seen.left} = {found}, not {seen.op} {seen.right}{own}"
+                said = f"{named(seen.left)} = {found}, not {seen.op} {seen.right}{own}"
             elif seen.op == "=":
-                said = f"{seen.left} = {found}" if not own else f"{seen.left} = {found} = {seen.right}"
+                said = f"{named(seen.left)} = {found}" + (f", the same as {named(seen.right)}" if own else "")
         elif not seen.holds:
             said, needed = said if "not" in seen.path else f"not {said}", "false"
-        message = f"{' '.join(seen.path)}: {said}" if seen.path else said
+        message = said + within(seen.path if seen.apart is None else seen.path[:-1])
         self._new(parent, depth, "clause", type=state.type, time=state.time, end=state.end, label=state.label,
                   **self._placed(rule, c), found=found, needed=needed, message=message)  # fmt: skip
 
@@ -429,7 +443,7 @@ class _Derivation:
                 span = f"at {when(found.first, self.kind)}"
             what = " ".join(clause.text.split())
             what = _NEGATION.sub("", what)
-            message = f"no {what} {span} {others_text(others)}"
+            message = f"no {what}{_comma(what)} {span}{others_text(others, found.type)}"
             self._new(parent, depth, "absence", type=found.type, time=found.first, end=found.last, found=str(others),
                       needed="none", message=message, **self._placed(rule, clause))  # fmt: skip
 
@@ -451,7 +465,8 @@ class _Derivation:
         if values is not None and f"occurs_{i}" in values:
             value, known = values[f"occurs_{i}"], True
         elif c.detail.get("own") is not None and row is not None:
-            value, known = row.values.get(c.detail["own"][1]), c.detail["own"][1] in row.values
+            of = next((p for p in node.children if _has_role(p, c.detail["own"][0])), row)
+            value, known = of.values.get(c.detail["own"][1]), c.detail["own"][1] in of.values
         at: dict[str, Any] = {} if row is None else {
             "role": None, "type": row.type, "time": row.time, "end": row.end, "label": row.label,
         }  # fmt: skip
@@ -463,22 +478,14 @@ class _Derivation:
         ref: RowNode | None, node: RowNode,
     ) -> tuple[str, str, str]:  # fmt: skip
         """What a clause found and needed, and both as a sentence."""
+        text = " ".join(c.text.split())
         if c.kind == "window":
-            if not known and c.detail.get("backwards"):
-                first, last = ref, node
-                value = None if first is None else last.time - first.time
-            elif not known and row is not None and ref is not None:
-                value = abs(ref.time - row.time)
-            elif not known and c.detail.get("length") and node.end is not None:
-                value = node.end - node.time
-            found = "" if value is None else length(_plain(value), self.kind)
-            said = f"{node.type} is {found} long" if c.detail.get("length") else found
-            return found, c.needed, f"{said}, {c.needed}" if found else c.needed
+            return self._lasted(c, value, known, row, ref, node)
         if c.kind == "threshold":
             found = value_text(value) if known else "true"
             if known and c.detail.get("duration") and value is not None:
                 found = length(_plain(value), self.kind)
-            return found, c.needed, f"{c.subject} = {found} {c.needed}" if known else c.text
+            return found, c.needed, f"{named(c.subject)} = {found}, {must(c.needed)}" if known else text
         if c.kind == "equality" and known:
             found = value_text(value)
             wanted = None if values is None else values.get(f"occurs_{i}w")
@@ -486,11 +493,54 @@ class _Derivation:
                 f"{c.needed} {value_text(wanted)}"
                 if values is not None
                 else f"{c.needed} {c.detail.get('other_text', '')}"
-            )
+            ).strip()
             other = c.detail.get("other_subject")
-            shown = f" {c.needed} {other}" if other else "" if c.needed == "=" else f" {needed}"
-            return found, needed.strip(), f"{c.subject} = {found}{shown}"
-        return "true", c.text, f"{c.detail['form']} {c.text}" if "form" in c.detail else c.text
+            place = c.detail.get("other")
+            if other is None and values is None and place is not None:
+                of = next((p for p in node.children if _has_role(p, place[0])), None)
+                if of is not None and place[1] in of.values:
+                    needed = f"{c.needed} {value_text(of.values[place[1]])}"
+                    other = f"{role_text(of.role, of.type)}.{place[1]}"
+            if c.needed == "=":
+                same = f", the same as {named(other)}" if other else ""
+                return found, needed, f"{named(c.subject)} = {found}{same}"
+            return found, needed, f"{named(c.subject)} = {found}, {must(needed)}"
+        if c.kind == "count" and "of" in c.detail:
+            many = sum(_has_role(p, c.role) for p in node.children)
+            rows = f"{many} row{'s match' if many != 1 else ' matches'} " if c.role else ""
+            return "true", c.text, f"{rows}`{c.detail['of']}{text}`"
+        if c.kind == "count" and c.subject and c.role:
+            return "true", c.text, f"`{text} {c.subject}`"
+        if c.kind == "relation" and len(c.detail.get("sides", ())) == 2:
+            left, right = (f"`{side[0]}`" for side in c.detail["sides"])
+            return "true", c.text, related(left, text, right)
+        return "true", c.text, f"{c.detail['form']} {text}" if "form" in c.detail else text
+
+    def _lasted(
+        self, c: Clause, value: Any, known: bool, row: RowNode | None, ref: RowNode | None, node: RowNode
+    ) -> tuple[str, str, str]:
+        """A window: how long it was between its rows, or how long the interval is."""
+        said = "{}"
+        if c.detail.get("length"):
+            said = f"{node.type} is {{}} long"
+            if not known and node.end is not None:
+                value = node.end - node.time
+        elif c.detail.get("backwards"):
+            if not known and ref is not None:
+                value = node.time - ref.time
+                said = f"{role_text(ref.role, ref.type)} is {{}} before the end"
+        elif row is not None and ref is not None:
+            value = value if known else abs(ref.time - row.time)
+            early = "before" if row.time <= ref.time else "after"
+            said = f"{role_text(row.role, row.type)} is {{}} {early} {role_text(ref.role, ref.type)}"
+        elif not known and c.role is None and "exact" in c.detail:
+            times = [p.time for p in node.children if is_row(p)]
+            value = max(times) - min(times) if times else None
+            said = "the first row is {} before the last"
+        if value is None:
+            return "", c.needed, " ".join(c.needed.split())
+        found = length(_plain(value), self.kind)
+        return found, c.needed, f"{said.format(found)}, {must(c.needed).removeprefix('must be ')}"
 
     def _check(
         self, node: RowNode, parent: int, depth: int, rule: Rule | None, of: RowNode, nth: int
@@ -506,7 +556,7 @@ class _Derivation:
             placed = {} if rule is None or clause is None else self._placed(rule, clause)
             what = node.type if clause is None else clause.text.removeprefix("not ")
             span = f"from {when(node.time, self.kind)} to {when(node.end, self.kind)}"
-            message = f"no {what} {span} {others_text(others)}"
+            message = f"no {what}{_comma(what)} {span}{others_text(others, node.type)}"
             self._new(parent, depth, "absence", type=node.type, time=node.time, end=node.end, found=str(others),
                       needed="none", message=message, **placed)  # fmt: skip
             return
@@ -671,15 +721,15 @@ class _Derivation:
         more = sorted(set(more), key=lambda at: rows[at[0]][at[1]]["time"])
         if len(more) > LISTED:
             first, last = rows[more[0][0]][more[0][1]]["time"], rows[more[-1][0]][more[-1][1]]["time"]
-            self._new(
-                1, 1, "passed", time=first, end=last, found=str(len(more)), message=f"{len(more)} rows that count"
-            )
+            message = f"the detection also depends on {len(more)} more rows"
+            self._new(1, 1, "passed", time=first, end=last, found=str(len(more)), message=message)
             return
         for t, i in more:
             row = rows[t][i]
             values = {n: v for n, v in row.items() if n not in ("time", "end", "sequence", "label")}
+            message = f"the detection also depends on {t} at {when(row['time'], self.kind)}"
             self._new(1, 1, "passed", type=t, time=row["time"], end=row.get("end"), label=row.get("label"),
-                      attributes=dumps(values), message=f"{t} at {when(row['time'], self.kind)} counts")  # fmt: skip
+                      attributes=dumps(values), message=message)  # fmt: skip
 
 
 def _given_time(ticks: int | None, kind: TimeKind) -> Any:
@@ -687,6 +737,11 @@ def _given_time(ticks: int | None, kind: TimeKind) -> Any:
     if ticks is None or not kind.timestamp:
         return ticks
     return pa.scalar(ticks, pa.int64()).cast(pa.timestamp("us", tz="UTC")).as_py()
+
+
+def _comma(what: str) -> str:
+    """What separates a negation with times of its own from those that it had."""
+    return "," if " " in _ARGUMENTS.sub("", what) else ""
 
 
 def _has_role(node: RowNode, role: str | None) -> bool:

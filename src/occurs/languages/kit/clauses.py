@@ -504,6 +504,7 @@ def comparison(
     if where(own) is None and where(other) is not None:
         own, other, op = other, own, turned(op)
     detail = {"own": where(own), "other": where(other)}
+    detail["other_written"] = text[slice(*offsets(span_of(other)))]
     if where(other) is None:
         detail["other_text"] = text[slice(*offsets(span_of(other)))]
     return Clause("equality", start, stop, written, drop, role=role, subject=shown(own), needed=op, detail=detail)

@@ -119,6 +119,12 @@ class _Statement:
             found = leaf(e) if isinstance(e, syntax.Column) else None
             return (found.scope, found.name) if isinstance(found, Ref) else None
 
+        def shown(e: Expr) -> str:
+            """An attribute of the row of the variable with its name."""
+            text = expr_text(e)
+            alone = isinstance(e, syntax.Column) and e.qualifier is None and variable is not None
+            return f"{variable}.{text}" if alone else text
+
         def source(e: Expr) -> Source | None:
             if variable is None or not isinstance(e, Ref):
                 return None
@@ -126,7 +132,7 @@ class _Statement:
 
         found = comparison(
             self.text, lambda span: self.source.offsets(of_text(span)), part, drop, variable, self.kind,
-            where=where, shown=expr_text, duration=self._written, stamp=lambda t: expr_text(Literal(t, Type.TIMESTAMP)),
+            where=where, shown=shown, duration=self._written, stamp=lambda t: expr_text(Literal(t, Type.TIMESTAMP)),
             source=source, dialect=MATCH_RECOGNIZE,
         )  # fmt: skip
         if found.kind != "threshold" or found.moved is None:

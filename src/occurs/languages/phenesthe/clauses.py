@@ -245,7 +245,7 @@ class _Definition:
         atoms = [n.name.text for n in node.operand.walk() if isinstance(n, syntax.Atom)]
         yield Clause(
             "window", *at, written, None, None, moved, role=atoms[0] if atoms else None,
-            needed=f"{_LENGTHS[op]} {written}", detail={"length": True},
+            needed=f"{_LENGTHS[op]} {written}", detail={"length": True, "between": isinstance(node, syntax.Iteration)},
         )  # fmt: skip
 
     def _relation(self, node: syntax.Related) -> Clause:
@@ -255,7 +255,12 @@ class _Definition:
         others = (*syntax.RELATIONS, *syntax.INVERSES)
         edits = tuple(Edit((Splice(*found.span(), r),), r, DROPPED) for r in others if r != node.rel)
         sides = [
-            next((n.name.text for n in s.walk() if isinstance(n, syntax.Atom)), None) for s in (node.left, node.right)
+            (
+                " ".join(self.text[slice(*self.source.offsets(of_text(s.span)))].split()),
+                s.name.text if isinstance(s, syntax.Atom) else None,
+                self._bound(s),
+            )
+            for s in (node.left, node.right)
         ]
         return Clause("relation", *found.span(), node.rel, others=edits, needed=node.rel, detail={"sides": sides})
 
