@@ -195,7 +195,9 @@ class Description:
         more = self._false() | self._dropped()
         for i, (site, edit) in enumerate(zip(self.solution.sites, self.solution.proposal.edits, strict=True)):
             row, found, needed, message = self._told(site, self.shown[i])
-            message += more.get(i, "")
+            lost = more.get(i, "")
+            # the operators between which an item was lost say more than that it was dropped
+            message = lost.removeprefix("; ") if lost and message.startswith("the item was dropped") else message + lost
             c = site.clause
             repair = "" if edit is None else edit.repair
             if site.kind == "missing":

@@ -52,7 +52,7 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
     for i, c in enumerate(reason.clauses):
         place = f"{c.place}  " if c.place else ""
         text = " ".join(c.clause.split())
-        lines.append(f"{head if i == 0 else ' ' * len(head)}  {place}{text}")
+        lines.append(f"{head if i == 0 else ' ' * len(head)}  {'and ' if i else ''}{place}{text}")
         lines.append(f"   {c.message}")
     depth: dict[int, int] = {}
     cells = []
