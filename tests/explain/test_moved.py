@@ -115,13 +115,15 @@ GUARDED = "insert into Out select 1 as x from pattern [{}]"
          None, "login at 1 is 8 ms before pay at 9, but must be within 5 ms; "
          "`eventually within 5 ms pay` is false from the state at 9 on"),
         ("ftl", LOGIC.format("trigger p: login until[< 5] pay"), "login@1(u='x') pay@9(u='x')", "p", None,
-         "login at 1 is 8 ms before pay at 9, but must be in [< 5]; `login until[< 5] pay` is false from the state at 9 on"),
+         "login at 1 is 8 ms before pay at 9, but must be in [< 5]; "
+         "`login until[< 5] pay` is false from the state at 9 on"),
         ("ptl", LOGIC.format("past trigger p: pay and previously[<= 5] login"), "login@1(u='x') pay@9(u='x')", "p", 9,
          "login at 1 is 8 ms before pay at 9, but must be in [<= 5]; `previously[<= 5] login` is false at 9"),
         ("ptl", LOGIC.format("past trigger p: pay and once[< 5] login"), "login@1(u='x') pay@9(u='x')", "p", 9,
          "login at 1 is 8 ms before pay at 9, but must be in [< 5]; `once[< 5] login` is false at 9"),
         ("epl", GUARDED.format("every A -> (B -> C) where timer:within(2 sec)"),
-         "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", None, "A at 1000 is 8 s before C at 9000, but must be within 2 sec"),
+         "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", None,
+         "A at 1000 is 8 s before C at 9000, but must be within 2 sec"),
         ("epl", GUARDED.format("(every a=A) where timer:withinmax(10 sec, 9)"), "A@1(v=1) A@20000(v=1)", "Out", 20_000,
          "A at 20000 is 19999 ms after 1, but must be within 10 sec"),
     ],

@@ -351,9 +351,7 @@ def test_a_missing_row_may_lie_between_two_values_of_a_column_of_times(of):
     assert [str(time) for time in found["time"].to_pylist()] == ["2024-01-05 00:00:00.000500+00:00"]
 
 
-@pytest.mark.parametrize(
-    ("at", "note"), [(99, "after the end of the run, 60"), (0, "before the start of the run, 10")]
-)
+@pytest.mark.parametrize(("at", "note"), [(99, "after the end of the run, 60"), (0, "before the start of the run, 10")])
 def test_a_time_beyond_the_clock_is_noted(at, note):
     answer = occurs.parse(HOT).why_not("Hot", TEMPS, between=at, time_unit="s")
     assert note in " ".join(answer.notes)

@@ -89,11 +89,13 @@ def test_a_comparison_is_reported_at_a_state_at_which_it_does_not_hold(rules, la
     ("rules", "language", "values", "at", "sentences"),
     [
         ("trigger p: v >= 3 and eventually[0,5] v = 9", "ftl", [(1, 3), (3, 8), (9, 9)], (1, 9),
-         ["state at 1 is 8 ms before state at 9, but must be in [0,5]; `eventually[0,5] v = 9` is false from the state at 9 on",
+         ["state at 1 is 8 ms before state at 9, but must be in [0,5]; "
+          "`eventually[0,5] v = 9` is false from the state at 9 on",
           "v = 3 at 1, but must be 9; `eventually[0,5] v = 9` is false from the state at 9 on"]),
         # the conjunct that is false first, although the second clause comes first in the text
         ("trigger p: (v > 1 until[0,9] v = 5) and v >= 4", "ftl", [(1, 3), (2, 1), (3, 5)], (3, 3),
-         ["v = 1 at 2, but must be > 1 (in `until`)", "v = 3 at 1, but must be >= 4; `v >= 4` is false from the state at 1 on"]),
+         ["v = 1 at 2, but must be > 1 (in `until`)",
+          "v = 3 at 1, but must be >= 4; `v >= 4` is false from the state at 1 on"]),
         ("past trigger p: v > 1 and lasttime v >= 3", "ptl", [(1, 2), (4, 7)], 4,
          ["v = 2 at 1, but must be >= 3 (in `lasttime`); `lasttime v >= 3` is false at 4"]),
     ],

@@ -419,8 +419,8 @@ class Description:
         elif of is not None and own is not None:
             found = self._value(site, shown, of)
             value = self._elsewhere(c.detail.get("other"), node)
-            wanted = c.detail.get("other_text") or (c.detail.get("other_written") if value is None else None)
-            wanted = wanted or value_text(value)
+            written = c.detail.get("other_text") or (c.detail.get("other_written") if value is None else None)
+            wanted = str(written) if written else value_text(value)
         else:
             return row, "false", c.text, f"`{' '.join(c.text.split())}` does not hold{at}"
         needed = f"{c.needed} {wanted}"
@@ -680,7 +680,7 @@ class Description:
         c = site.clause
         edit = self._edit(site)
         found = edit.repair if edit is not None else "?"
-        sides = [self._side(*side, node) for side in c.detail.get("sides", ())]
+        sides = [self._side(text, type, bound, node) for text, type, bound in c.detail.get("sides", ())]
         left, right = sides if len(sides) == 2 else ("?", "?")
         return node, found, c.text, f"{related(left, found, right)}, but the rule needs `{c.text}`"
 

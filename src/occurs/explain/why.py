@@ -50,7 +50,7 @@ COLUMNS = (
     ("clause", pa.string()), ("place", pa.string()), ("found", pa.string()), ("needed", pa.string()),
     ("message", pa.string()), ("definition", pa.string()), ("file", pa.string()), ("line", pa.int32()),
     ("column", pa.int32()),
-)
+)  # fmt: skip
 #: kinds of clauses that are shown as checks
 SHOWN = ("threshold", "equality", "window", "count", "relation")
 #: so many rows that only count are shown one by one, and so many are tried one by one

@@ -256,7 +256,7 @@ class _Definition:
         edits = tuple(Edit((Splice(*found.span(), r),), r, DROPPED) for r in others if r != node.rel)
         sides = [
             (
-                " ".join(self.text[slice(*self.source.offsets(of_text(s.span)))].split()),
+                " ".join(self.source.piece(of_text(s.span)).split()),  # type: ignore[attr-defined]
                 s.name.text if isinstance(s, syntax.Atom) else None,
                 self._bound(s),
             )
