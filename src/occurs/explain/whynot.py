@@ -92,7 +92,7 @@ class WhyNot:
     Attributes:
         found: Whether the row was detected after all; then there are no reasons.
         rows: The detected rows that fit, if ``found``.
-        reasons: The reasons, the nearest first.
+        reasons: The reasons, the smallest change first.
         complete: Whether no repair was left untried.
         notes: Remarks on the search and the events, as text.
 
@@ -102,7 +102,7 @@ class WhyNot:
         >>> events = pa.table({"type": ["Temp"], "time": [60], "Value": [44]})
         >>> answer = program.why_not("Hot", events, time_unit="s")
         >>> answer.reasons[0].clauses[0].message
-        'Temp.Value = 44 at 60, needed > 45'
+        'Temp.Value = 44 at 60, but must be > 45'
     """
 
     question: Question = field(repr=False)
