@@ -385,7 +385,7 @@ def duration_of(ticks: int, kind: TimeKind, names: Mapping[str, str] | None = No
 def number_of(value: Any) -> str:
     """A number as rules write it."""
     if isinstance(value, float):
-        text = repr(value)
+        text = repr(value + 0.0)  # 0 as threshold has no sign
         return text.replace("e+", "e")
     return str(value)
 
