@@ -29,7 +29,7 @@ def test_a_change_names_what_it_replaces():
 
 def test_a_threshold_of_zero_has_no_sign():
     lines = why_not("define F(X) from A(X * 0.0 <= -1.0) where X = A.X", "tesla", "A@1s(X=-1)", "F", between=1000)
-    assert "it is found with `X * 0.0 <= 0.0` in place of `X * 0.0 <= -1.0` in line 1" in lines
+    assert "F is detected with `X * 0.0 <= 0.0` instead of `X * 0.0 <= -1.0` in line 1" in lines
 
 
 def test_a_row_that_only_makes_room_is_shown():
