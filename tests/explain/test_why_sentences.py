@@ -135,3 +135,53 @@ def test_a_reason_of_a_pipe_gives_the_operators_between_which_the_item_was_lost(
     answer = occurs.parse(rules, "esql").why_not("Out", table("Pay@5(v=5) Pay@9(v=2)"), between=9, time_unit="ms")
     told = answer.reasons[0].clauses[0].message
     assert told.split("; ")[-1] == sentence
+
+
+def test_a_value_is_that_of_the_row_that_the_condition_names():
+    rules = "insert into Out select b.v as v from pattern [every a=A -> b=A] where a.v != b.v"
+    lines = why(rules, "epl", "A@1s(v=3) A@2s(v=4)", "Out")
+    assert "✓ a.v = 3, must not be 4" in lines
+    lines = why_not(rules, "epl", "A@1s(v=4) A@2s(v=4)", "Out", edits=1)
+    assert "a.v = 4 at 1000, but must not be 4" in lines
+
+
+def test_an_aggregate_lists_a_bound_row_that_enters_it():
+    rules = """event P(v: int)
+define Out(n) from P(v > 9) as L and first P(v < 5) as F within 5 s from L and COUNT(P(v < 5)) within 5 s from L >= 2
+where n = COUNT(P(v < 5)) within 5 s from L"""
+    lines = why(rules, "tesla", "P@1s(v=1) P@2s(v=2) P@3s(v=20)", "Out")
+    assert lines[lines.index("✓ count(P) = 2 over 2 rows") + 1 :][:2] == ["P  1000  v = 1", "P  2000  v = 2"]
+
+
+def test_an_open_interval_that_excludes_a_detection_is_named():
+    rules = "input event on(K: string), off(K: string), s(K: string).\n"
+    rules += "state held(K) : on(K) ~> off(K).\nstate up(K) : s(K) ~> off(K).\nstate o(K) : up(K) minus held(K)."
+    lines = why_not(rules, "phenesthe", "on@1(K='x') s@5(K='x')", "o", where={"K": "x"}, edits=1)
+    assert "there is held since 1, but none is allowed" in lines
+
+
+def test_a_gap_that_is_too_long_is_between_two_rows():
+    rules = "input event c(K: string).\nstate s(K) : c(K) <@ 5."
+    lines = why_not(rules, "phenesthe", "c@1(K='x') c@6(K='x')", "s", edits=1)
+    assert "c at 1 is 5 ms before c at 6, but must be less than 5" in lines
+
+
+def test_a_relation_is_between_the_intervals_that_the_rule_names():
+    rules = "input state s(K: string), t(K: string).\ndynamic o(A, B) : s(A) overlaps s(B)."
+    events = "s@0(K='x',end=9) s@2(K='y',end=5)"
+    lines = why_not(rules, "phenesthe", events, "o", where={"A": "x", "B": "y"}, edits=1)
+    assert "s [0, 9] contains s [2, 5], but the rule needs `overlaps`" in lines
+
+
+def test_the_role_of_a_row_that_is_added_is_that_of_the_added_row():
+    rules = """CREATE VIEW Out AS SELECT * FROM P MATCH_RECOGNIZE (ORDER BY time
+MEASURES B.time AS at PATTERN (A B) DEFINE A AS v = 1, B AS v = 2)"""
+    lines = why_not(rules, "match_recognize", "P@1(v=1)", "Out", edits=1)
+    assert any(line.startswith("one more P as B is needed ") for line in lines)
+
+
+def test_types_without_rows_are_named_if_there_is_no_reason():
+    rules = "event A(v: int) event B(v: int)\ndefine Out() from A() and each B() within 5 ms from A"
+    lines = why_not(rules, "tesla", "", "Out", between=9, edits=1)
+    assert lines[0].endswith("no reason found: no change that was tried leads to this detection")
+    assert "note: the events have no row of type `A`" in lines

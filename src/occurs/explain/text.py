@@ -33,7 +33,7 @@ def why_not_text(answer: WhyNot, *, ascii: bool = False) -> str:
         count = len(answer.rows) if hasattr(answer.rows, "__len__") else answer.rows.count()
         lines = [f"why not {asked}?   it was detected ({count} row{'s' if count != 1 else ''})"]
     elif not answer.reasons:
-        known = "nothing that was tried detects it" if answer.complete else "the search is not complete"
+        known = "no change that was tried leads to this detection" if answer.complete else "the search is not complete"
         lines = [f"why not {asked}?   no reason found: {known}"]
     else:
         n = len(answer.reasons)

@@ -589,6 +589,8 @@ class _Derivation:
                 out.append(self.trees.of_part(parts[-1]))
         bound = [c for c in of.children if c.type == node.type and c.label is not None]
         bound = [c for c in bound if node.time <= c.time <= (c.time if node.end is None else node.end)]
+        # the row from which the interval is measured has conditions of its own: it enters if no other bound row does
+        bound.sort(key=lambda c: c.time == node.end)
         return sorted([*out, *bound[: max(0, count - len(out))]], key=lambda n: (n.time, str(n.values)))
 
     def _between(self, type: str, first: int, last: int | None) -> list[RowNode]:
