@@ -12,10 +12,10 @@ import pyarrow as pa
 from occurs.engine.engine import Engine
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.hosts.pushed import Layout, Row, joined
+from occurs.model.elements import element_of
 from occurs.model.history import History
 from occurs.model.ticks import instant
 from occurs.model.types import Schema
-from occurs.model.elements import element_of
 from occurs.model.values import flattened, short
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage

@@ -1,7 +1,7 @@
 """Elements of columns of lists and maps, as columns of their own: ``list[2]``, ``map('k')``, ``a.list[0].c``.
 
-An element is named by its path: attributes with dots before all but the first, indexes of lists from 0, keys of maps and
-of records.  A list that is too short and a map without the key have null there.
+An element is named by its path: attributes with dots before all but the first, indexes of lists from 0, keys of maps
+and of records.  A list that is too short and a map without the key have null there.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def with_elements(table: pa.Table, names: Collection[str]) -> pa.Table:
 
 def with_elements_of(schema: Schema, names: Collection[str]) -> Schema:
     """A schema with the elements of its lists and maps among ``names`` as attributes behind the others."""
-    kinds = dict(schema.records)
+    kinds = {n: schema.arrow_of(n, t) for n, t in schema}
     found = {n: reached(n, kinds, _type_inside) for n in sorted(names) if n not in schema}
     typed = [(n, from_arrow(k)) for n, k in found.items() if k is not None]
     return replace(schema, attributes=(*schema.attributes, *((n, t) for n, t in typed if t is not None)))

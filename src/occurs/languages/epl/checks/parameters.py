@@ -154,9 +154,7 @@ class _Values:
             value = _of_text(value, wanted)
         if isinstance(value, datetime):
             at = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-            return self._typed(
-                source, (at - _EPOCH) // timedelta(microseconds=1), Type.TIMESTAMP, wanted, name, node
-            )
+            return self._typed(source, (at - _EPOCH) // timedelta(microseconds=1), Type.TIMESTAMP, wanted, name, node)
         for python, type in ((bool, Type.BOOL), (int, Type.INT), (float, Type.FLOAT), (str, Type.STRING)):
             if isinstance(value, python):
                 return self._typed(source, value, type, wanted, name, node)

@@ -107,9 +107,7 @@ class Builder(SqlBuilder):
             pattern = self.pattern(body)
         where = self.expr(parts["where"].children[0]) if "where" in parts else None
         order = tuple(map(self.sort, parts["order"].children)) if "order" in parts else ()
-        return syntax.Query(
-            items, pattern, into, where, simple, "suppress" in marks, "discard" in marks, order=order
-        )
+        return syntax.Query(items, pattern, into, where, simple, "suppress" in marks, "discard" in marks, order=order)
 
     def sort(self, tree: Node) -> syntax.Sort:
         value, direction = tree.children
