@@ -872,6 +872,11 @@ class Description:
         return f"{self.asked.question.type} is detected " + " and ".join(parts)
 
 
+def _last(time: int, end: int | None, *, lasting: bool) -> float:
+    """The last instant of a row, which an open interval does not have."""
+    return end if end is not None else math.inf if lasting else time
+
+
 def _alone(text: str, edit: Edit | None) -> bool:
     """Whether what an edit removes fills its line."""
     splice: Splice | None = edit.splices[0] if edit is not None and len(edit.splices) == 1 else None
