@@ -891,11 +891,6 @@ def _alone(text: str, edit: Edit | None) -> bool:
     )
 
 
-def _last(time: int, end: int | None, *, lasting: bool) -> float:
-    """The last instant of a row, which an open interval does not have."""
-    return end if end is not None else math.inf if lasting else time
-
-
 def _about(row: Mapping[str, Any]) -> str | None:
     """The label of the item that a row of a pipe is about."""
     return next((p["label"] for p in row["because"] if p["role"] == "about"), None)

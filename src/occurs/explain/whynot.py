@@ -364,12 +364,6 @@ class Asked:
         read = {t for rule in self.world.closure for t in rule.clauses.positive if t in self.world.inputs}
         return [f"the events have no row of type `{t}`" for t in sorted(read) if not len(tables.get(t, ()))]
 
-    def _without_rows(self) -> list[str]:
-        """Notes on types of the input that the rules need, and of which there is no row."""
-        tables = self.sliced.history.tables
-        read = {t for rule in self.world.closure for t in rule.clauses.positive if t in self.world.inputs}
-        return [f"the events have no row of type `{t}`" for t in sorted(read) if not len(tables.get(t, ()))]
-
     # -- one reason --------------------------------------------------------------------------------------------------
     def _described(self, number: int, solution: Solution) -> Reason | None:
         """A reason with its repair run once more, as a user runs it; None if the row is then not detected."""
