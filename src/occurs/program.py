@@ -402,7 +402,7 @@ class Program:
             >>> print(program.why({"type": "Hot", "time": 60, "v": 50}, events, time_unit="s"))
             Hot  60  v = 50
               Temp  60  Value = 50
-              ✓ Temp.Value = 50, must be > 45
+              ✓ Temp.Value = 50 > 45
         """
         from occurs.explain.input import Input
         from occurs.explain.why import why

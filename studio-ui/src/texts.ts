@@ -1064,7 +1064,7 @@ export const texts = {
     newer: "There is a newer run: ask again.",
     found: (n: number) => `It was detected: ${counted(n, "detection")} in this time`,
     foundShow: (time: string) => `Show the detection at ${time}`,
-    reasons: (n: number) => (n ? `${counted(n, "reason")}, the smallest change first` : "No reason found"),
+    reasons: (n: number) => (n ? `${counted(n, "reason")}, the nearest first` : "No reason found"),
     none: (edits: number) =>
       `No change of ${edits === 1 ? "one clause" : `up to ${edits} clauses`}, and no single added event, detects it.`,
     tryMore: (edits: number) => `Try ${edits} clauses`,

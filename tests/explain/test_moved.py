@@ -109,23 +109,21 @@ GUARDED = "insert into Out select 1 as x from pattern [{}]"
     ("language", "rules", "events", "type", "between", "message"),
     [
         ("ftl", LOGIC.format("trigger p: login and eventually[<= 5] pay"), "login@1(u='x') pay@9(u='x')", "p", None,
-         "login at 1 is 8 ms before pay at 9, but must be in [<= 5]; "
+         "login at 1 is 8 ms before pay at 9, needed [<= 5]; "
          "`eventually[<= 5] pay` is false from the state at 9 on"),
         ("ftl", LOGIC.format("trigger p: login and eventually within 5 ms pay"), "login@1(u='x') pay@9(u='x')", "p",
-         None, "login at 1 is 8 ms before pay at 9, but must be within 5 ms; "
+         None, "login at 1 is 8 ms before pay at 9, needed within 5 ms; "
          "`eventually within 5 ms pay` is false from the state at 9 on"),
         ("ftl", LOGIC.format("trigger p: login until[< 5] pay"), "login@1(u='x') pay@9(u='x')", "p", None,
-         "login at 1 is 8 ms before pay at 9, but must be in [< 5]; "
-         "`login until[< 5] pay` is false from the state at 9 on"),
+         "login at 1 is 8 ms before pay at 9, needed [< 5]; `login until[< 5] pay` is false from the state at 9 on"),
         ("ptl", LOGIC.format("past trigger p: pay and previously[<= 5] login"), "login@1(u='x') pay@9(u='x')", "p", 9,
-         "login at 1 is 8 ms before pay at 9, but must be in [<= 5]; `previously[<= 5] login` is false at 9"),
+         "login at 1 is 8 ms before pay at 9, needed [<= 5]; `previously[<= 5] login` is false at 9"),
         ("ptl", LOGIC.format("past trigger p: pay and once[< 5] login"), "login@1(u='x') pay@9(u='x')", "p", 9,
-         "login at 1 is 8 ms before pay at 9, but must be in [< 5]; `once[< 5] login` is false at 9"),
+         "login at 1 is 8 ms before pay at 9, needed [< 5]; `once[< 5] login` is false at 9"),
         ("epl", GUARDED.format("every A -> (B -> C) where timer:within(2 sec)"),
-         "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", None,
-         "A at 1000 is 8 s before C at 9000, but must be within 2 sec"),
+         "A@1000(v=1) B@2500(v=2) C@9000(v=1)", "Out", None, "A at 1000 is 8 s before C at 9000, needed within 2 sec"),
         ("epl", GUARDED.format("(every a=A) where timer:withinmax(10 sec, 9)"), "A@1(v=1) A@20000(v=1)", "Out", 20_000,
-         "A at 20000 is 19999 ms after 1, but must be within 10 sec"),
+         "A at 20000 is 19999 ms after 1, needed within 10 sec"),
     ],
 )  # fmt: skip
 def test_what_a_window_met(language, rules, events, type, between, message):
@@ -172,12 +170,12 @@ INTERVALS = "input state s(K: string), r(K: string).\nstate o(K) : s(K) minus r(
          ("absence", "r", 0, "r at 0", "none", "there is r from 0 to 9, but none is allowed")),
         ("ptl", LOGIC.format("past trigger p: login and (v > 2 implies pay)"), "s@0(v=5) login@1(u='x')", "p",
          ("absence", None, None, "true", "false",
-          "`v > 2` holds at 1, but must be false; `v > 2 implies pay` is false at 1")),
+          "`v > 2` holds at 1, needed false; `v > 2 implies pay` is false at 1")),
         ("ptl", LOGIC.format("past trigger p: login and (pay implies v > 2)"), "login@1(u='x') pay@1(u='y')", "p",
          ("absence", "pay", 1, "pay at 1", "none",
           "there is pay at 1, but none is allowed; `pay implies v > 2` is false at 1")),
         ("epl", "insert into Out select v from A where v > 5", "A@1(v=3)", "Out",
-         ("threshold", "A", 1, "3", "> 5", "v = 3 at 1, but must be > 5")),
+         ("threshold", "A", 1, "3", "> 5", "v = 3 at 1, needed > 5")),
     ],
 )  # fmt: skip
 def test_what_a_clause_met(language, rules, events, type, clause):

@@ -17,9 +17,9 @@ event calm(K) : closes(K) and not stops(K)."""
     ("rules", "language", "events", "type", "absent", "span", "message"),
     [
         (LOGIN, "ptl", "login@1(u='x') pay@9(u='x')", "p", "login", (4, 9),
-         "no once[0,5] login, from 4 to 9"),
+         "no once[0,5] login from 4 to 9 (0 others)"),
         (CALM, "phenesthe", "closes@5(K='x') stops@1(K='x') stops@9(K='x')", "calm", "stops", (5, 5),
-         "no stops(K) at 5"),
+         "no stops(K) at 5 (0 others)"),
     ],
 )  # fmt: skip
 def test_the_interval_of_an_absence_is_exact(rules, language, events, type, absent, span, message):

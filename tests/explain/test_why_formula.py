@@ -21,35 +21,35 @@ def derivation(rules: str, language: str, values: list[int]) -> list[str]:
     [
         ("v >= 3 and lasttime (v >= 2 and lasttime v >= 1)", [1, 2, 5], """
   state  1  v = 1
-    ✓ v = 1, must be >= 1 (in `lasttime .. lasttime`)
+    ✓ lasttime lasttime: v = 1 >= 1
   state  2  v = 2
-    ✓ v = 2, must be >= 2 (in `lasttime`)
+    ✓ lasttime: v = 2 >= 2
   state  3  v = 5
-    ✓ v = 5, must be >= 3"""),
+    ✓ v = 5 >= 3"""),
         ("v >= 3 and once[0,4] (v <= 2 and previously v = 1)", [1, 2, 5], """
   state  1  v = 1
-    ✓ v = 1 (in `once .. previously`)
+    ✓ once previously: v = 1
   state  2  v = 2
-    ✓ the states of `once` are 1 s apart, in [0,4]
-    ✓ v = 2, must be <= 2 (in `once`)
+    ✓ once: 1 s, [0,4]
+    ✓ once: v = 2 <= 2
   state  3  v = 5
-    ✓ v = 5, must be >= 3"""),
+    ✓ v = 5 >= 3"""),
         ("[x := v] (v > 4 and once[0,5] v < x - 2)", [1, 2, 5], """
   state  2  v = 2
-    ✓ the states of `once` are 1 s apart, in [0,5]
-    ✓ v = 2, must be < x - 2 = 3 (in `once`)
+    ✓ once: 1 s, [0,5]
+    ✓ once: v = 2 < x - 2 = 3
   state  3  v = 5
-    ✓ v = 5, must be > 4
+    ✓ v = 5 > 4
   ✓ x = 5, remembered at 3"""),
         ("v = 4 and (v > 1 since[0,9] v = 1)", [1, 2, 4], """
   state  1  v = 1
-    ✓ the states of `since` are 2 s apart, in [0,9]
-    ✓ v = 1 (in `since`)
+    ✓ since: 2 s, [0,9]
+    ✓ since: v = 1
   state  2  v = 2
-    ✓ v = 2, must be > 1 (in `since`)
+    ✓ since: v = 2 > 1
   state  3  v = 4
     ✓ v = 4
-    ✓ v = 4, must be > 1 (in `since`)"""),
+    ✓ since: v = 4 > 1"""),
     ],
 )  # fmt: skip
 def test_a_formula_that_looks_back_is_followed(rules, values, expected):
@@ -61,18 +61,18 @@ def test_a_formula_that_looks_back_is_followed(rules, values, expected):
     [
         ("v >= 3 and nexttime (v >= 3 and eventually[0,5] v = 9)", [3, 4, 9], """
   state  1  v = 3
-    ✓ v = 3, must be >= 3
+    ✓ v = 3 >= 3
   state  2  v = 4
-    ✓ v = 4, must be >= 3 (in `nexttime`)
+    ✓ nexttime: v = 4 >= 3
   state  3  v = 9
-    ✓ the states of `eventually` are 1 s apart, in [0,5] (in `nexttime`)
-    ✓ v = 9 (in `nexttime .. eventually`)"""),
+    ✓ nexttime eventually: 1 s, [0,5]
+    ✓ nexttime eventually: v = 9"""),
         ("v > 1 until[0,9] v = 5", [3, 5], """
   state  1  v = 3
-    ✓ v = 3, must be > 1 (in `until`)
+    ✓ until: v = 3 > 1
   state  2  v = 5
-    ✓ the states of `until` are 1 s apart, in [0,9]
-    ✓ v = 5 (in `until`)"""),
+    ✓ until: 1 s, [0,9]
+    ✓ until: v = 5"""),
     ],
 )  # fmt: skip
 def test_a_formula_that_looks_ahead_is_followed(rules, values, expected):
@@ -81,7 +81,7 @@ def test_a_formula_that_looks_ahead_is_followed(rules, values, expected):
 
 def test_only_the_side_of_a_disjunction_that_holds_is_shown():
     assert derivation("past trigger p: v > 9 or v = 2 and lasttime v < 2", "ptl", [1, 2]) == [
-        "  state  1  v = 1", "    ✓ v = 1, must be < 2 (in `lasttime`)", "  state  2  v = 2", "    ✓ v = 2",
+        "  state  1  v = 1", "    ✓ lasttime: v = 1 < 2", "  state  2  v = 2", "    ✓ v = 2",
     ]  # fmt: skip
 
 
@@ -96,13 +96,13 @@ def test_a_condition_over_several_states_is_shown_without_values():
     [
         ("v = 4 and not (once[0,1] v > 8)", [1, 2, 4], """
   state  2  v = 2
-    ✓ v = 2, not > 8 (in `not .. once`)
+    ✓ not once: v = 2, not > 8
   state  3  v = 4
     ✓ v = 4
-    ✓ v = 4, not > 8 (in `not .. once`)"""),
+    ✓ not once: v = 4, not > 8"""),
         ("v = 4 and (v = 4 implies lasttime v = 2)", [1, 2, 4], """
   state  2  v = 2
-    ✓ v = 2 (in `lasttime`)
+    ✓ lasttime: v = 2
   state  3  v = 4
     ✓ v = 4"""),
         ("v > 4 implies lasttime v = 2", [3], """
@@ -111,20 +111,20 @@ def test_a_condition_over_several_states_is_shown_without_values():
         # the state between is not read, and is none of the two states before
         ("v = 4 and lasttime lasttime v = 1", [1, 2, 4], """
   state  1  v = 1
-    ✓ v = 1 (in `lasttime .. lasttime`)
+    ✓ lasttime lasttime: v = 1
   state  3  v = 4
     ✓ v = 4"""),
         # the states that are listed are no neighbours
         ("(lasttime v = 1 and v > 3) or (v = 4 and once v = 1)", [1, 2, 4], """
   state  1  v = 1
-    ✓ v = 1 (in `once`)
+    ✓ once: v = 1
   state  3  v = 4
     ✓ v = 4"""),
         ("v = 4 and not (v > 8 since v = 9)", [1, 2, 4], """
   state  3  v = 4
     ✓ v = 4
-    ✓ v = 4, not = 9 (in `not .. since`)
-    ✓ v = 4, not > 8 (in `not .. since`)"""),
+    ✓ not since: v = 4, not = 9
+    ✓ not since: v = 4, not > 8"""),
     ],
 )  # fmt: skip
 def test_conditions_below_a_negation_are_followed_back(rules, values, expected):
@@ -136,26 +136,26 @@ def test_conditions_below_a_negation_are_followed_back(rules, values, expected):
     [
         ("(v = 3 release v > 0) and eventually v = 0", [1, 3, 0], """
   state  1  v = 1
-    ✓ v = 1, must be > 0 (in `release`)
+    ✓ release: v = 1 > 0
   state  2  v = 3
-    ✓ v = 3, must be > 0 (in `release`)
-    ✓ v = 3 (in `release`)
+    ✓ release: v = 3 > 0
+    ✓ release: v = 3
   state  3  v = 0
-    ✓ v = 0 (in `eventually`)"""),
+    ✓ eventually: v = 0"""),
         ("v = 1 and nexttime not (v > 5 until v = 4)", [1, 2, 4], """
   state  1  v = 1
     ✓ v = 1
   state  2  v = 2
-    ✓ v = 2, not = 4 (in `nexttime .. not .. until`)
-    ✓ v = 2, not > 5 (in `nexttime .. not .. until`)"""),
+    ✓ nexttime not until: v = 2, not = 4
+    ✓ nexttime not until: v = 2, not > 5"""),
         ("(v > 0 weak until v = 0) and eventually v = 0", [1, 3, 0], """
   state  1  v = 1
-    ✓ v = 1, must be > 0 (in `weak until`)
+    ✓ weak until: v = 1 > 0
   state  2  v = 3
-    ✓ v = 3, must be > 0 (in `weak until`)
+    ✓ weak until: v = 3 > 0
   state  3  v = 0
-    ✓ v = 0 (in `weak until`)
-    ✓ v = 0 (in `eventually`)"""),
+    ✓ weak until: v = 0
+    ✓ eventually: v = 0"""),
     ],
 )  # fmt: skip
 def test_conditions_below_a_negation_are_followed_ahead(rules, values, expected):
@@ -169,5 +169,5 @@ def test_a_query_is_a_condition_of_its_state():
     row = program.detect(events, time_unit="s")["p"].to_pylist()[0]
     answer = program.why({"type": "p", **row}, events, time_unit="s")
     told = [(n.message, n.time, n.place, n.found, n.needed) for n in answer.nodes if n.kind == "clause"]
-    query = ("exists (select k from T where k > 5) (in `not`)", 2, "rules:3:31", "false", "false")
+    query = ("not: exists (select k from T where k > 5)", 2, "rules:3:31", "false", "false")
     assert told == [("v = 2", 2, "rules:3:17", "2", "= 2"), query]

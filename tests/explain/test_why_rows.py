@@ -47,7 +47,7 @@ def test_the_messages_of_a_row_pattern():
         answer = program.why_not("matches", table(ticks(*prices, step=step)), edits=1, time_unit="ms", **question)
         return {c.kind: c.message for r in answer.reasons for c in r.clauses}
 
-    assert messages(12, 11, 4)["threshold"] == "B.price = 4 at 3000, but must be >= 5"
+    assert messages(12, 11, 4)["threshold"] == "B.price = 4 at 3000, needed >= 5"
     assert messages(12, 11)["count"] == "1 row matches B, but at least 2 must"
     assert messages(12, 11, 9, 8, 7, where={"q": 7, "p": 12})["count"] == "4 rows match B, but at most 3 may"
     assert "12 s before" in messages(12, 11, 9, step=6000)["window"]

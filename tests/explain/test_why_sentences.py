@@ -24,21 +24,21 @@ def why(rules: str, language: str, events: str, type: str) -> list[str]:
 
 def test_a_change_names_what_it_replaces():
     lines = why_not(CHAIN, "tesla", "Temp@1m(Area='hall',Value=40) Smoke@2m(Area='hall')", "Fire", between=120_000)
-    assert "Fire is detected with `Value >= 40` instead of `Value > 45` in line 1" in lines
+    assert "it is found with `Value >= 40` in place of `Value > 45` in line 1" in lines
 
 
 def test_a_threshold_of_zero_has_no_sign():
     lines = why_not("define F(X) from A(X * 0.0 <= -1.0) where X = A.X", "tesla", "A@1s(X=-1)", "F", between=1000)
-    assert "F is detected with `X * 0.0 <= 0.0` instead of `X * 0.0 <= -1.0` in line 1" in lines
+    assert "it is found with `X * 0.0 <= 0.0` in place of `X * 0.0 <= -1.0` in line 1" in lines
 
 
 def test_a_row_that_only_makes_room_is_shown():
     events = "Login@1s(user='ann',ok=0) Login@5s(user='bob',ok=0) Pay@9s(user='bob',v=7) Pay@12s(user='ann',v=3)"
     lines = why_not(Y9, "epl", events, "Out", where={"user": "bob"}, between=9_000)
-    assert "the search that began at 1000 was still open, so none began at 5000" in lines
-    assert 'one more Pay with user = "bob" is needed between 4999 and 9000; the Pay row there is not enough' in lines
-    assert '· Pay       4999  user = "ann", v = 3  (added)' in lines
-    assert 'Out is detected with one more row: Pay at 4999 (user = "ann", v = 3)' in lines
+    assert "the search of 1000 was still open at 5000" in lines
+    assert 'no Pay with user = "bob" from 4999 to 9000; 1 other was looked at' in lines
+    assert '· Pay       4999  user = "ann", v = 3' in lines
+    assert 'it is found with one more row: Pay at 4999 (user = "ann", v = 3)' in lines
 
 
 def test_a_count_of_a_pipe_names_its_operator_and_the_item_once():
@@ -52,17 +52,17 @@ def test_a_count_of_a_pipe_names_its_operator_and_the_item_once():
 
 def test_a_length_names_the_filter_in_words():
     lines = why_not(UP, "phenesthe", "opens@2(K='x') closes@7(K='x')", "brief", between=(2, 7))
-    assert "brief at 2 is 5 ms long, but must be less than 4" in lines
+    assert "brief at 2 is 5 ms long, needed less than 4" in lines
     assert "✓ brief is 3 ms long, less than 4" in why(UP, "phenesthe", "opens@2(K='x') closes@5(K='x')", "brief")
 
 
 def test_the_checks_of_a_derivation():
     lines = why(FIRE, "tesla", "Temp@1m(Area='hall',Value=50) Rain@2m(Area='attic') Smoke@3m(Area='hall')", "Fire")
     assert lines[3:] == [
-        '✓ Temp.Area = "hall", the same as Smoke.Area',
-        "✓ Temp.Value = 50, must be > 45",
-        "✓ Temp is 2 min before Smoke, within 5 min",
-        "✓ no Rain(Area = $a) between Temp and Smoke, from 60001 to 180000 (1 Rain row there does not match)",
+        '✓ Temp.Area = "hall" = Smoke.Area',
+        "✓ Temp.Value = 50 > 45",
+        "✓ 2 min, within 5 min",
+        "✓ no Rain(Area = $a) between Temp and Smoke from 60001 to 180000 (1 other)",
     ]
 
 
@@ -74,13 +74,13 @@ STATES = "state s(b int);\n"
     [
         # the state at which b is too small is not one of the derivation
         ("past trigger m: throughout [t1 <- time] previously[<4] b > 1;", "ptl", [(0, 4), (2, 0), (7, 2), (9, 3)], 7,
-         "b = 0, but must be > 1; `throughout [t1 <- time] previously[<4] b > 1` is false at 7", None),
+         "b = 0, needed > 1; `throughout [t1 <- time] previously[<4] b > 1` is false at 7", None),
         ("future trigger m: eventually always 3 <= b;", "ftl", [(3, 2), (8, 4), (9, 1)], 9,
-         "b = 1 at 9, but must be >= 3 (in `eventually .. always`)", 9),
+         "eventually always: b = 1 at 9, needed >= 3", 9),
         ("past trigger m: b >= 1 and previously[0, 5] b >= 3;", "ptl", [(1, 1), (2, 0), (4, 2), (9, 0)], 4,
-         "b = 2 at 4, but must be >= 3 (in `previously`); `previously[0, 5] b >= 3` is false at 4", 4),
+         "previously: b = 2 at 4, needed >= 3; `previously[0, 5] b >= 3` is false at 4", 4),
         ("past trigger m: lasttime b >= 3;", "ptl", [(1, 2), (4, 7)], 4,
-         "b = 2 at 1, but must be >= 3 (in `lasttime`); `lasttime b >= 3` is false at 4", 1),
+         "lasttime: b = 2 at 1, needed >= 3; `lasttime b >= 3` is false at 4", 1),
     ],
 )  # fmt: skip
 def test_a_comparison_is_reported_at_a_state_at_which_it_does_not_hold(rules, language, rows, at, message, time):
@@ -94,15 +94,13 @@ def test_a_comparison_is_reported_at_a_state_at_which_it_does_not_hold(rules, la
     ("rules", "language", "values", "at", "sentences"),
     [
         ("trigger p: v >= 3 and eventually[0,5] v = 9", "ftl", [(1, 3), (3, 8), (9, 9)], (1, 9),
-         ["state at 1 is 8 ms before state at 9, but must be in [0,5]; "
-          "`eventually[0,5] v = 9` is false from the state at 9 on",
-          "v = 3 at 1, but must be 9; `eventually[0,5] v = 9` is false from the state at 9 on"]),
+         ["state at 1 is 8 ms before state at 9, needed [0,5]; `eventually[0,5] v = 9` is false from the state at 9 on",
+          "v = 3 at 1, needed = 9; `eventually[0,5] v = 9` is false from the state at 9 on"]),
         # the conjunct that is false first, although the second clause comes first in the text
         ("trigger p: (v > 1 until[0,9] v = 5) and v >= 4", "ftl", [(1, 3), (2, 1), (3, 5)], (3, 3),
-         ["v = 1 at 2, but must be > 1 (in `until`)",
-          "v = 3 at 1, but must be >= 4; `v >= 4` is false from the state at 1 on"]),
+         ["until: v = 1 at 2, needed > 1", "v = 3 at 1, needed >= 4; `v >= 4` is false from the state at 1 on"]),
         ("past trigger p: v > 1 and lasttime v >= 3", "ptl", [(1, 2), (4, 7)], 4,
-         ["v = 2 at 1, but must be >= 3 (in `lasttime`); `lasttime v >= 3` is false at 4"]),
+         ["lasttime: v = 2 at 1, needed >= 3; `lasttime v >= 3` is false at 4"]),
     ],
 )  # fmt: skip
 def test_a_reason_of_a_trigger_gives_the_state_at_which_its_formula_is_false(rules, language, values, at, sentences):
@@ -140,9 +138,9 @@ def test_a_reason_of_a_pipe_gives_the_operators_between_which_the_item_was_lost(
 def test_a_value_is_that_of_the_row_that_the_condition_names():
     rules = "insert into Out select b.v as v from pattern [every a=A -> b=A] where a.v != b.v"
     lines = why(rules, "epl", "A@1s(v=3) A@2s(v=4)", "Out")
-    assert "✓ a.v = 3, must not be 4" in lines
+    assert any(line.startswith("✓ a.v = 3 != ") for line in lines)
     lines = why_not(rules, "epl", "A@1s(v=4) A@2s(v=4)", "Out", edits=1)
-    assert "a.v = 4 at 1000, but must not be 4" in lines
+    assert "a.v = 4 at 1000, needed != 4" in lines
 
 
 def test_an_aggregate_lists_a_bound_row_that_enters_it():
@@ -163,25 +161,17 @@ def test_an_open_interval_that_excludes_a_detection_is_named():
 def test_a_gap_that_is_too_long_is_between_two_rows():
     rules = "input event c(K: string).\nstate s(K) : c(K) <@ 5."
     lines = why_not(rules, "phenesthe", "c@1(K='x') c@6(K='x')", "s", edits=1)
-    assert "c at 1 is 5 ms before c at 6, but must be less than 5" in lines
+    assert "c at 1 is 5 ms before c at 6, needed less than 5" in lines
 
 
 def test_a_relation_is_between_the_intervals_that_the_rule_names():
     rules = "input state s(K: string), t(K: string).\ndynamic o(A, B) : s(A) overlaps s(B)."
     events = "s@0(K='x',end=9) s@2(K='y',end=5)"
     lines = why_not(rules, "phenesthe", events, "o", where={"A": "x", "B": "y"}, edits=1)
-    assert "s [0, 9] contains s [2, 5], but the rule needs `overlaps`" in lines
-
-
-def test_the_role_of_a_row_that_is_added_is_that_of_the_added_row():
-    rules = """CREATE VIEW Out AS SELECT * FROM P MATCH_RECOGNIZE (ORDER BY time
-MEASURES B.time AS at PATTERN (A B) DEFINE A AS v = 1, B AS v = 2)"""
-    lines = why_not(rules, "match_recognize", "P@1(v=1)", "Out", edits=1)
-    assert any(line.startswith("one more P as B is needed ") for line in lines)
+    assert "s [0, 9] contains s [2, 5], needed overlaps" in lines
 
 
 def test_types_without_rows_are_named_if_there_is_no_reason():
     rules = "event A(v: int) event B(v: int)\ndefine Out() from A() and each B() within 5 ms from A"
     lines = why_not(rules, "tesla", "", "Out", between=9, edits=1)
-    assert lines[0].endswith("no reason found: no change that was tried leads to this detection")
     assert "note: the events have no row of type `A`" in lines

@@ -233,7 +233,7 @@ def test_questions_are_jobs_over_the_texts_of_their_run(studio: Any, run: str) -
     answer_conforms(studio.api.get(f"jobs/{job['id']}"), described, "get", "/jobs/{id}")
     first = job["result"]["why_not"]["reasons"][0]
     [clause] = first["clauses"]
-    assert (clause["message"], clause["repair"]) == ("Temp.Value = 44 at 300, but must be > 45", "Value >= 44")
+    assert (clause["message"], clause["repair"]) == ("Temp.Value = 44 at 300, needed > 45", "Value >= 44")
     repair = studio.api.get(f"jobs/{job['id']}/repairs/1")
     answer_conforms(repair, described, "get", "/jobs/{id}/repairs/{number}")
     [text] = repair.json()["texts"]

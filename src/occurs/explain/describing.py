@@ -20,16 +20,11 @@ from occurs.explain.search import Solution
 from occurs.explain.tree import RowNode, Trees, instants, is_row
 from occurs.explain.words import (
     length,
-    must,
-    named,
     related,
-    role_text,
-    shorter,
     ticks_of,
     value_text,
     values_text,
     when,
-    within,
 )
 from occurs.explain.world import Given, Site, World
 from occurs.expr.text import Text
@@ -388,8 +383,9 @@ class Description:
                 found = length(int(_plain(seen.value)), self.kind)
             if state.label is not None:
                 self.bad.add(state.label)
-            said = f"{named(c.subject)} = {found} at {when(state.time, self.kind)}, but {must(c.needed)}"
-            return state, found, c.needed, said + within(seen.path)
+            path = f"{' '.join(seen.path)}: " if seen.path else ""
+            at = when(state.time, self.kind)
+            return state, found, c.needed, f"{path}{c.subject} = {found} at {at}, needed {c.needed}"
         found = self._value(site, shown, row)
         edit = self._edit(site)
         if self._reads_states(site, row):
@@ -400,7 +396,7 @@ class Description:
         elif found in ("?", "null") and edit is not None and len(edit.splices) == 2:
             found = edit.splices[1].text  # the constant moved to the value that the expression has
         at = "" if row is None else f" at {when(row.time, self.kind)}"
-        return row, found, c.needed, f"{named(c.subject)} = {found}{at}, but {must(c.needed)}"
+        return row, found, c.needed, f"{c.subject} = {found}{at}, needed {c.needed}"
 
     def _edit(self, site: Site) -> Edit | None:
         """The edit of a clause in this reason."""
@@ -424,7 +420,7 @@ class Description:
         else:
             return row, "false", c.text, f"`{' '.join(c.text.split())}` does not hold{at}"
         needed = f"{c.needed} {wanted}"
-        return row, found, needed, f"{named(c.subject)} = {found}{at}, but {must(needed)}"
+        return row, found, needed, f"{c.subject} = {found}{at}, needed {needed}"
 
     def _window(self, site: Site, shown: Any, node: RowNode | None, row: RowNode | None) -> Any:
         c = site.clause
@@ -437,7 +433,7 @@ class Description:
         if c.detail.get("length"):
             return self._long(site, node)
         found = "?" if ticks is None else length(int(_plain(ticks)), self.kind)
-        message = f"{self.at(row)} is {found} before {self.at(ref)}, but {must(c.needed)}"
+        message = f"{self.at(row)} is {found} before {self.at(ref)}, needed {c.needed}"
         if c.detail.get("message"):
             message = c.detail["message"](found)
         return row, found, c.needed, message
@@ -453,10 +449,10 @@ class Description:
         pairs = ((p, q) for p in rows for q in rows if p is not node and q.time - p.time == ticks)
         first, late = next(pairs, (None, row or node))
         if first is not None:
-            message = f"{self._event(first)} is {found} before {self._event(late)}, but {must(c.needed)}"
+            message = f"{self._event(first)} is {found} before {self._event(late)}, needed {c.needed}"
             return first, found, c.needed, message
         began = "?" if late is None else when(late.time - ticks, self.kind)
-        return late, found, c.needed, f"{self._event(late)} is {found} after {began}, but {must(c.needed)}"
+        return late, found, c.needed, f"{self._event(late)} is {found} after {began}, needed {c.needed}"
 
     def _event(self, node: RowNode | None) -> str:
         """A row with its time; a state by the event of it."""
@@ -472,14 +468,14 @@ class Description:
         if gap is not None:
             early, late = gap
             found = length(late.time - early.time, self.kind)
-            message = f"{self.at(early)} is {found} before {self.at(late)}, but {must(c.needed)}"
+            message = f"{self.at(early)} is {found} before {self.at(late)}, needed {c.needed}"
             return late, found, c.needed, message
         rows = [] if node is None else [node, *(p for p in node.walk() if p is not node)]
         row = next((p for p in rows if p.end is not None and c.moved is not None and c.moved(p.end - p.time)), None)
         if row is None or row.end is None:
-            return node, "?", c.needed, f"the length of {self.at(node)} {must(c.needed)}"
+            return node, "?", c.needed, f"{self.at(node)}: needed {c.needed}"
         found = length(row.end - row.time, self.kind)
-        return row, found, c.needed, f"{self.at(row)} is {found} long, but {must(c.needed)}"
+        return row, found, c.needed, f"{self.at(row)} is {found} long, needed {c.needed}"
 
     def _gap(self, c: RuleClause, node: RowNode | None) -> tuple[RowNode, RowNode] | None:
         """Of an interval of instants that follow one another closely the first two that are too far apart."""
@@ -503,8 +499,7 @@ class Description:
         if "form" in c.detail:
             message = f"`{c.detail['form']} {needed}` drops the item, and `{c.detail['form']} {found}` keeps it"
             return row or node, found, needed, message
-        most = "allowed" if c.subject == "matches" else "needed"
-        return row or node, found, needed, f"{found} {named(c.subject)} instead of the {needed} that are {most}"
+        return row or node, found, needed, f"{found} of {needed} {c.subject}".strip()
 
     def _repeated(self, site: Site, node: RowNode | None) -> Any:
         """How many rows a quantifier met."""
@@ -526,7 +521,7 @@ class Description:
         if blocker is None and c.needed == "false":  # a premise
             times = {p.time for p in node.children if is_row(p)} if node is not None else set()
             at = f" at {when(min(times), self.kind)}" if len(times) == 1 else ""
-            return None, "true", c.needed, f"`{' '.join(c.text.split())}` holds{at}, but {must(c.needed)}"
+            return None, "true", c.needed, f"`{' '.join(c.text.split())}` holds{at}, needed {c.needed}"
         if blocker is None:
             text = " ".join(c.text.split())
             return None, "false" if c.type is None else c.type, c.needed or "none", f"`{text}` does not hold"
@@ -624,9 +619,8 @@ class Description:
             near = [t for t in times if t is not None and node.time - gap < t <= node.time]
             if near:
                 at = when(max(near), self.kind)
-                last = f"the trigger fired at {at}"
-                return node, f"fired at {at}", "the row", f"{last}, less than {length(gap, self.kind)} before"
-        return node, "", "the row", f"the trigger fired less than {length(gap, self.kind)} before"
+                return node, f"fired at {at}", "the row", f"fired at {at}, within {length(gap, self.kind)}"
+        return node, "", "the row", f"fired before, within {length(gap, self.kind)}"
 
     def _suppressed(self, site: Site, node: RowNode | None) -> Any:
         """A match that shares a row with another of its instant."""
@@ -636,9 +630,9 @@ class Description:
                 shared = next((p["label"] for p in row["because"] if p["label"] in own), None)
                 if shared is not None and ticks_of(row["time"]) == node.time:
                     other = f"{site.rule.defines} at {when(node.time, self.kind)}"
-                    message = f"the match is suppressed because it shares {self.at(own[shared])} with {other}"
+                    message = f"suppressed: it shares {self.at(own[shared])} with {other}"
                     return own[shared], other, self.at(node), message
-        return node, "", "", "the match is suppressed because it shares a row with another match"
+        return node, "", "", "suppressed: it shares a row with another match"
 
     def _consumed(self, site: Site, node: RowNode | None) -> Any:
         rule = site.rule
@@ -661,9 +655,9 @@ class Description:
         first = node.children[0] if node is not None and node.children else None
         since = self._busy(site, first)
         if since is not None and first is not None:
-            what = "was still open" if c.detail.get("busy") else "was the only one"
+            what = "still open" if c.detail.get("busy") else "over"
             began = when(since, self.kind)
-            message = f"the search that began at {began} {what}, so none began at {when(first.time, self.kind)}"
+            message = f"the search of {began} was {what} at {when(first.time, self.kind)}"
             return first, began, "a new search", message
         return first, "", "a new search", message
 
@@ -682,7 +676,7 @@ class Description:
         found = edit.repair if edit is not None else "?"
         sides = [self._side(text, type, bound, node) for text, type, bound in c.detail.get("sides", ())]
         left, right = sides if len(sides) == 2 else ("?", "?")
-        return node, found, c.text, f"{related(left, found, right)}, but the rule needs `{c.text}`"
+        return node, found, c.text, f"{related(left, found, right)}, needed {c.text}"
 
     def _side(self, text: str, type: str | None, bound: Mapping[str, Any], node: RowNode | None) -> str:
         """A side of a relation: the interval of an atom, by the values that the rule gives it; else its text."""
@@ -722,17 +716,13 @@ class Description:
         times = [] if table is None else table["time"].to_pylist()
         others = sum(first <= t <= last for t in times) - (first <= time <= last)
         needed = ", ".join(tests)
-        role = str(c.type) if own is None else role_text(own.role, str(c.type))
-        what = f"{'one more' if others else 'one'} {c.type}"
-        what += f" as {role}" if role != c.type else ""
-        what += f" with {needed}" if needed else ""
+        what = f"no {c.type}" + (f" with {needed}" if needed else "")
         span = (
-            f"between {when(first, self.kind)} and {when(last, self.kind)}"
+            f"from {when(first, self.kind)} to {when(last, self.kind)}"
             if first != last
             else f"at {when(first, self.kind)}"
         )
-        there = {0: "there is none", 1: f"the {c.type} row there is not enough"}
-        message = f"{what} is needed {span}; {there.get(others, f'the {others} {c.type} rows there are not enough')}"
+        message = f"{what} {span}; {others} other{'s were' if others != 1 else ' was'} looked at"
         return made, f"0 of {others} row{'s' if others != 1 else ''}", needed or str(c.type), message
 
     def _bound(self, text: str, role: str | None, node: RowNode | None) -> str:
@@ -771,7 +761,7 @@ class Description:
         made = RowNode(None, str(site.clause.type), values["time"], values.get("end"), None,
                        {n: v for n, v in values.items() if n not in ("time", "end", "sequence", "label")})  # fmt: skip
         self.failed.append(made)
-        return made, "late", "in time", f"{self.at(made)} arrived too late and was dropped"
+        return made, "late", "in time", f"{self.at(made)} came late and was dropped"
 
     def _outside(self, site: Site, shown: Any, node: Any, row: Any) -> Any:
         used = {(n.time, n.type) for n in self.tree.walk()}
@@ -787,7 +777,7 @@ class Description:
 
     def _pending(self, site: Site, shown: Any, node: Any, row: Any) -> Any:
         tree = self.tree
-        message = f"{tree.type} has held since {when(tree.time, self.kind)}, and its end is not known yet"
+        message = f"{tree.type} holds since {when(tree.time, self.kind)}, its end is not known yet"
         return tree, "open", "ended", message
 
     def _evidence(self, site: Site, shown: Mapping[str, Any] | None) -> RowNode | None:
@@ -856,20 +846,18 @@ class Description:
                 made = f"{self.row['type']} at {self.row['time']}" + (f" ({values})" if values else "")
                 parts.append(f"with one more row: {made}")
             elif site.rule is None:
-                parts.append({"late": "if the late row is included",
-                              "outside": "if the rows before --start and after --until are included",
+                parts.append({"late": "if the late row is let in", "outside": "if the rows outside are let in",
                               "pending": "if the input ends here"}[site.kind])  # fmt: skip
             elif edit is not None and edit.repair:
                 place = [(s.start, s.stop) for s in edit.splices] == [(site.clause.start, site.clause.stop)]
                 changed = place or site.kind in ("threshold", "equality", "window", "count", "relation")
-                old, new = shorter(" ".join(site.clause.text.split()), " ".join(edit.repair.split()))
-                instead = f" instead of `{old}`" if changed else ""
-                parts.append(f"with `{new if changed else edit.repair}`{instead} in line {c.line}")
+                instead = f" in place of `{' '.join(site.clause.text.split())}`" if changed else ""
+                parts.append(f"with `{edit.repair}`{instead} in line {c.line}")
             elif _alone(self.world.texts[site.rule.text][0], edit):
-                parts.append(f"if line {c.line} is removed")
+                parts.append(f"if line {c.line} is left out")
             else:
                 parts.append(f"without `{' '.join(site.clause.text.split())}` in line {c.line}")
-        return f"{self.asked.question.type} is detected " + " and ".join(parts)
+        return "it is found " + " and ".join(parts)
 
 
 def _last(time: int, end: int | None, *, lasting: bool) -> float:

@@ -33,11 +33,10 @@ def why_not_text(answer: WhyNot, *, ascii: bool = False) -> str:
         count = len(answer.rows) if hasattr(answer.rows, "__len__") else answer.rows.count()
         lines = [f"why not {asked}?   it was detected ({count} row{'s' if count != 1 else ''})"]
     elif not answer.reasons:
-        known = "no change that was tried leads to this detection" if answer.complete else "the search is not complete"
-        lines = [f"why not {asked}?   no reason found: {known}"]
+        lines = [f"why not {asked}?   no reason found" + ("" if answer.complete else " (the search is not complete)")]
     else:
         n = len(answer.reasons)
-        lines = [f"why not {asked}?   {n} reason{'s, the smallest change first' if n > 1 else ''}"]
+        lines = [f"why not {asked}?   {n} reason{'s, the nearest first' if n > 1 else ''}"]
     for reason in answer.reasons:
         lines += ["", *_reason(reason, answer, signs)]
     if answer.notes:
@@ -52,7 +51,7 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
     for i, c in enumerate(reason.clauses):
         place = f"{c.place}  " if c.place else ""
         text = " ".join(c.clause.split())
-        lines.append(f"{head if i == 0 else ' ' * len(head)}  {'and ' if i else ''}{place}{text}")
+        lines.append(f"{head if i == 0 else ' ' * len(head)}  {place}{text}")
         lines.append(f"   {c.message}")
     depth: dict[int, int] = {}
     cells = []
@@ -63,8 +62,7 @@ def _reason(reason: Reason, answer: WhyNot, signs: Sequence[str]) -> list[str]:
             continue
         name = _named(w.role, w.type)
         time = when(w.time, kind) + (f" to {when(w.end, kind)}" if w.end is not None else "")
-        values = values_text(w.attributes) + ("  (added)" if w.added else "")
-        cells.append(("  " * depth[i] + f"{sign} {name}", time, values))
+        cells.append(("  " * depth[i] + f"{sign} {name}", time, values_text(w.attributes)))
     wide = max((len(name) for name, _, _ in cells), default=0)
     long = max((len(time) for _, time, _ in cells), default=0)
     lines += [f"      {name:{wide}}  {time:{long}}  {values}".rstrip() for name, time, values in cells]

@@ -21,15 +21,12 @@ from occurs.explain.whynot import check_type, table_of
 from occurs.explain.words import (
     json_time,
     length,
-    must,
-    named,
     others_text,
     related,
     role_text,
     ticks_of,
     value_text,
     when,
-    within,
 )
 from occurs.explain.world import Rule, Variant, World
 from occurs.expr.text import Text
@@ -57,8 +54,6 @@ SHOWN = ("threshold", "equality", "window", "count", "relation")
 LISTED, TRIED = 20, 300
 #: what a negation begins with
 _NEGATION = re.compile(r"^(not|minus|complement|\\)\s*")
-#: what stands in parentheses
-_ARGUMENTS = re.compile(r"\(.*\)")
 _LABEL = re.compile(r"[0-9a-fA-F]{32}")
 
 
@@ -418,19 +413,19 @@ class _Derivation:
         said = " ".join(c.text.split())
         if seen.apart is not None:
             found = length(seen.apart, self.kind)
-            said = f"the states of `{seen.path[-1]}` are {found} apart, {must(needed).removeprefix('must be ')}"
+            said = f"{found}, {needed}"
         elif seen.value is not None and seen.wanted is not None:
             found, wanted = value_text(seen.value), value_text(seen.wanted)
             needed = f"{seen.op} {wanted}" if seen.holds else f"not {seen.op} {wanted}"
             own = "" if wanted == " ".join(seen.right.split()) else f" = {wanted}"
-            said = f"{named(seen.left)} = {found}, {must(f'{seen.op} {seen.right}')}{own}"
+            said = f"{seen.left} = {found} {seen.op} {seen.right}{own}"
             if not seen.holds:
-                said = f"{named(seen.left)} = {found}, not {seen.op} {seen.right}{own}"
+                said = f"{seen.left} = {found}, not {seen.op} {seen.right}{own}"
             elif seen.op == "=":
-                said = f"{named(seen.left)} = {found}" + (f", the same as {named(seen.right)}" if own else "")
+                said = f"{seen.left} = {found}" if not own else f"{seen.left} = {found} = {seen.right}"
         elif not seen.holds:
             said, needed = said if "not" in seen.path else f"not {said}", "false"
-        message = said + within(seen.path if seen.apart is None else seen.path[:-1])
+        message = f"{' '.join(seen.path)}: {said}" if seen.path else said
         self._new(parent, depth, "clause", type=state.type, time=state.time, end=state.end, label=state.label,
                   **self._placed(rule, c), found=found, needed=needed, message=message)  # fmt: skip
 
@@ -443,7 +438,7 @@ class _Derivation:
                 span = f"at {when(found.first, self.kind)}"
             what = " ".join(clause.text.split())
             what = _NEGATION.sub("", what)
-            message = f"no {what}{_comma(what)} {span}{others_text(others, found.type)}"
+            message = f"no {what} {span} {others_text(others)}"
             self._new(parent, depth, "absence", type=found.type, time=found.first, end=found.last, found=str(others),
                       needed="none", message=message, **self._placed(rule, clause))  # fmt: skip
 
@@ -485,7 +480,7 @@ class _Derivation:
             found = value_text(value) if known else "true"
             if known and c.detail.get("duration") and value is not None:
                 found = length(_plain(value), self.kind)
-            return found, c.needed, f"{named(c.subject)} = {found}, {must(c.needed)}" if known else text
+            return found, c.needed, f"{c.subject} = {found} {c.needed}" if known else text
         if c.kind == "equality" and known:
             found = value_text(value)
             wanted = None if values is None else values.get(f"occurs_{i}w")
@@ -501,10 +496,8 @@ class _Derivation:
                 if of is not None and place[1] in of.values:
                     needed = f"{c.needed} {value_text(of.values[place[1]])}"
                     other = f"{role_text(of.role, of.type)}.{place[1]}"
-            if c.needed == "=":
-                same = f", the same as {named(other)}" if other else ""
-                return found, needed, f"{named(c.subject)} = {found}{same}"
-            return found, needed, f"{named(c.subject)} = {found}, {must(needed)}"
+            shown = f" {c.needed} {other}" if other else "" if c.needed == "=" else f" {needed}"
+            return found, needed, f"{c.subject} = {found}{shown}"
         if c.kind == "count" and "of" in c.detail:
             many = sum(_has_role(p, c.role) for p in node.children)
             rows = f"{many} row{'s match' if many != 1 else ' matches'} " if c.role else ""
@@ -520,27 +513,18 @@ class _Derivation:
         self, c: Clause, value: Any, known: bool, row: RowNode | None, ref: RowNode | None, node: RowNode
     ) -> tuple[str, str, str]:
         """A window: how long it was between its rows, or how long the interval is."""
-        said = "{}"
-        if c.detail.get("length"):
-            said = f"{node.type} is {{}} long"
-            if not known and node.end is not None:
-                value = node.end - node.time
-        elif c.detail.get("backwards"):
-            if not known and ref is not None:
-                value = node.time - ref.time
-                said = f"{role_text(ref.role, ref.type)} is {{}} before the end"
-        elif row is not None and ref is not None:
-            value = value if known else abs(ref.time - row.time)
-            early = "before" if row.time <= ref.time else "after"
-            said = f"{role_text(row.role, row.type)} is {{}} {early} {role_text(ref.role, ref.type)}"
-        elif not known and c.role is None and "exact" in c.detail:
+        if not known and c.detail.get("backwards"):
+            value = None if ref is None else node.time - ref.time
+        elif not known and row is not None and ref is not None:
+            value = abs(ref.time - row.time)
+        elif not known and c.detail.get("length"):
+            value = None if node.end is None else node.end - node.time
+        elif not known and c.role is None and "exact" in c.detail:  # of a match of rows
             times = [p.time for p in node.children if is_row(p)]
             value = max(times) - min(times) if times else None
-            said = "the first row is {} before the last"
-        if value is None:
-            return "", c.needed, " ".join(c.needed.split())
-        found = length(_plain(value), self.kind)
-        return found, c.needed, f"{said.format(found)}, {must(c.needed).removeprefix('must be ')}"
+        found = "" if value is None else length(_plain(value), self.kind)
+        said = f"{node.type} is {found} long" if c.detail.get("length") else found
+        return found, c.needed, f"{said}, {c.needed}" if found else " ".join(c.needed.split())
 
     def _check(
         self, node: RowNode, parent: int, depth: int, rule: Rule | None, of: RowNode, nth: int
@@ -556,7 +540,7 @@ class _Derivation:
             placed = {} if rule is None or clause is None else self._placed(rule, clause)
             what = node.type if clause is None else clause.text.removeprefix("not ")
             span = f"from {when(node.time, self.kind)} to {when(node.end, self.kind)}"
-            message = f"no {what}{_comma(what)} {span}{others_text(others, node.type)}"
+            message = f"no {what} {span} {others_text(others)}"
             self._new(parent, depth, "absence", type=node.type, time=node.time, end=node.end, found=str(others),
                       needed="none", message=message, **placed)  # fmt: skip
             return
@@ -739,11 +723,6 @@ def _given_time(ticks: int | None, kind: TimeKind) -> Any:
     if ticks is None or not kind.timestamp:
         return ticks
     return pa.scalar(ticks, pa.int64()).cast(pa.timestamp("us", tz="UTC")).as_py()
-
-
-def _comma(what: str) -> str:
-    """What separates a negation with times of its own from those that it had."""
-    return "," if " " in _ARGUMENTS.sub("", what) else ""
 
 
 def _has_role(node: RowNode, role: str | None) -> bool:

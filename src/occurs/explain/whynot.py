@@ -92,7 +92,7 @@ class WhyNot:
     Attributes:
         found: Whether the row was detected after all; then there are no reasons.
         rows: The detected rows that fit, if ``found``.
-        reasons: The reasons, the smallest change first.
+        reasons: The reasons, the nearest first.
         complete: Whether no repair was left untried.
         notes: Remarks on the search and the events, as text.
 
@@ -102,7 +102,7 @@ class WhyNot:
         >>> events = pa.table({"type": ["Temp"], "time": [60], "Value": [44]})
         >>> answer = program.why_not("Hot", events, time_unit="s")
         >>> answer.reasons[0].clauses[0].message
-        'Temp.Value = 44 at 60, but must be > 45'
+        'Temp.Value = 44 at 60, needed > 45'
     """
 
     question: Question = field(repr=False)
@@ -355,8 +355,7 @@ class Asked:
                     is_always, at = rule.clauses.fixed[name]
                     if is_always != value:
                         span = Text(self.world.texts[rule.text][0], None).span(at, at)
-                        place = f"line {span.line}, column {span.column}"
-                        self.notes.append(f"{name} is always {value_text(is_always)} ({place})")
+                        self.notes.append(f"{name} is always {value_text(is_always)}: {span.line}:{span.column}")
 
     def _without_rows(self) -> list[str]:
         """Notes on types of the input that the rules need, and of which there is no row."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -77,29 +77,14 @@ def role_text(role: str | None, type: str) -> str:
     return role if role is not None and role.isidentifier() and role not in INNER else type
 
 
-def others_text(number: int, type: str) -> str:
-    """How many rows of a type there are that a negation does not exclude, behind the statement of it."""
-    if number == 0:
-        return ""
-    return f" ({number} {type} row{'s' if number != 1 else ''} there {'do' if number != 1 else 'does'} not match)"
+def others_text(number: int) -> str:
+    """How many other rows there are, behind a statement about some."""
+    return f"({number} other{'s' if number != 1 else ''})"
 
 
-def named(subject: str) -> str:
-    """What has a value: an expression of several words in backquotes, so that its end is seen."""
-    return f"`{subject}`" if " " in subject else subject
-
-
-def must(needed: str) -> str:
-    """What a clause needs, as the end of a sentence: ``must be > 45``, ``must not be "up"``."""
-    sign, _, rest = needed.partition(" ")
-    if sign in ("=", "!=") and rest:
-        return f"must be {rest}" if sign == "=" else f"must not be {rest}"
-    return f"must be in {needed}" if needed.startswith("[") else f"must be {needed}"
-
-
-def within(path: Sequence[str]) -> str:
-    """The operators of a formula that lead to a condition, behind the condition."""
-    return f" (in `{' .. '.join(path)}`)" if path else ""
+def length(ticks: int, kind: TimeKind) -> str:
+    """A duration in the greatest unit in which it is whole."""
+    return duration_of(ticks, kind) if kind.tick is not None else f"{ticks} ticks"
 
 
 #: the relations of intervals that are no verbs, as verbs
@@ -112,18 +97,3 @@ _VERBS = {
 def related(left: str, relation: str, right: str) -> str:
     """Two intervals and their relation as a clause of a sentence: ``open [3, 9] is before cold at 12``."""
     return f"{left} {_VERBS.get(relation, relation)} {right}"
-
-
-def shorter(old: str, new: str) -> tuple[str, str]:
-    """Two long texts without what they begin with alike."""
-    pairs = enumerate(zip(old, new, strict=False))
-    alike = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
-    cut = old[:alike].rstrip().rfind(" ") + 1
-    if min(len(old), len(new)) <= 40 or cut < 20:
-        return old, new
-    return f".. {old[cut:]}", f".. {new[cut:]}"
-
-
-def length(ticks: int, kind: TimeKind) -> str:
-    """A duration in the greatest unit in which it is whole."""
-    return duration_of(ticks, kind) if kind.tick is not None else f"{ticks} ticks"

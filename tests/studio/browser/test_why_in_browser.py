@@ -69,7 +69,7 @@ def test_why_not_by_a_click_on_an_empty_place_and_a_repair_that_detects(
     reasons = panel.get_by_test_id("reason")
     expect(reasons.first).to_have_attribute("data-kind", "threshold")
     clause = reasons.first.get_by_test_id("failed-clause")
-    expect(clause).to_contain_text("Temp.Value = 44 at 09:20:00, but must be > 45")
+    expect(clause).to_contain_text("Temp.Value = 44 at 09:20:00, needed > 45")
     expect(clause).to_contain_text("Value >= 44")
     failed = reasons.first.locator("[data-testid=witness][data-ok=false]")
     expect(failed).to_have_attribute("data-ticks", "1704446400000000")

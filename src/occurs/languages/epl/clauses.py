@@ -300,7 +300,7 @@ class _Statement:
 
         def shown(expr: Expr) -> str:
             if isinstance(expr, Ref) and expr.scope is None and node is not None:
-                return f"{node.tag.text if node.tag else node.type.text}.{expr.name}"
+                return f"{node.type.text}.{expr.name}"
             return expr_text(expr)
 
         return comparison(
