@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Literal
 from occurs.nets.colours import Alias, Colour, Enum, Index, Int, List, Product, Record, Subset, Union, Value
+from occurs.nets.cpn_binding import bindable
 from occurs.nets.cpn_names import for_ml
 from occurs.nets.functional.tree import Function, Global
 from occurs.nets.layout import Drawn, Labels, Point, joined, node_size, placed
@@ -56,7 +57,7 @@ def write(net: Net, transform: bool = False) -> bytes:
         raise DefinitionProblem(Problem("black-transition", message, hint=hint))
     written = for_ml(to_priority_net(net))
     validate(written)
-    root = _Writer(placed(written)).root()
+    root = _Writer(placed(bindable(written))).root()
     return (_HEADER + "\n".join(root.lines()) + "\n").encode("ascii", "xmlcharrefreplace")
 
 
