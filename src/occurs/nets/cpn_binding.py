@@ -46,7 +46,7 @@ def bindable(net: Net) -> Net:
     return net if pages == net.pages else replace(net, variables=tuple(names.variables.items()), pages=pages)
 
 
-def order(tokens: Iterable[Sequence[Term]], equations: Sequence[Binary]) -> frozenset[int] | None:
+def order(tokens: Sequence[Sequence[Term]], equations: Sequence[Binary]) -> frozenset[int] | None:
     """Which equations give variables their values again in the order that CPN Tools finds; None if it finds none.
 
     Args:
@@ -54,8 +54,8 @@ def order(tokens: Iterable[Sequence[Term]], equations: Sequence[Binary]) -> froz
         equations: The equations of its guard.
     """
     known: dict[str, int] = {}
-    steps = [*(s for k, terms in enumerate(tokens) for s in _takes(terms, k, known))]
-    places = 1 + max((s.place for s in steps), default=-1)
+    steps = [s for k, terms in enumerate(tokens) for s in _takes(terms, k, known)]
+    places = len(tokens)
     for k, equation in enumerate(equations, places):
         left, right = (_bits(variables(side), known) for side in (equation.left, equation.right))
         steps.append(_Step(COMPARED, left | right, 0, k, done=True))
@@ -86,7 +86,7 @@ class _Step:
     cost: int
     needs: int
     gives: int
-    place: int
+    place: int | None
     done: bool = False
     again: bool = False
     entries: tuple[int, ...] | None = None
@@ -222,7 +222,7 @@ class _Form:
     used: set[str]
 
     def make(self, colours: Mapping[str, Colour]) -> None:
-        several = self._groups() > 1
+        several = len(self._groups()) > 1
         for place, term in self._taken():
             self._change(place, term, self._apart(term, colours[place], set(), several))
         again, met = self._order(), set[str]()
@@ -247,19 +247,25 @@ class _Form:
             for a in self.arcs
         ]
 
-    def _groups(self) -> int:
-        """How many groups of variables there are that no token and no condition connects."""
+    def _groups(self) -> list[set[str]]:
+        """The variables in groups that no token and no condition connects."""
         groups: list[set[str]] = []
         for own in (*(_names(a.terms) for a in self.arcs if a.input), *map(variables, self.guard)):
             connected = [g for g in groups if g & own]
             groups = [g for g in groups if not g & own] + ([own.union(*connected)] if own else [])
-        return len(groups)
+        return groups
 
     def _order(self) -> frozenset[int] | None:
         """The conditions that give variables their values again; None if there is no order."""
-        equations = {k: g for k, g in enumerate(self.guard) if isinstance(g, Binary) and self.names.is_equation(g)}
-        found = order([a.terms for a in self.arcs if a.input], list(equations.values()))
-        return None if found is None else frozenset(k for n, k in enumerate(equations) if n in found)
+        found = frozenset[int]()
+        for group in self._groups():
+            equations = {k: g for k, g in enumerate(self.guard) if self.names.is_equation(g) and group & variables(g)}
+            tokens = [a.terms for a in self.arcs if a.input and group & _names(a.terms)]
+            again = order(tokens, [g for g in equations.values() if isinstance(g, Binary)])
+            if again is None:
+                return None
+            found |= {k for n, k in enumerate(equations) if n in again}
+        return found
 
     def _fresh(self, term: Term, like: str, colour: Colour) -> Term:
         """A new variable instead of ``term``."""
