@@ -87,6 +87,8 @@ def check(net: Net) -> None:
         assert can_be_bound(net, transition), transition.name
         for arc in net.inputs[transition.name]:
             assert all(is_pattern(p) for t in arc.terms for p in parts(t)), arc
+            names = [[n.name for n in t.walk() if isinstance(n, Ref)] for t in arc.terms if taken_apart(t)]
+            assert all(len(n) == len(set(n)) for n in names), arc
         places = [net.holder(a.place) for a in net.inputs[transition.name]]
         assert len(places) == len(set(places)), transition.name
 
@@ -157,13 +159,15 @@ def test_computed_parts_are_compared_in_the_guard() -> None:
 
 
 def test_a_value_that_is_given_again_is_only_compared() -> None:
-    """CPN Tools compares by ``=`` with a variable of another group, if there is one."""
+    """By ``=`` CPN Tools may compare with a variable of another group, if there is one."""
     equal = (Binary("=", N, M),)
     net = one(takes("A", "t", TupleTerm((N, M))), guard=equal)
     assert bindable(net) == net
     net = one(takes("A", "t", TupleTerm((N, M))), takes("L", "t", ListTerm((V,))), guard=equal)
     assert inscriptions(bindable(net))[0] == "[not(n <> m)]"
-    net = one(takes("A", "t", TupleTerm((N, N))), takes("L", "t", ListTerm((V,))))
+    net = one(takes("A", "t", TupleTerm((N, N))))
+    assert inscriptions(bindable(net)) == ["[n_2 = n]", "(n, n_2)"]
+    net = one(*net.arcs, takes("L", "t", ListTerm((V,))))
     assert inscriptions(bindable(net))[:2] == ["[not(n_2 <> n)]", "(n, n_2)"]
 
 

@@ -8,9 +8,10 @@ CPN Tools searches, for each transition, the cheapest order of steps after which
 - A token whose variables all have values is looked up.
 - ``pattern = value`` in the guard binds the variables of the pattern, or compares.
 
-Where there is no such order it rejects the net.  A pattern with a computed part is code that it cannot compile.  If the
-variables of a transition fall into several groups (of tokens and conditions with common variables), it may compare a
-value that an equation gives again with a variable of another group.
+Where there is no such order it rejects the net.  It cannot compile a pattern with a computed part, and it does not
+always compare a variable that is twice in a pattern.  If the variables of a transition fall into several groups (of
+tokens and conditions with common variables), an equation that compares may become code about a variable of another
+group, which it cannot compile either.
 
 Such inscriptions are written with new variables, and the guard compares those.  A comparison that must not bind is
 written ``not(a <> b)``.  The binding elements are the same, and so are the steps.
@@ -224,7 +225,7 @@ class _Form:
     def make(self, colours: Mapping[str, Colour]) -> None:
         several = len(self._groups()) > 1
         for place, term in self._taken():
-            self._change(place, term, self._apart(term, colours[place], set(), several))
+            self._change(place, term, self._apart(term, colours[place], set()))
         again, met = self._order(), set[str]()
         for place, term in self._taken():
             if again is None:
@@ -273,15 +274,15 @@ class _Form:
         self.guard.append(Binary("=", made, term))
         return made
 
-    def _apart(self, term: Term, colour: Colour, seen: set[str], once: bool, top: bool = True) -> Term:
-        """``term`` without computed parts; ``once``: and without variables for a second time."""
+    def _apart(self, term: Term, colour: Colour, seen: set[str], top: bool = True) -> Term:
+        """``term`` without computed parts, and with each variable once."""
         if isinstance(term, Ref):
-            again = once and term.name in seen
+            again = term.name in seen
             seen.add(term.name)
             return self._fresh(term, term.name, colour) if again else term
         if taken_apart(term):
             parts = zip(term.children, _colours(term, plain(colour)), strict=True)
-            new = tuple(self._apart(part, c, seen, once, False) for part, c in parts)
+            new = tuple(self._apart(part, c, seen, False) for part, c in parts)
             return term if new == term.children else term.with_children(new)
         return term if top or _is_pattern(term) else self._fresh(term, "computed", colour)
 
