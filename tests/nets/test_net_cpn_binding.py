@@ -14,8 +14,10 @@ from tests.generators.random_nets import random_core_rows, random_extended
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr.tree import Binary, Call, Literal, Ref
 from occurs.languages.epl.nets import translate
-from occurs.nets.colours import List
+from occurs.nets.colours import List, Product, Real
 from occurs.nets.cpn_binding import bindable
+from occurs.nets.cpn_read import read
+from occurs.nets.cpn_write import write
 from occurs.nets.firing import enabled, fire
 from occurs.nets.matching import taken_apart
 from occurs.nets.ml_terms import Printer
@@ -169,6 +171,21 @@ def test_a_value_that_is_given_again_is_only_compared() -> None:
     assert inscriptions(bindable(net)) == ["[n_2 = n]", "(n, n_2)"]
     net = one(*net.arcs, takes("L", "t", ListTerm((V,))))
     assert inscriptions(bindable(net))[:2] == ["[not(n_2 <> n)]", "(n, n_2)"]
+
+
+def test_tuples_with_reals_are_whole_values() -> None:
+    """CPN Tools compares their entries by ML's ``=``, which reals do not have."""
+    colour = Product("REALS", (INT, INT, Real("REAL")))
+    arcs = (takes("A", "t", TupleTerm((N, number(1), var("z")))), takes("B", "t", TupleTerm((N, M, var("u")))))
+    page = Page("page", (Place("A", colour), Place("B", colour)), (Transition("t"),), arcs)
+    net = Net("reals", (INT, colour), (("n", INT), ("m", INT), ("z", Real("REAL")), ("u", Real("REAL"))), (page,))
+    text = write(net).decode()
+    assert "((n, 1, z):REALS)" in text
+    assert "((n_2, m, u):REALS)" in text
+    assert "[n_2 = n]" in text
+    again, notes = read(write(net), "reals.cpn")
+    assert notes == ()
+    assert write(again) == write(net)
 
 
 def test_tokens_of_a_fusion_set_are_taken_from_one_place() -> None:

@@ -47,15 +47,24 @@ def bindable(net: Net) -> Net:
     return net if pages == net.pages else replace(net, variables=tuple(names.variables.items()), pages=pages)
 
 
-def order(tokens: Sequence[Sequence[Term]], equations: Sequence[Binary]) -> frozenset[int] | None:
+def is_whole(colour: Colour) -> bool:
+    """Whether the tokens of a place are written as whole values, ``((a, b):COLOUR)``.
+
+    CPN Tools compares entries of tuples and records by code that needs ML's ``=``, which values with reals do not have.
+    """
+    return has_reals(colour)
+
+
+def order(tokens: Sequence[tuple[Sequence[Term], bool]], equations: Sequence[Binary]) -> frozenset[int] | None:
     """Which equations give variables their values again in the order that CPN Tools finds; None if it finds none.
 
     Args:
-        tokens: The terms of the tokens that a transition takes, for each place.
+        tokens: The terms of the tokens that a transition takes, for each place, and whether they are written as whole
+            values (:func:`is_whole`).
         equations: The equations of its guard.
     """
     known: dict[str, int] = {}
-    steps = [s for k, terms in enumerate(tokens) for s in _takes(terms, k, known)]
+    steps = [s for k, (terms, whole) in enumerate(tokens) for s in _takes(terms, whole, k, known)]
     places = len(tokens)
     for k, equation in enumerate(equations, places):
         left, right = (_bits(variables(side), known) for side in (equation.left, equation.right))
@@ -104,14 +113,14 @@ class _Step:
         return KEYED if keys and not any(e & bound for e in self.entries or () if e & ~bound) else None
 
 
-def _takes(terms: Sequence[Term], place: int, known: dict[str, int]) -> Iterator[_Step]:
+def _takes(terms: Sequence[Term], whole: bool, place: int, known: dict[str, int]) -> Iterator[_Step]:
     """The steps by which the tokens of one place give values, and by which they are looked up."""
     alone = len(list(groupby(terms))) == 1
     yield _Step(LOOKED_UP, _bits(set().union(*map(variables, terms)), known), 0, place, done=True)
     for term in dict.fromkeys(terms):
         if _is_pattern(term) and binds(term):
             entries = None
-            if isinstance(term, TupleTerm | RecordTerm) and len(term.parts) > 1:
+            if isinstance(term, TupleTerm | RecordTerm) and len(term.parts) > 1 and not whole:
                 entries = tuple(_bits(variables(part), known) for part in term.parts)
             yield _Step(PATTERN, 0, _bits(variables(term), known), place, alone, entries=entries)
 
@@ -183,14 +192,15 @@ class _Names:
 
 def _page(net: Net, page: Page, names: _Names) -> Page:
     transitions, arcs = list[Transition](), dict[str, list[Arc]]()
+    colours = {p.name: p.colour for p in page.places}
     for arc in page.arcs:
         arcs.setdefault(arc.transition, []).append(arc)
     for transition in page.transitions:
         own = arcs.get(transition.name, [])
         if not any(isinstance(t, Many | Delayed) for a in own if a.input for t in a.terms):
             terms = [t for a in own for t in a.terms] + [t for t in (transition.delay, *transition.guard) if t]
-            form = _Form(names, list(transition.guard), _together(net, own), _names(terms))
-            form.make({p.name: p.colour for p in page.places})
+            form = _Form(names, colours, list(transition.guard), _together(net, own), _names(terms))
+            form.make()
             transition, arcs[transition.name] = replace(transition, guard=tuple(form.guard)), form.arcs
         transitions.append(transition)
     moved = tuple(a for own in arcs.values() for a in own)
@@ -217,19 +227,21 @@ class _Form:
     """A transition that gets the form in which CPN Tools can bind its variables."""
 
     names: _Names
+    #: of the places
+    colours: Mapping[str, Colour]
     guard: list[Term]
     arcs: list[Arc]
     #: the names of its variables
     used: set[str]
 
-    def make(self, colours: Mapping[str, Colour]) -> None:
+    def make(self) -> None:
         several = len(self._groups()) > 1
         for place, term in self._taken():
-            self._change(place, term, self._apart(term, colours[place], set()))
+            self._change(place, term, self._apart(term, self.colours[place], set()))
         again, met = self._order(), set[str]()
         for place, term in self._taken():
             if again is None:
-                self._change(place, term, self._renamed(term, met))
+                self._change(place, term, self._renamed(term, met, is_whole(self.colours[place])))
                 again = self._order()
             met |= variables(term)
         if several:
@@ -261,7 +273,8 @@ class _Form:
         found = frozenset[int]()
         for group in self._groups():
             equations = {k: g for k, g in enumerate(self.guard) if self.names.is_equation(g) and group & variables(g)}
-            tokens = [a.terms for a in self.arcs if a.input and group & _names(a.terms)]
+            taken = [a for a in self.arcs if a.input and group & _names(a.terms)]
+            tokens = [(a.terms, is_whole(self.colours[a.place])) for a in taken]
             again = order(tokens, [g for g in equations.values() if isinstance(g, Binary)])
             if again is None:
                 return None
@@ -286,17 +299,16 @@ class _Form:
             return term if new == term.children else term.with_children(new)
         return term if top or _is_pattern(term) else self._fresh(term, "computed", colour)
 
-    def _renamed(self, term: Term, met: set[str]) -> Term:
-        """``term`` with new variables for those of ``met``, but for whole entries, which are compared as they are."""
+    def _renamed(self, term: Term, met: set[str], whole: bool) -> Term:
+        """``term`` with new variables for those of ``met``, but for entries that are compared as they are."""
 
         def rename(node: Expr) -> Expr | None:
             if not isinstance(node, Ref) or node.name not in met:
                 return None
             return self._fresh(node, node.name, self.names.variables[node.name])
 
-        if isinstance(term, TupleTerm | RecordTerm):
-            parts = tuple(p if isinstance(p, Ref) else self._renamed(p, met) for p in term.parts)
-            return replace(term, parts=parts)
+        if isinstance(term, TupleTerm | RecordTerm) and not whole:
+            return replace(term, parts=tuple(p if isinstance(p, Ref) else rewrite(p, rename) for p in term.parts))
         return rewrite(term, rename) if taken_apart(term) else term
 
 
