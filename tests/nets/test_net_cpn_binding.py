@@ -88,8 +88,9 @@ def check(net: Net) -> None:
     for transition in net.transitions.values():
         assert can_be_bound(net, transition), transition.name
         for arc in net.inputs[transition.name]:
-            assert all(is_pattern(p) for t in arc.terms for p in parts(t)), arc
-            names = [[n.name for n in t.walk() if isinstance(n, Ref)] for t in arc.terms if taken_apart(t)]
+            tuples = [t for t in arc.terms if isinstance(t, TupleTerm | RecordTerm)]
+            assert all(is_pattern(p) for t in tuples for p in parts(t)), arc
+            names = [[n.name for n in t.walk() if isinstance(n, Ref)] for t in arc.terms if is_pattern(t)]
             assert all(len(n) == len(set(n)) for n in names), arc
         places = [net.holder(a.place) for a in net.inputs[transition.name]]
         assert len(places) == len(set(places)), transition.name

@@ -19,13 +19,13 @@ written ``not(a <> b)``.  The binding elements are the same, and so are the step
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count, groupby
 
 from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary, rewrite
-from occurs.nets.colours import Colour, List, Product, Record, Union, plain
+from occurs.nets.colours import Colour, List, Product, Record, Union, members, plain
 from occurs.nets.functional.tree import Delayed, Many
 from occurs.nets.matching import binds, taken_apart
 from occurs.nets.ml import has_reals
@@ -36,6 +36,8 @@ from occurs.nets.typing import Typing
 #: what the steps of CPN Tools' search cost: to bind by a pattern, by a pattern with known entries, to look up, to bind
 #: or compare by an equation, only to compare, to try all values of a colour
 PATTERN, KEYED, LOOKED_UP, EQUATION, COMPARED, TRIED = 1000, 200, 100, 10, 20, 10000
+#: so many values of a colour CPN Tools tries
+MOST_TRIED = 100
 #: of equally cheap orders the one in which an equation compares is assumed
 AGAIN = EQUATION - 1
 
@@ -55,13 +57,16 @@ def is_whole(colour: Colour) -> bool:
     return has_reals(colour)
 
 
-def order(tokens: Sequence[tuple[Sequence[Term], bool]], equations: Sequence[Binary]) -> frozenset[int] | None:
+def order(
+    tokens: Sequence[tuple[Sequence[Term], bool]], equations: Sequence[Binary], is_small: Callable[[str], bool]
+) -> frozenset[int] | None:
     """Which equations give variables their values again in the order that CPN Tools finds; None if it finds none.
 
     Args:
         tokens: The terms of the tokens that a transition takes, for each place, and whether they are written as whole
             values (:func:`is_whole`).
         equations: The equations of its guard.
+        is_small: Whether the colour of a variable is so small that CPN Tools tries all its values.
     """
     known: dict[str, int] = {}
     steps = [s for k, (terms, whole) in enumerate(tokens) for s in _takes(terms, whole, k, known)]
@@ -78,7 +83,7 @@ def order(tokens: Sequence[tuple[Sequence[Term], bool]], equations: Sequence[Bin
     for step in steps:
         bound_by |= step.gives
     every = (1 << len(known)) - 1
-    steps += [_Step(TRIED, 0, bit, None) for bit in _single(every & ~bound_by)]
+    steps += [_Step(TRIED, 0, 1 << k, None) for v, k in known.items() if not bound_by >> k & 1 and is_small(v)]
     return _cheapest(steps, every, (1 << (places + len(equations))) - 1, places)
 
 
@@ -154,10 +159,6 @@ def _bits(names: Iterable[str], known: dict[str, int]) -> int:
     return found
 
 
-def _single(bits: int) -> Iterator[int]:
-    return (1 << k for k in range(bits.bit_length()) if bits >> k & 1)
-
-
 def _is_pattern(term: Term) -> bool:
     """Does ML take a term as a pattern?  It takes no reals."""
     if isinstance(term, Literal):
@@ -181,6 +182,11 @@ class _Names:
         name = next(n for n in names if n not in used and self.variables.setdefault(n, colour) == colour)
         used.add(name)
         return var(name)
+
+    def is_small(self, name: str) -> bool:
+        """Has its colour no more values than CPN Tools tries?"""
+        values = members(self.variables[name])
+        return values is not None and len(values) <= MOST_TRIED
 
     def is_equation(self, term: Term) -> bool:
         """Is it written with ML's ``=``, which values with reals do not have?"""
@@ -213,6 +219,8 @@ def _together(net: Net, arcs: Sequence[Arc]) -> list[Arc]:
     for arc in arcs:
         if arc.input:
             first.setdefault(net.holder(arc.place), arc.place)
+    if {a.place for a in arcs if a.input} <= set(first.values()):
+        return list(arcs)
     found: dict[tuple[str, bool], Arc] = {}
     for arc in arcs:
         place = first.get(net.holder(arc.place), arc.place)
@@ -237,11 +245,13 @@ class _Form:
     def make(self) -> None:
         several = len(self._groups()) > 1
         for place, term in self._taken():
-            self._change(place, term, self._apart(term, self.colours[place], set()))
+            if isinstance(term, TupleTerm | RecordTerm) or _is_pattern(term):
+                self._change(place, term, self._apart(term, self.colours[place], set()))
         again, met = self._order(), set[str]()
         for place, term in self._taken():
             if again is None:
-                self._change(place, term, self._renamed(term, met, is_whole(self.colours[place])))
+                new = self._apart(term, self.colours[place], set())
+                self._change(place, term, self._renamed(new, met, is_whole(self.colours[place])))
                 again = self._order()
             met |= variables(term)
         if several:
@@ -275,14 +285,16 @@ class _Form:
             equations = {k: g for k, g in enumerate(self.guard) if self.names.is_equation(g) and group & variables(g)}
             taken = [a for a in self.arcs if a.input and group & _names(a.terms)]
             tokens = [(a.terms, is_whole(self.colours[a.place])) for a in taken]
-            again = order(tokens, [g for g in equations.values() if isinstance(g, Binary)])
+            again = order(tokens, [g for g in equations.values() if isinstance(g, Binary)], self.names.is_small)
             if again is None:
                 return None
             found |= {k for n, k in enumerate(equations) if n in again}
         return found
 
     def _fresh(self, term: Term, like: str, colour: Colour) -> Term:
-        """A new variable instead of ``term``."""
+        """A new variable instead of ``term``, if its colour is declared."""
+        if colour not in self.names.colours:
+            return term
         made = self.names.new(like, colour, self.used)
         self.guard.append(Binary("=", made, term))
         return made
@@ -294,7 +306,7 @@ class _Form:
             seen.add(term.name)
             return self._fresh(term, term.name, colour) if again else term
         if taken_apart(term):
-            parts = zip(term.children, _colours(term, plain(colour)), strict=True)
+            parts = zip(term.children, _colours(term, colour), strict=True)
             new = tuple(self._apart(part, c, seen, False) for part, c in parts)
             return term if new == term.children else term.with_children(new)
         return term if top or _is_pattern(term) else self._fresh(term, "computed", colour)
@@ -318,6 +330,7 @@ def _names(terms: Iterable[Term]) -> set[str]:
 
 def _colours(term: Term, colour: Colour) -> tuple[Colour, ...]:
     """The colours of the parts of a term that is taken apart."""
+    colour = plain(colour)
     if isinstance(colour, Product):
         return colour.parts
     if isinstance(colour, Record):
