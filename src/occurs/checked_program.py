@@ -305,6 +305,11 @@ class CheckedProgram:
         """Do definitions read columns of lists?"""
         return self._unbound.reads_lists
 
+    @property
+    def elements(self) -> frozenset[str]:
+        """The elements of lists and maps that definitions read."""
+        return self._unbound.elements
+
     def lines(self, given: Any, options: InputOptions) -> list[Source]:
         """The lines of the text files that definitions read, but of those ``given`` already.  Raises InputProblem."""
         files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
@@ -324,10 +329,9 @@ class CheckedProgram:
 
     def input_options(self, options: InputOptions) -> InputOptions:
         """The options with what the program says of its input; these are returned as they are."""
-        names, lists = {str(i): n for i, n in self.assigned.items()}, self.reads_lists
-        if options.type_names == names and options.lists == lists:
-            return options
-        return replace(options, type_names=names, lists=lists)
+        names = {str(i): n for i, n in self.assigned.items()}
+        said = replace(options, type_names=names, lists=self.reads_lists, elements=self.elements)
+        return options if said == options else said
 
     def history(
         self, events: Any, options: InputOptions, *, declared: bool = False, after: int | None = None,

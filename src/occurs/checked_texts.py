@@ -184,6 +184,11 @@ class Bound:
         """Do definitions read columns of lists?"""
         return any(part.nodes and _reads_lists(name) for name, part in self.parts.items())
 
+    @cached_property
+    def elements(self) -> frozenset[str]:
+        """The elements of lists and maps that definitions read, by their names as columns."""
+        return frozenset().union(*(p.elements for p in self.parts.values()))
+
     @property
     def reads_all(self) -> bool:
         """Do definitions want the rows of all types?"""

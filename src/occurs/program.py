@@ -13,6 +13,7 @@ from occurs.errors import Problem, UsageProblem, did_you_mean
 from occurs.hosts.detections import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import detect as in_this_process
+from occurs.model.elements import with_elements_of
 from occurs.model.history import History, InputOptions
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
@@ -284,6 +285,8 @@ class Program:
             text = f"schemas must be a mapping from event types to attributes, not {short(schemas)}"
             raise UsageProblem.of("bad-option", text)
         given = {t: schema_of(t, s) for t, s in (schemas or {}).items()}
+        if self.checked.elements:
+            given = {t: with_elements_of(s, self.checked.elements) for t, s in given.items()}
         if not self.checked.reads_lists:
             given = {t: without_lists(s) for t, s in given.items()}
         known = {**self.declared, **given}

@@ -47,12 +47,14 @@ class _Program:
         self.given: dict[str, Written] = {}
         #: a type that inherits A
         self.heir = not core and self.chance(0.15)
+        #: events have lists and maps; their types are those of the input
+        self.lists = not core and not self.heir and self.chance(0.2)
 
     def chance(self, p: float) -> bool:
         return self.rng.random() < p
 
     def case(self) -> EplCase:
-        head = [f"create schema {t}(k string, v int)" for t in GIVEN]
+        head = [] if self.lists else [f"create schema {t}(k string, v int)" for t in GIVEN]
         if self.heir:
             head.append("create schema H(u int) inherits A")
         if not self.core and self.chance(0.15):
@@ -114,15 +116,27 @@ class _Program:
             type_ = rng.choice(types)
             if type_ == "H":
                 values["u"] = rng.randint(0, 3)
+            if self.lists:
+                values["l"] = self.several([rng.randint(0, 3) for _ in range(rng.randint(0, 3))])
+                values["m"] = self.several({i: rng.randint(0, 3) for i in rng.choice(("", "i", "j", "ij"))})
             sequence = (n if self.chance(0.7) else rng.randint(0, 30)) if sequences else None
             rows.append(Occurrence(type_, self.ticks(rng.randint(0, 16)), values, sequence))
+        if self.lists:  # of each type one with all that it may have
+            full = {"k": "p", "v": 1, "l": [1, 2], "m": {"i": 1, "j": 2}}
+            rows += [Occurrence(t, self.ticks(16), full) for t in GIVEN]
         return rows
+
+    def several(self, values: Any) -> Any:
+        return None if self.chance(0.1) else values
 
     # --- statements -----------------------------------------------------------------------------------------------
 
     def writer(self, types: list[str]) -> PatternWriter:
         filters = self.rng.randint(2, 5)
-        return PatternWriter(self.rng, types, core=self.core, filters=filters, days=self.days, values=self.values)
+        return PatternWriter(
+            self.rng, types, core=self.core, filters=filters, days=self.days, values=self.values,
+            listed=GIVEN if self.lists else (),
+        )  # fmt: skip
 
     def piece(self, types: list[str]) -> Piece:
         return self.writer(types).pattern(self.rng.choice((1, 2, 2, 3, 3)))

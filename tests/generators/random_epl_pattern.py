@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: how tight a text binds: what may stand where without parentheses
 CHAIN, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
@@ -13,13 +13,15 @@ CHAIN, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
 
 @dataclass(frozen=True)
 class Tag:
-    """A tag: its type, and whether it has a list."""
+    """A tag: its type, and whether it has a list.  ``value``: what its events have in the place of ``v``."""
 
     name: str
     type: str
     many: bool = False
+    value: str = "v"
 
     def ref(self, attribute: str, index: int = 0) -> str:
+        attribute = self.value if attribute == "v" else attribute
         return f"{self.name}[{index}].{attribute}" if self.many else f"{self.name}.{attribute}"
 
 
@@ -42,6 +44,7 @@ class PatternWriter:
     ``types``: those that filters may read, with the attributes of each besides ``k`` and ``v``.  ``core``: only events,
     ``every`` and ``->``.  ``filters``: how many are left; ``longest``: of a duration in seconds.  ``days``: histories
     are some months long, and so are durations.  ``values``: variables and parameters, whole numbers from 1 to 3.
+    ``listed``: the types whose events have a list ``l`` and a map ``m`` of such numbers.
     """
 
     def __init__(
@@ -54,9 +57,10 @@ class PatternWriter:
         longest: int = 6,
         days: bool = False,
         values: Sequence[str] = (),
+        listed: Sequence[str] = (),
     ) -> None:
         self.rng, self.types, self.core = rng, types, core
-        self.days, self.values = days, values
+        self.days, self.values, self.listed = days, values, listed
         self.left = filters
         self.longest = longest
         self.count = 0
@@ -73,9 +77,14 @@ class PatternWriter:
 
     # --- conditions ---------------------------------------------------------------------------------------------
 
-    def own(self, prefix: str = "") -> str:
+    def value(self, type_: str) -> str:
+        """Which number of an event of a type stands for ``v``."""
+        elements = type_ in self.listed and self.chance(0.6)
+        return self.rng.choice(("l[0]", "l[1]", "m('j')", "m('i')")) if elements else "v"
+
+    def own(self, prefix: str = "", value: str = "v") -> str:
         """A condition on the attributes of one event."""
-        k, v = f"{prefix}k", f"{prefix}v"
+        k, v = f"{prefix}k", f"{prefix}{value}"
         forms = [f"{v} > {self.rng.randint(0, 2)}", f"{k} = '{self.rng.choice('pq')}'", f"{v} != {self.number()}"]
         if not self.core:
             forms += [
@@ -98,22 +107,22 @@ class PatternWriter:
     def number(self) -> str:
         return self.rng.choice(self.values) if self.values and self.chance(0.5) else str(self.rng.randint(0, 3))
 
-    def compared(self, prefix: str, tag: Tag) -> str:
+    def compared(self, prefix: str, tag: Tag, value: str = "v") -> str:
         """A condition on an event and one that was bound before."""
         forms = [
             f"{prefix}k = {tag.ref('k')}",
             f"{prefix}k = {tag.ref('k')}",
             f"{prefix}k = {tag.ref('k')}",
-            f"{prefix}v > {tag.ref('v')}",
-            f"{prefix}v != {tag.ref('v')}",
-            f"{prefix}v <= {tag.ref('v')}",
+            f"{prefix}{value} > {tag.ref('v')}",
+            f"{prefix}{value} != {tag.ref('v')}",
+            f"{prefix}{value} <= {tag.ref('v')}",
         ]
         if not self.core:
             forms += [
-                f"{prefix}v = {tag.ref('v')} + 1",
-                f"{tag.ref('k', 1)} = {prefix}k or {prefix}v > 2",
-                f"abs({prefix}v - {tag.ref('v')}) <= 1",
-                f"max({prefix}v, {tag.ref('v')}) > 1",
+                f"{prefix}{value} = {tag.ref('v')} + 1",
+                f"{tag.ref('k', 1)} = {prefix}k or {prefix}{value} > 2",
+                f"abs({prefix}{value} - {tag.ref('v')}) <= 1",
+                f"max({prefix}{value}, {tag.ref('v')}) > 1",
             ]
         return self.rng.choice(forms)
 
@@ -123,14 +132,14 @@ class PatternWriter:
         self.left -= 1
         type_ = self.rng.choice(self.types)
         named = self.core or self.chance(0.85)
-        tag = Tag(f"e{self.count}", type_)
+        tag = Tag(f"e{self.count}", type_, value=self.value(type_))
         self.count += named
         prefix = f"{tag.name}." if named and self.chance(0.2) else ""
         conditions = []
         if scope and self.chance(0.5):
-            conditions.append(self.compared(prefix, self.rng.choice(scope)))
+            conditions.append(self.compared(prefix, self.rng.choice(scope), tag.value))
         if self.chance(0.3):
-            conditions.append(self.own(prefix))
+            conditions.append(self.own(prefix, tag.value))
         text = f"{tag.name}={type_}" if named else type_
         if conditions:
             text += f"({self.rng.choice((', ', ' and ')).join(self.bracket(c) for c in conditions)})"
@@ -375,4 +384,4 @@ def _together(parts: Sequence[Piece]) -> tuple[list[Tag], list[Tag]]:
 
 def _repeated(p: Piece) -> tuple[list[Tag], list[Tag]]:
     """What a repetition makes of tags."""
-    return [Tag(t.name, t.type, True) for t in p.tags], [Tag(t.name, t.type, True) for t in p.never]
+    return [replace(t, many=True) for t in p.tags], [replace(t, many=True) for t in p.never]

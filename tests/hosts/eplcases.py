@@ -95,7 +95,7 @@ def combined(cases: Iterable[EplCase]) -> tuple[list[Batch], list[EplCase]]:
     batches: list[Batch] = []
     alone: list[EplCase] = []
     for case in cases:
-        known = all(t is not Type.NULL for s in case.inputs.values() for _, t in s)
+        known = all(t not in (Type.NULL, Type.RECORD) for s in case.inputs.values() for _, t in s)
         # a timer of seconds would go on for all years of a clock that calendars share
         calendar = case.kind.timestamp and "timer:" in case.rules
         clocked = case.start is not None or case.until is not None

@@ -311,7 +311,7 @@ def pushed(subject: Subject, rng: random.Random, sizes: Sequence[int], *, labell
             piece, events = events[:size], events[size:]
             if size == 1:
                 ((time, _, t, n),) = piece
-                row = tables[t].slice(n, 1).to_pylist()[0]
+                row = tables[t].slice(n, 1).to_pylist(maps_as_pydicts="strict")[0]
                 special = {name: row.pop(name, None) for name in ("time", "sequence", "label")}
                 out += live.on_event(t, time, row, special["sequence"], special["label"])
             else:

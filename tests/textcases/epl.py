@@ -19,8 +19,12 @@ from occurs.languages.epl.checks import Analysis, analyse
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate, timeouts
 from occurs.languages.epl.semantics.machine import Timeout
+from occurs.languages.epl.syntax import elements_of
 from occurs.languages.kit.language import Written
+from occurs.model.elements import element_of, path_of, with_elements_of
 from occurs.model.occurrence import Occurrence
+from occurs.model.types import Schema
+from occurs.options import without_lists
 from occurs.testing.cases import Case, Section, fields, read_cases
 
 
@@ -40,9 +44,24 @@ class EplCase(Case):
         return tree
 
     @cached_property
+    def read(self) -> dict[str, Schema]:
+        """The types of the events as definitions see them: elements of lists and maps in the place of these."""
+        names = elements_of(self.file_tree.statements)
+        return {t: without_lists(with_elements_of(s, names)) for t, s in self.inputs.items()}
+
+    @property
+    def read_events(self) -> list[Occurrence]:
+        """The events as definitions see them."""
+        names = {t: [n for n in s.names if path_of(n) is not None] for t, s in self.read.items()}
+        return [
+            replace(e, attributes={**e.attributes, **{n: element_of(e.attributes, n) for n in names[e.type]}})
+            for e in self.events
+        ]
+
+    @cached_property
     def analysis(self) -> Analysis:
         """What the checks found; DefinitionProblem if there is an error among it."""
-        found = analyse([self.file_tree], self.inputs, kind=self.kind, values=self.values)
+        found = analyse([self.file_tree], self.read, kind=self.kind, values=self.values)
         raise_problems(found.problems)
         return found
 
@@ -64,7 +83,7 @@ def reference(case: EplCase) -> list[Occurrence]:
     return evaluate(
         case.analysis.files[0].statements,
         case.analysis.schemas,
-        case.events,
+        case.read_events,
         kind=case.kind,
         zone=case.zone,
         start=case.start,
@@ -77,7 +96,7 @@ def ended(case: EplCase) -> list[Timeout]:
     return timeouts(
         case.analysis.files[0].statements,
         case.analysis.schemas,
-        case.events,
+        case.read_events,
         kind=case.kind,
         zone=case.zone,
         start=case.start,

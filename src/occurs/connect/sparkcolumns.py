@@ -77,6 +77,21 @@ def _part(spark_type: Any) -> pa.DataType | None:
     return None if found is None else arrow_type(found)
 
 
+def inside(found: tuple[Column, Any], step: str | int) -> tuple[Column, Any] | None:
+    """An element of a list, a map or a struct, null if it is not there, and its type; None if there can be no such.
+    ``found``: a column and its type."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    column, t = found
+    if isinstance(step, int):
+        return (F.get(column, F.lit(step)), t.elementType) if isinstance(t, T.ArrayType) else None
+    if isinstance(t, T.StructType):
+        return (column.getField(step), t[step].dataType) if step in t.names else None
+    keyed = isinstance(t, T.MapType) and type_of(t.keyType) is Type.STRING
+    return (F.try_element_at(column, F.lit(step)), t.valueType) if keyed else None
+
+
 def convert_list(column: Column, spark_type: Any) -> Column:
     """A column of lists with all that is inside of them in the types of Occurs, times as timestamps."""
     from pyspark.sql import functions as F

@@ -297,8 +297,7 @@ class Expected:
             for t, more in group.needs(labelled).items():
                 before = needed.get(t, frozenset())
                 needed[t] = None if more is None or before is None else before | more
-        names = {str(n): t for n, t in program.assigned.items()}
-        options = replace(options, type_names=names, lists=program.reads_lists)
+        options = program.input_options(options)
         reads, external = tuple(sorted(program.reads)), tuple(sorted(program.external))
         owned = frozenset(program.owned)
         return cls(pinned, frozenset(program.declared), reads, external, options, needed, *ends, owned=owned)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from occurs.engine.engine import Engine
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.hosts.pushed import Layout, Row, joined
+from occurs.model.elements import element_of
 from occurs.model.history import History
 from occurs.model.ticks import instant
 from occurs.model.types import Schema
@@ -110,6 +111,8 @@ class Live:
         given = attributes or {}
         if any(isinstance(v, dict) for v in given.values()):
             given = flattened(given, () if layout is None else layout.names)
+        if layout is not None and layout.elements:
+            given = {**{n: element_of(given, n) for n in layout.elements}, **given}
         end = self._end(type, layout, ticks, given)
         row = None if layout is None else layout.row(ticks, end, given, sequence, label)
         if self.frontier is not None and ticks <= self.frontier:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from occurs.engine.order import input_rows
 from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
+from occurs.model.elements import path_of
 from occurs.model.lists import is_list
 from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type, from_arrow
@@ -47,6 +48,8 @@ class Layout:
         self.type, self.schema, self.numbered, self.labelled = type, schema, numbered, labelled
         self.lasting = schema.lasting
         self.names = schema.names
+        #: of lists and maps
+        self.elements = tuple(n for n in schema.names if path_of(n) is not None)
         lists = dict(schema.records)
         #: name, type, Arrow type of a list or struct, and which values can be taken as they are
         self._attributes = [(n, t, lists.get(n), _NONE if n in lists else _PLAIN.get(t, _NONE)) for n, t in schema]

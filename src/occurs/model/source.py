@@ -33,8 +33,9 @@ class InputOptions:
     directives of strptime (None: ISO 8601).  ``delimiter`` (of CSV) and ``encoding``: of text files.
     ``format``: of all files, whatever their suffixes: csv, jsonl, json or parquet.  ``type_names``: names for the
     values of the type column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are
-    left out.  ``places``: it is kept from where each row is (``History.places``).  ``coded``: columns of few distinct
-    texts stay the dictionaries that they are.
+    left out.  ``elements``: the elements of lists and maps that become columns (:mod:`occurs.model.elements`).
+    ``places``: it is kept from where each row is (``History.places``).  ``coded``: columns of few distinct texts stay
+    the dictionaries that they are.
     Raises UsageProblem for names that are not text, and for a format, delimiter or encoding that cannot be.
     """
 
@@ -53,6 +54,7 @@ class InputOptions:
     format: str | None = None
     type_names: Mapping[str, str] = field(default_factory=dict)
     lists: bool = False
+    elements: frozenset[str] = frozenset()
     places: bool = False
     coded: bool = False
 

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.model.attribute_types import clean
 from occurs.model.badrows import MISFIT, SKIP, BadRows
+from occurs.model.elements import with_elements
 from occurs.model.lists import list_type
 from occurs.model.source import (
     InputOptions,
@@ -45,6 +47,8 @@ def take_in(
     problems: list[Problem],
 ) -> Intake | None:
     """The special columns of one source; rows without type or time are noted as bad.  None: nothing to read."""
+    if options.elements:
+        source = replace(source, table=with_elements(source.table, options.elements))
     table, n = source.table, len(source.table)
     names = table.column_names
     if not names and not n:

@@ -21,7 +21,7 @@ and ``until`` (times as in events), and ``partition`` (``Type.attribute, ...``).
 Events are written ``Type@time#sequence(attribute=value, ...)`` and separated by blanks; ``#sequence`` and the
 parentheses are optional.  A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute),
 or an ISO time (``2024-03-31T00:30:00Z``).  A value is ``null``, ``true``, ``false``, an integer, a float, a quoted
-string, ``@`` with a time, or a list ``[1|2]``.  ``a.b`` is the value ``b`` in the record ``a``.
+string, ``@`` with a time, a list ``[1|2]`` or a map ``{k:1|j:2}``.  ``a.b`` is the value ``b`` in the record ``a``.
 An interval is ``Type@[start,end](..)``, an open one ``Type@[start,∞)(..)``; its end is the attribute ``end``.
 ``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
 """
@@ -109,7 +109,18 @@ class Case:
                 if both is None:
                     raise ValueError(f"{self.name}: {event.type}.{name} has values of different types")
                 schema[name] = both
-        return {t: Schema(tuple(s.items())) for t, s in found.items()}
+        return {t: Schema(tuple(s.items()), records=self._records(t, s)) for t, s in found.items()}
+
+    def _records(self, name: str, schema: Mapping[str, Type]) -> tuple[tuple[str, pa.DataType], ...]:
+        """The Arrow types of the attributes of an event type that are lists or maps."""
+        out = []
+        for attribute in (a for a, t in schema.items() if t is Type.RECORD):
+            values = [e.attributes.get(attribute) for e in self.events if e.type == name]
+            maps = any(isinstance(v, Mapping) for v in values)
+            inner = [v for one in values if one is not None for v in (one.values() if maps else one)]
+            kind = pa.array(inner).type
+            out.append((attribute, pa.map_(pa.string(), kind) if maps else pa.list_(kind)))
+        return tuple(out)
 
     def tables(self) -> dict[str, pa.Table]:
         """Return the events as one Arrow table per type.
@@ -126,15 +137,15 @@ class Case:
                 columns["sequence"] = pa.array([e.sequence for e in rows], pa.int64())
             for attribute, type_ in schema:
                 values = [_arrow_value(e.attributes.get(attribute), type_) for e in rows]
-                array = pa.array(values, arrow_type(type_))
+                array = pa.array(values, schema.arrow_of(attribute, type_))
                 columns[attribute] = array.cast(time_type) if attribute == "end" else array
             out[name] = pa.table(columns)
         return out
 
 
 def _arrow_value(value: Any, type_: Type) -> Any:
-    if value is None or type_ in (Type.STRING, Type.BOOL):
-        return value
+    if value is None or type_ in (Type.STRING, Type.BOOL, Type.RECORD):
+        return list(value.items()) if isinstance(value, Mapping) else value
     return float(value) if type_ is Type.FLOAT else int(value)
 
 
@@ -146,6 +157,7 @@ def type_of(value: Any) -> Type:
         (int, Type.INT),
         (float, Type.FLOAT),
         (str, Type.STRING),
+        (list | dict, Type.RECORD),
     ):
         if isinstance(value, python):
             return type_
@@ -259,9 +271,19 @@ def _parse_value(match: re.Match[str]) -> Any:
     if match["time"] is not None:
         return Time(parse_time(match["time"], KINDS["us"]))
     bare = match["bare"]
+    parts = [part for part in bare[1:-1].split("|") if part]
     if bare[0] + bare[-1] == "[]":
-        return [_number(part) if re.match(r"[+-]?\.?\d", part) else part for part in bare[1:-1].split("|") if part]
+        return [_inside(part) for part in parts]
+    if bare[0] + bare[-1] == "{}":
+        return {key: _inside(part) for key, _, part in (part.partition(":") for part in parts)}
     return _WORDS[bare] if bare in _WORDS else _number(bare)
+
+
+def _inside(part: str) -> Any:
+    """A value in a list or a map, and a list of lists."""
+    if part in _WORDS:
+        return _WORDS[part]
+    return _number(part) if re.match(r"[+-]?\.?\d", part) else part
 
 
 def _number(bare: str) -> int | float:

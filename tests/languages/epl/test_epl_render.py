@@ -144,7 +144,9 @@ class Trees:
 
     def call(self, depth: int) -> Expr:
         name = self.pick(["abs", "coalesce", "min", "max", "f"])
-        return core.Call(name, self.some(lambda: self.expr(depth), 0))
+        args = self.some(lambda: self.expr(depth), 0)
+        # of a name that is no function, one text is the key of a value
+        return core.Call(name, args * 2 if len(args) == 1 and isinstance(args[0], core.Literal) else args)
 
     # --- patterns ----------------------------------------------------------------------------------------------------
 

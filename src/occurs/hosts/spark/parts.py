@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from occurs.connect.sparkcolumns import PLACE, POISON, convert, list_of, type_of
+from occurs.connect.sparkcolumns import PLACE, POISON, convert, inside, list_of, type_of
 from occurs.errors import InputProblem, UsageProblem
+from occurs.model.elements import reached
 from occurs.model.source import InputOptions, records, time_column, type_column
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
@@ -45,6 +46,8 @@ class Part:
     poison: tuple[Column, Column, Column] | None = None
     #: the types of columns of lists, if they are read
     lists: dict[str, pa.DataType] = field(default_factory=dict)
+    #: the columns that are made of elements of others
+    elements: frozenset[str] = frozenset()
 
     @property
     def seen(self) -> Schema:
@@ -95,14 +98,14 @@ def flattened(schema: StructType) -> list[tuple[str, tuple[int | str, ...], Any]
     are columns of their own, called ``a.b``."""
     from pyspark.sql.types import StructType
 
-    def inside(name: str, path: tuple[int | str, ...], t: Any) -> Iterator[tuple[str, tuple[int | str, ...], Any]]:
+    def below(name: str, path: tuple[int | str, ...], t: Any) -> Iterator[tuple[str, tuple[int | str, ...], Any]]:
         if not isinstance(t, StructType):
             yield name, path, t
             return
         for f in t.fields:
-            yield from inside(f"{name}.{f.name}", (*path, f.name), f.dataType)
+            yield from below(f"{name}.{f.name}", (*path, f.name), f.dataType)
 
-    return [one for n, f in enumerate(schema.fields) for one in inside(f.name, (n,), f.dataType)]
+    return [one for n, f in enumerate(schema.fields) for one in below(f.name, (n,), f.dataType)]
 
 
 def _inside(path: tuple[int | str, ...]) -> Column:
@@ -127,6 +130,10 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
     numbered = frame.toDF(*(f"i{n}" for n in range(len(frame.columns))))
     columns = {name: (_inside(path), t) for name, path, t in found_in}
     nowhere = (F.lit(None), None)
+    for element in sorted(options.elements - types.keys()):
+        value = reached(element, columns, inside)
+        if value is not None and type_of(value[1]) is not None:
+            columns[element] = value
     place = (columns.pop(PLACE[0], nowhere)[0].cast("string"), columns.pop(PLACE[1], nowhere)[0].cast("long"))
     poison = None
     if POISON[1] in types:
@@ -193,7 +200,8 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
         elif found is not None:
             attributes[attribute] = found
     return Part(
-        numbered, own, columns, attributes, typed, time, end, sequence, label, bad, misfit, place, poison, lists
+        numbered, own, columns, attributes, typed, time, end, sequence, label, bad, misfit, place, poison, lists,
+        options.elements - types.keys(),
     )  # fmt: skip
 
 
@@ -228,7 +236,8 @@ class Piece:
         """A row as it came, as JSON text."""
         from pyspark.sql import functions as F
 
-        return F.to_json(F.struct(*(c.alias(n) for n, (c, _) in self.part.columns.items())))
+        came = {n: c for n, (c, _) in self.part.columns.items() if n not in self.part.elements}
+        return F.to_json(F.struct(*(c.alias(n) for n, c in came.items())))
 
     @property
     def file(self) -> Column:

@@ -125,8 +125,7 @@ def prepare(program: CheckedProgram, events: Any, options: InputOptions) -> Read
     """The input with what its schemas say; no job runs.  Raises InputProblem and UsageProblem."""
     if options.bad_rows not in ("error", "skip"):
         raise UsageProblem.of("bad-option", f"invalid bad_rows: `{options.bad_rows}`", hint="use `error` or `skip`")
-    names = {str(i): n for i, n in program.assigned.items()}
-    options = replace(options, type_names=names, lists=program.reads_lists)
+    options = program.input_options(options)
     owned = program.owned
     reads, external = sorted(program.reads - owned), sorted(program.external)
     frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}

@@ -25,6 +25,7 @@ from occurs.languages.epl.naming import named as named
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
+from occurs.model.elements import without
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind, duration
@@ -62,6 +63,10 @@ class Epl(Part):
     def queries(self) -> tuple[ResolvedQuery, ...]:
         """In the order of the text."""
         return self.analysis.queries
+
+    @property
+    def elements(self) -> frozenset[str]:
+        return self.analysis.elements
 
     @property
     def takes(self) -> frozenset[str]:
@@ -135,7 +140,8 @@ class Epl(Part):
             )
             if any(isinstance(n, tree.Within) for n in nodes(pattern.root)):
                 name = f"{title} {listed[title]}" if titles[title] > 1 else title
-                found = replace(found, guards=timeouts(q, found, self.schemas, name))
+                shown = {t: without(s, self.elements) for t, s in self.schemas.items()}
+                found = replace(found, guards=timeouts(q, found, shown, name))
             out.append(found)
         return out
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from typing import Any
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
 from occurs.expr.tree import Expr, Literal, Ref, _span
+from occurs.model.elements import index_step, path_of
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -394,3 +396,33 @@ class File:
     text: str = ""
     #: types that statements which cannot be read were to create or derive
     unread: frozenset[str] = frozenset()
+
+
+#: what has expressions below it
+NODES = (File, Query, CreateVariable, Pattern, Item, Sort, Computed)
+
+
+def expressions(node: Any) -> Iterator[Expr]:
+    """All expressions of a part of a text, each whole."""
+    if isinstance(node, Expr):
+        yield node
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from expressions(part)
+    elif isinstance(node, NODES):
+        for f in fields(node):
+            yield from expressions(getattr(node, f.name))
+
+
+def elements_of(statements: tuple[Statement, ...]) -> frozenset[str]:
+    """The names of all that may be elements of lists and maps in statements.
+
+    Before the tags are known, ``a.list[2]`` may be the element ``list[2]`` of the event ``a``, or ``a.list[2]`` of the
+    event at hand.
+    """
+    out: set[str] = set()
+    for ref in (n for e in expressions(statements) for n in e.walk() if isinstance(n, Ref)):
+        index = "" if ref.index is None else index_step(ref.index)
+        owner = f"{ref.name}{index}" if ref.scope is None else f"{ref.scope}{index}.{ref.name}"
+        out |= {name for name in (ref.name, owner) if path_of(name) is not None}
+    return frozenset(out)

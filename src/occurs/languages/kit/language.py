@@ -132,6 +132,11 @@ class Part(Protocol):
         return frozenset()
 
     @property
+    def elements(self) -> frozenset[str]:
+        """The elements of lists and maps that definitions read, by their names as columns."""
+        return frozenset()
+
+    @property
     def takes(self) -> frozenset[str]:
         """The names of variables and parameters whose values may be given."""
         return frozenset()

@@ -49,7 +49,8 @@ def analyse(
     created = [(s, t) for s, t in statements if isinstance(t, syntax.CreateSchema)]
     queries = stated(statements)
     defined = {q.name: q.place for q in reversed(queries)}
-    catalogue = Catalogue(inputs, foreign or {}, frozenset().union(*(f.unread for f in files)))
+    elements = frozenset[str]().union(*(syntax.elements_of(f.statements) for f in files))
+    catalogue = Catalogue(inputs, foreign or {}, frozenset().union(*(f.unread for f in files)), elements)
     catalogue.fill(created, defined)
     check_cycles(queries, catalogue, foreign_reads or {})
     resolved: dict[int, ResolvedQuery] = {}
@@ -65,7 +66,7 @@ def analyse(
     problems = sorted(dict.fromkeys(p for s in sources for p in s.problems), key=Problem.sort_key)
     declared = {n: schemas[n] for n in catalogue.declared}
     subtypes = {n: catalogue.subtypes(n) for n in catalogue.declared}
-    return Analysis(given.files, given.takes, given.written, done, schemas, declared, subtypes, problems)
+    return Analysis(given.files, given.takes, given.written, done, schemas, declared, subtypes, elements, problems)
 
 
 def _resolve(

@@ -134,7 +134,7 @@ class Analysis:
 
     ``queries``: in the order of the text.  ``schemas``: all types that are declared, defined (here or in another
     language) or observed.  ``declared``: those of ``create schema``, with inherited attributes.  ``subtypes``: of each
-    of these the types that inherit from it, itself first.
+    of these the types that inherit from it, itself first.  ``elements``: of lists and maps, by their names as columns.
     """
 
     files: tuple[syntax.File, ...]
@@ -144,6 +144,7 @@ class Analysis:
     schemas: dict[str, Schema]
     declared: dict[str, Schema]
     subtypes: dict[str, tuple[str, ...]]
+    elements: frozenset[str]
     problems: list[Problem]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import pyarrow as pa
 
@@ -11,7 +12,9 @@ from occurs.errors import Place, Span, did_you_mean
 from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Output, ResolvedQuery
+from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.kit.complaints import LASTING_HINT, columns_text, lasting_text
+from occurs.model.elements import Path, path_of
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 
 
@@ -49,6 +52,8 @@ class Catalogue:
     foreign: Mapping[str, Schema]
     #: types of statements that could not be read
     unread: frozenset[str] = frozenset()
+    #: elements of lists and maps that the statements mention: `*` leaves them out
+    elements: frozenset[str] = frozenset()
     types: dict[str, Known] = field(default_factory=dict)
     declared: dict[str, Schema] = field(default_factory=dict)
     #: of each created type those that inherit from it directly
@@ -203,9 +208,25 @@ class Catalogue:
             message = f"`{name}` of `{type}` is itself an event; its attributes cannot be read here"
             hint = f"insert the attributes that you need into `{type}`: `select a.x as x, ...`"
             source.report("unsupported", message, span, hint)
+        elif found is None and not known.open and (path := path_of(name)) is not None:
+            self._element(source, type, path, name, span)
         elif found is None and not known.open:
             hint = did_you_mean(name, known.attributes, "attributes")
             source.report("unknown-attribute", f"`{type}` has no attribute `{name}`", span, hint)
+
+    def _element(self, source: Text, type: str, path: Path, name: str, span: Span | None) -> None:
+        """Report an element that is not there."""
+        known = self.types[type].attributes
+        names = [str(s) for s in takewhile(lambda s: isinstance(s, str), path)]
+        owner = next((a for n in range(len(names), 0, -1) if (a := ".".join(names[:n])) in known), None)
+        if owner is not None:
+            message = f"`{owner}` of `{type}` is {known[owner]}, not a list or a map"
+            source.report("type-mismatch", message, span, f"write `{owner}` alone")
+            return
+        hint = did_you_mean(names[0], [*known, *FUNCTIONS], "attributes and functions")
+        if not hint.startswith("did"):
+            hint = f"the input has no list or map with a value at `{name}`"
+        source.report("unknown-attribute", f"`{type}` has no value `{name}`", span, hint)
 
     def insert(self, source: Text, query: ResolvedQuery) -> None:
         """Enter what a query derives; reports columns that differ from those the type has."""

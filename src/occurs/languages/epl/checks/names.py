@@ -13,6 +13,7 @@ from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
 from occurs.languages.kit.complaints import SET_UNIT, warn_inexact
 from occurs.languages.kit.expressions import within_record
+from occurs.model.elements import index_step
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 
@@ -164,6 +165,10 @@ class Names:
         return Literal(value.value, value.type, span=value.span)
 
     def _ref(self, ref: Ref, scope: Scope) -> Ref:
+        if ref.index is not None and (ref.scope or ref.name) not in self.tags:
+            # an element of a list
+            name = index_step(ref.index) if ref.scope is None else f"{index_step(ref.index)}.{ref.name}"
+            ref = Ref(None, f"{ref.scope or ref.name}{name}", span=ref.span)
         if ref.scope is None or (scope.own is not None and ref.scope == scope.own[0]):
             return self._bare(ref, scope)
         tag = self.tags.get(ref.scope)
@@ -206,10 +211,6 @@ class Names:
             self._nobodys(ref, scope.bound)
             return _nothing(ref)
         tag, type = scope.own
-        if ref.index is not None and ref.scope is None and ref.name not in self.tags:
-            message = f"`{ref.name}[{ref.index}]`: an element of a list is not supported"
-            self.source.report("unsupported", message, ref.span, "make a column of the element in the input")
-            return _nothing(ref)
         if ref.index is not None:
             message = f"`{ref.scope or ref.name}` is a single event here and has no index"
             self.source.report("type-mismatch", message, ref.span, f"write `{ref.name}`")

@@ -6,7 +6,7 @@ has the value that is given; those without a name are called `1`, `2` .. in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -54,7 +54,8 @@ def filled(files: Sequence[syntax.File], sources: Sequence[Text], values: Mappin
         for s in file.statements
         if isinstance(s, syntax.CreateVariable)
     ]
-    parameters = [sorted(_parameters(file), key=_place) for file in files]
+    leaves = [[n for e in syntax.expressions(file) for n in e.walk()] for file in files]
+    parameters = [sorted((n for n in found if isinstance(n, syntax.Parameter)), key=_place) for found in leaves]
     if not created and not any(parameters):
         return Filled(tuple(files), frozenset(), ((),) * len(files))
     known = _Values(values)
@@ -74,24 +75,6 @@ def filled(files: Sequence[syntax.File], sources: Sequence[Text], values: Mappin
         out.append(replace(file, statements=tuple(map(filling.statement, file.statements))))
         written.append(tuple(filling.written))
     return Filled(tuple(out), frozenset(known.takes), tuple(written))
-
-
-def _parameters(node: Any) -> Iterator[syntax.Parameter]:
-    """All parameters below a node."""
-    if isinstance(node, Expr):
-        yield from (n for n in node.walk() if isinstance(n, syntax.Parameter))
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _parameters(part)
-    elif isinstance(node, _NODES):
-        for f in fields(node):
-            yield from _parameters(getattr(node, f.name))
-
-
-#: what has expressions below it
-_NODES = (
-    syntax.File, syntax.Query, syntax.CreateVariable, syntax.Pattern, syntax.Item, syntax.Sort, syntax.Computed,
-)  # fmt: skip
 
 
 def _place(parameter: syntax.Parameter) -> tuple[int, int]:
@@ -171,9 +154,7 @@ class _Values:
             value = _of_text(value, wanted)
         if isinstance(value, datetime):
             at = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-            return self._typed(
-                source, (at - _EPOCH) // timedelta(microseconds=1), Type.TIMESTAMP, wanted, name, node
-            )
+            return self._typed(source, (at - _EPOCH) // timedelta(microseconds=1), Type.TIMESTAMP, wanted, name, node)
         for python, type in ((bool, Type.BOOL), (int, Type.INT), (float, Type.FLOAT), (str, Type.STRING)):
             if isinstance(value, python):
                 return self._typed(source, value, type, wanted, name, node)
@@ -272,7 +253,7 @@ class _Filling:
             return tuple(self._mapped(part, but) for part in node)
         if isinstance(node, syntax.Computed):
             return self._length(replace(node, parts=tuple((self._mapped(e, but), size) for e, size in node.parts)))
-        if not isinstance(node, _NODES):
+        if not isinstance(node, syntax.NODES):
             return node
         made = replace(node, **{f.name: self._mapped(getattr(node, f.name), but) for f in fields(node) if f.init})
         if isinstance(made, syntax.Repeat):

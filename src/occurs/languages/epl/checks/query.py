@@ -12,6 +12,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, Struct
 from occurs.languages.epl.checks.bounds import Bounds
 from occurs.languages.epl.checks.names import Bound, Names, Scope
+from occurs.model.elements import last_name
 from occurs.model.time import Duration
 from occurs.model.types import RESERVED_OUTPUT, Type
 
@@ -259,7 +260,7 @@ class Select:
             if not named:
                 message = "this column has no name, because it does not read an attribute"
                 self.names.source.report("unknown-name", message, span, "name it: `.. as name`")
-            name = named[-1].rpartition(".")[2] if named else ""
+            name = last_name(named[-1]) if named else ""
         made, kind = self.names.value(expr, self.scope)
         return [Output(name, kind or Type.NULL, made, span=span)] if name else []
 
@@ -303,8 +304,10 @@ class Select:
         known = self.names.catalogue.types.get(type)
         if known is None:
             return type, ()
-        values = {n: t for n, t in known.attributes.items() if t is not Type.RECORD}
-        if len(values) < len(known.attributes):
+        elements = self.names.catalogue.elements
+        shown = {n: t for n, t in known.attributes.items() if n not in elements}
+        values = {n: t for n, t in shown.items() if t is not Type.RECORD}
+        if len(values) < len(shown):
             events = [f"`{n}`" for n, t in known.attributes.items() if t is Type.RECORD]
             message = f"`{type}` has columns that are themselves events: {', '.join(events)}"
             hint = "select the attributes that you need instead"

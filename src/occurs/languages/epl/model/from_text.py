@@ -233,8 +233,6 @@ class _Nodes:
         own: dict[str, Any] = {} if tag == f"a{number}" else {"tag": tag}
         own |= {"consume": p.consume} if p.consume else {}
         id = self.add("Event", {"typeName": p.type.text, **own})
-        if tag in self.events:
-            self.source.report("duplicate-name", f"two events have the tag `{tag}`", p.span)
         self.events[tag or id] = id
         self.filters.append((p, tag or id))
         schema = self.schemas.get(p.type.text)

@@ -62,7 +62,6 @@ _BEGUN = ("context", "on", "update", "delete", "merge", "declare", "expression",
 
 
 _VARIABLES = "a variable keeps its value during a run; values that change are events: `every l=Limit -> a=A(v > l.v)`"
-_ELEMENTS = "make a column of the element in the input"
 
 _STAR = "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`"
 _MARKED = "win|std|ext|stat"
@@ -114,10 +113,8 @@ _UNSUPPORTED: Sequence[Case] = (
     lambda stop: _unit(stop.text) if stop.word in UNFIXED and stop.behind(r"\d$") else None,
     Mistake("write the day before it: `15 weekday`", "weekday", wants="STAR"),
     _missing("a parameter in this place", "write the value itself", rest=r"\?"),
-    _missing("an element of a list", _ELEMENTS, r"\[", before=r"[\w$`]\s*\.\s*[\w$`]+$"),
     _missing("a list as the type of a column", "leave the schema out: the input defines its columns", r"\[",
              wants="_COMMA _RPAR", before=r"[\w$`]\s+\w+$"),
-    _missing("an attribute of an element", _ELEMENTS, r"\.", before=r"[\w$`]\s*\([^()]*\)$"),
     _missing("a placeholder", "write a parameter, `?:name`, or the value itself", r"\{", before=r"\$$"),
 )  # fmt: skip
 

@@ -15,10 +15,12 @@ from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
+from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.epl.parser.schedules import from_iso, microseconds_of
 from occurs.languages.epl.syntax import Pattern
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
 from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, joined, plain
+from occurs.model.elements import index_step, key_step
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -105,9 +107,7 @@ class Builder(SqlBuilder):
             pattern = self.pattern(body)
         where = self.expr(parts["where"].children[0]) if "where" in parts else None
         order = tuple(map(self.sort, parts["order"].children)) if "order" in parts else ()
-        return syntax.Query(
-            items, pattern, into, where, simple, "suppress" in marks, "discard" in marks, order=order
-        )
+        return syntax.Query(items, pattern, into, where, simple, "suppress" in marks, "discard" in marks, order=order)
 
     def sort(self, tree: Node) -> syntax.Sort:
         value, direction = tree.children
@@ -456,30 +456,75 @@ class Builder(SqlBuilder):
 
     # --- names -------------------------------------------------------------------------------------------------------
 
-    def x_indexed(self, tree: Node) -> Expr:
-        tag, index, *path = tree.children
-        if not path:
-            # one event of several
-            return core.Ref(None, plain(tag), self.whole(index, "an index"), span=self.span(tree))
-        return core.Ref(plain(tag), joined(path), self.whole(index, "an index"), span=self.span(tree))
+    def x_reached(self, tree: Node) -> Expr:
+        """`a[0].k`, `list[2]`, `a.list[0].c`, `map('k').c`: a name with indexes and keys."""
+        span = self.span(tree)
+        first, *rest = tree.children
+        if not isinstance(first, Token):
+            called = self.expr(first)
+            if not isinstance(called, core.Ref):
+                hint = "an element is that of a list or a map: `list[2]`, `map('k')`"
+                raise self.refuse("unsupported", "a function has no elements", first, hint)
+            name = (f"{called.scope}." if called.scope is not None else "") + called.name
+            return self._element(name, rest, called.scope, span)
+        steps = list(rest)
+        if getattr(steps[0], "data", None) == "at" and len(steps) == 1:
+            # an event of several, or an element of a list: the checks know which
+            return core.Ref(None, plain(first), self._index(steps[0]), span=span)
+        if getattr(steps[0], "data", None) == "at" and getattr(steps[1], "data", None) == "part":
+            name = self._element(plain(steps[1].children[0]), steps[2:], None, span).name
+            return core.Ref(plain(first), name, self._index(steps[0]), span=span)
+        scope = plain(first) if isinstance(steps[0], Token) else None
+        return self._element(plain(first), steps, scope, span)
+
+    def _element(self, name: str, steps: Sequence[Any], scope: str | None, span: Span) -> core.Ref:
+        """The reference to what lies behind ``name``; ``scope``: its first part may be a tag."""
+        for step in steps:
+            if isinstance(step, Token) or step.data == "part":
+                name += f".{plain(step if isinstance(step, Token) else step.children[0])}"
+            elif step.data == "at":
+                name += index_step(self._index(step))
+            else:
+                name += key_step(self._unquoted(step.children[0]))
+        if scope is None:
+            return core.Ref(None, name, span=span)
+        return core.Ref(scope, name.removeprefix(f"{scope}."), span=span)
+
+    def _index(self, tree: Node) -> int:
+        (index,) = tree.children
+        if index.data != "number":
+            hint = "write the number itself, from 0: `a.list[2]`"
+            raise self.refuse("unsupported", "the index of an element is a number that is written here", index, hint)
+        return self.whole(index.children[0], "an index")
 
     def x_call(self, tree: Node) -> Expr:
         name = tree.children[0]
         if plain(name).lower() in AGGREGATES:
             hint = "an expression reads single events; aggregate in a TESLA rule or in eSQL"
             raise self.refuse("unsupported", f"the aggregate `{name}` is not supported", name, hint)
-        return super().x_call(tree)
+        found = super().x_call(tree)
+        key = self._key(tree.children[1:])
+        if key is None or (isinstance(found, core.Call) and found.name in FUNCTIONS):
+            return found
+        return core.Ref(None, plain(name) + key, span=self.span(tree))
+
+    def _key(self, args: Sequence[Any]) -> str | None:
+        """The step to a value of a map, if what stands in parentheses is one text."""
+        if len(args) != 1 or getattr(args[0], "data", None) != "string":
+            return None
+        return key_step(self._unquoted(args[0].children[0]))
 
     def x_library_call(self, tree: Node) -> Expr:
-        """`Math.abs(x)`, as Esper writes it, is `abs(x)`."""
-        library, name, *args = tree.children
-        if (plain(library), plain(name)) != ("Math", "abs"):
-            first = self.expr(args[0]) if len(args) == 1 and args[0] is not None else None
-            if isinstance(first, core.Literal) and first.type is Type.STRING:
-                hint = "make a column of the value in the input"
-                raise self.refuse("unsupported", "a value of a map by its key is not supported", name, hint)
+        """`Math.abs(x)`, as Esper writes it, is `abs(x)`; `a.map('k')` is a value of a map."""
+        names = [plain(n) for n in tree.children if isinstance(n, Token)]
+        args = tree.children[len(names) :]
+        key = self._key(args)
+        if key is not None:
+            return core.Ref(names[0], ".".join(names[1:]) + key, span=self.span(tree))
+        if names != ["Math", "abs"]:
             hint = "call a function by its name alone, as in `abs(x)`; `occurs functions` lists them"
-            raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
+            at = tree.children[len(names) - 1]
+            raise self.refuse("unsupported", f"`{'.'.join(names)}(..)` is not supported", at, hint)
         return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
 
     def x_parameter(self, tree: Node) -> Expr:

@@ -24,6 +24,7 @@ from occurs.expr.tree import (
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.words import KEYWORDS, PRINTED, UNITS
+from occurs.model.elements import index_step, path_of
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -31,6 +32,8 @@ from occurs.model.types import Type
 CASE, OR, AND, NOT, COMPARISON, CONCAT, SUM, TERM, UNARY, ATOM = range(10)
 _LEVELS = {**dict.fromkeys(("+", "-"), SUM), **dict.fromkeys(("*", "/", "%"), TERM)}
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
+#: the names in that of an element; its keys as they are
+_STEP_NAME = re.compile(r"\('(?:[^'\\]|\\.)*'\)|[^.\[\]()']*[^.\[\]()'\d][^.\[\]()']*")
 #: what a text begins with that is read as a length of time
 _DURATION = re.compile(r"-?[\d.]+ [a-z]")
 #: from here on Esper needs an `L` behind a whole number
@@ -81,12 +84,10 @@ def _render(node: Expr) -> tuple[str, int]:
     if isinstance(node, DurationLiteral):
         return duration_text(node.value), UNARY if node.value.amount < 0 else ATOM
     if isinstance(node, Ref):
+        index = "" if node.index is None else index_step(node.index)
         if node.scope is None:
-            return name_text(node.name), ATOM
-        index = "" if node.index is None else f"[{node.index}]"
-        if node.scope is None:
-            return f"{name_text(node.name)}{index}", ATOM
-        return f"{name_text(node.scope)}{index}.{name_text(node.name)}", ATOM
+            return f"{attribute_text(node.name)}{index}", ATOM
+        return f"{name_text(node.scope)}{index}.{attribute_text(node.name)}", ATOM
     if isinstance(node, syntax.Parameter):
         name = f":{node.name}" if node.name else ":" * bool(node.written)
         return f"?{name}" + f":{node.written}" * bool(node.written), ATOM
@@ -163,6 +164,17 @@ def name_text(name: str) -> str:
     """A name; in backquotes if it is a word of Esper's or no identifier there."""
     plain = _IDENTIFIER.match(name) and name.lower() not in KEYWORDS
     return name if plain else f"`{name}`"
+
+
+def attribute_text(name: str) -> str:
+    """The name of an attribute, or of an element of one.
+
+    >>> attribute_text("at.lat"), attribute_text("at.list[0].min"), attribute_text("map('k')")
+    ('`at.lat`', 'at.list[0].`min`', "map('k')")
+    """
+    if path_of(name) is None:
+        return name_text(name)
+    return _STEP_NAME.sub(lambda found: found[0] if found[0][0] == "(" else name_text(found[0]), name)
 
 
 def duration_text(duration: Duration) -> str:

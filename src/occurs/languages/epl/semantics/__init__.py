@@ -21,6 +21,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics.instances import Binding
 from occurs.languages.epl.semantics.machine import Machine, Timeout, World
 from occurs.languages.kit.reference_rows import as_declared, place
+from occurs.model.elements import last_name
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
@@ -138,6 +139,8 @@ class Run:
         order = evaluation_order([q.reads for q in found], [q.type for q in found])
         self.queries = [found[i] for i in order]
         self.derived: list[Occurrence] = []
+        #: of lists and maps: no attributes of their own
+        self.elements = syntax.elements_of(tuple(statements))
 
     @property
     def machines(self) -> list[Machine]:
@@ -237,7 +240,7 @@ class Run:
     def names(self, machine: Machine, tag: str, event: Occurrence | None) -> list[str]:
         schema = self.schemas.get(machine.types[tag])
         if schema is not None:
-            return [n for n, _ in schema.attributes]
+            return [n for n, _ in schema.attributes if n not in self.elements]
         return [] if event is None else list(event.attributes)
 
     def struct(self, machine: Machine, tag: str, bound: Any) -> Any:
@@ -256,7 +259,7 @@ def _types(pattern: syntax.Pattern) -> set[str]:
 
 
 def _last_attribute(expr: tree.Expr) -> str:
-    return [n.name for n in expr.walk() if isinstance(n, tree.Ref)][-1].split(".")[-1]
+    return last_name([n.name for n in expr.walk() if isinstance(n, tree.Ref)][-1])
 
 
 def _widened(value: Any, type_: Type | None) -> Any:

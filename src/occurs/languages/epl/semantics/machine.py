@@ -31,6 +31,7 @@ from occurs.languages.epl.semantics.instances import (
     Within,
     events_of,
 )
+from occurs.model.elements import index_step
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type
@@ -348,7 +349,10 @@ class Place(Expressions):
 
     def meant(self, ref: tree.Ref) -> tuple[str | None, str]:
         """The tag and the attribute of a name; `a.b` where no event is called `a` is the value `b` in the record `a`
-        of the event at hand."""
+        of the event at hand, `a[0]` and `a[0].b` a value in its list `a`."""
+        if ref.index is not None and (ref.scope or ref.name) not in self.machine.tags:
+            behind = index_step(ref.index) if ref.scope is None else f"{index_step(ref.index)}.{ref.name}"
+            ref = tree.Ref(None, f"{ref.scope or ref.name}{behind}")
         if ref.scope is None and self.own is None:
             # of the only event that has it
             schemas = {t: self.schema(t) for t in self.binding if not t.startswith("#")}
