@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Literal
 from occurs.nets.colours import Alias, Colour, Enum, Index, Int, List, Product, Record, Subset, Union, Value
+from occurs.nets.cpn_binding import bindable, is_whole
 from occurs.nets.cpn_names import for_ml
 from occurs.nets.functional.tree import Function, Global
 from occurs.nets.layout import Drawn, Labels, Point, joined, node_size, placed
@@ -56,7 +57,7 @@ def write(net: Net, transform: bool = False) -> bytes:
         raise DefinitionProblem(Problem("black-transition", message, hint=hint))
     written = for_ml(to_priority_net(net))
     validate(written)
-    root = _Writer(placed(written)).root()
+    root = _Writer(placed(bindable(written))).root()
     return (_HEADER + "\n".join(root.lines()) + "\n").encode("ascii", "xmlcharrefreplace")
 
 
@@ -217,7 +218,7 @@ class _Writer:
             self._transition(tag, transition)
         lines = joined(page)
         colours = {p.name: p.colour for p in self.net.places.values()}
-        texts = [self.printer.tokens(line.arc.terms, colours[line.arc.place]) for line in lines]
+        texts = [self._tokens(line, colours[line.arc.place]) for line in lines]
         for line, text, at in zip(lines, texts, Labels(page, lines).on_lines(texts, wrap=False), strict=True):
             self._arc(tag, line, text, at)
         tag.add("constraints")
@@ -255,6 +256,9 @@ class _Writer:
         self._inscription(tag, "code", "", (x + wide / 2 + 34, y - high / 2 - 11))
         text = "" if transition.priority == P_NORMAL else priority_text(transition.priority)
         self._inscription(tag, "priority", text, (x, y - high / 2 - 11))
+
+    def _tokens(self, line: Drawn, colour: Colour) -> str:
+        return self.printer.tokens(line.arc.terms, colour, line.into and is_whole(colour))
 
     def _arc(self, page: Tag, line: Drawn, text: str, at: Point) -> None:
         direction = "BOTHDIR" if line.into and line.out else "PtoT" if line.into else "TtoP"

@@ -54,16 +54,20 @@ class Printer(FunctionalPrinter):
         """
         return self._text(term)[0]
 
-    def tokens(self, terms: Sequence[Term], colour: Colour) -> str:
-        """The inscription of an arc: one term per token, of a place of ``colour``."""
+    def tokens(self, terms: Sequence[Term], colour: Colour, whole: bool = False) -> str:
+        """The inscription of an arc: one term per token, of a place of ``colour``.
+
+        ``whole``: tuples and records are written with their colour.
+        """
         kind = plain(colour)
         if any(isinstance(t, Delayed) for t in terms):
             return self.delayed(terms, lambda own: self.tokens(own, colour))
         if any(isinstance(t, Many) for t in terms):
             return self.multiset(terms[0]) if len(terms) == 1 else self.mixed(terms)
+        suffix = f":{colour.name}" if whole else ""
         if len(terms) == 1 and not isinstance(kind, List):
-            return self._real(terms[0]) if isinstance(kind, Real) else self.term(terms[0])
-        counted = [(len(list(group)), self._within(key, ATOM)) for key, group in groupby(terms)]
+            return self._real(terms[0]) if isinstance(kind, Real) else self._whole(terms[0], suffix, IF)
+        counted = [(len(list(group)), self._whole(key, suffix, ATOM)) for key, group in groupby(terms)]
         return "++".join(f"{n}`{text}" for n, text in counted) or "empty"
 
     def guard(self, conjuncts: Sequence[Term]) -> str:
@@ -76,6 +80,10 @@ class Printer(FunctionalPrinter):
 
     def _is_real(self, *terms: Term) -> bool:
         return any(isinstance(self.colour(t), Real) for t in terms)
+
+    def _whole(self, term: Term, suffix: str, least: int) -> str:
+        typed = suffix and isinstance(term, TupleTerm | RecordTerm)
+        return f"({self.term(term)}{suffix})" if typed else self._within(term, least)
 
     def _within(self, term: Term, least: int) -> str:
         text, level = self._text(term)
