@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PAGES := src/occurs/studio/static/index.html
 PAGES_FROM := $(shell find studio-ui -type f -not -path '*/node_modules/*' -not -path '*/.vite/*')
 
-.PHONY: demo demo-ships studio studio-ui test test-plain test-pages kernels lint docs pictures dist hooks bench clean
+.PHONY: demo demo-ships studio studio-ui test test-plain test-pages kernels spark-classes lint docs pictures dist hooks bench clean
 
 demo: $(READY)  ## run the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -35,6 +35,7 @@ studio-ui/node_modules/.package-lock.json: studio-ui/package-lock.json
 
 test: $(READY)  ## run all tests; the slow ones too if CI=true
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory studio-ui; fi
+	@$(MAKE) --no-print-directory spark-classes
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 # what calls no kernel is left out: parsers, checks, printers, reference semantics, nets, pictures
@@ -43,6 +44,9 @@ NO_KERNELS := parser checks render semantics explain residual rule_text epl_grap
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
 	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
 	  tests/operators tests/languages tests/pipes tests/model/test_labels.py $(NO_KERNELS:%=--ignore-glob='*test_*%*.py')
+
+spark-classes: $(READY)  ## an archive of Spark's classes, with which the Java of tests starts in half the CPU
+	@$(BIN)/python tests/sparkclasses.py
 
 test-pages: studio-ui/node_modules/.package-lock.json  ## style, types and tests of the sources of the pages
 	cd studio-ui && npm run --silent lint && npm run --silent types && npm test --silent

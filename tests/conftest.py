@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+import sparkclasses
 from occurs import kernel
 
 #: CI runs the slow tests, and has compiled all kernels
@@ -49,8 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run those that take minutes each, too (kills, restarts)")
 
 
-# Java programs that live for a minute: the second compiler costs a third of their time and they hardly gain by it
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("SPARK_SUBMIT_OPTS", sparkclasses.options())
 
 #: tests that take long on Spark because something is live
 _LIVE = ("tests/cli/test_follow", "tests/hosts/test_stream_")

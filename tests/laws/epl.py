@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 from tests.laws import contract
-from tests.laws.contract import agree, cutting, pushing, restart, splitting, whole
+from tests.laws.contract import agree, cutting, pushing, restart, splitting
 from tests.textcases.epl import EplCase, flat, reference
 
 from occurs.engine.engine import Engine
@@ -54,7 +54,7 @@ class Subject(contract.Subject):
 
 def meaning(subject: Subject, case: EplCase) -> None:
     """Law 5: the output equals the reference semantics, of every type in its order."""
-    answer = subject.answer(whole(subject))
+    answer = subject.at_once
     wanted: list[Occurrence] | str
     try:
         wanted = reference(case)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.amount import amount
 from tests.generators.random_epl import random_core, random_epl
 from tests.textcases.epl import EplCase
 
@@ -103,7 +104,7 @@ def statements(case: EplCase) -> list[str]:
 @pytest.mark.parametrize("make", [random_core, random_epl])
 def test_random_programs(make: Callable[[random.Random], EplCase]) -> None:
     drawn = 0
-    for seed in range(150):
+    for seed in range(amount(50, 150)):
         case = make(random.Random(seed))
         for text in statements(case):
             model, refused = drawn_of(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from tests.generators.random_tesla import random_program
 from tests.laws.contract import Answer, Subject, agree, random_frontiers
 
 import occurs
+from many import check_all
 from occurs.operators.rule_bytecode import Coder, Unsupported
 from occurs.operators.select.sequential import Instants
 from occurs.testing.cases import Case, load_cases
@@ -27,7 +29,12 @@ def stepwise(subject: Subject) -> bool:
     return any(operator.stepwise for operator in subject.stage.operators)
 
 
-SEQUENTIAL = [c for c in CASES if stepwise(Subject(c))]
+@cache
+def sequential() -> list[Case]:
+    """The cases that the machine answers; they are planned when tests run, not in each process that collects them."""
+    return [c for c in CASES if stepwise(Subject(c))]
+
+
 PROGRAMS = amount(40, 150)
 
 
@@ -63,9 +70,11 @@ def both(case: Case, frontiers: list[int], monkeypatch: pytest.MonkeyPatch) -> t
     return one, other
 
 
-@pytest.mark.parametrize("case", SEQUENTIAL, ids=lambda c: c.name)
-def test_text_cases(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    agree(*both(case, random_frontiers(Subject(case), random.Random(case.name)), monkeypatch), case.name)
+def test_text_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(case: Case) -> None:
+        agree(*both(case, random_frontiers(Subject(case), random.Random(case.name)), monkeypatch), case.name)
+
+    check_all(sequential(), check, lambda case: case.name)
 
 
 def test_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +92,7 @@ def test_most_rules_are_coded(monkeypatch: pytest.MonkeyPatch) -> None:
     """That the tests above compare anything."""
     asked = questions(monkeypatch)
     silent = []
-    for case in SEQUENTIAL:
+    for case in sequential():
         asked.clear()
         subject = Subject(case)
         subject.answer([] if subject.clock is None else [subject.clock[1]])
