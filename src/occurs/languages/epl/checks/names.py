@@ -91,7 +91,7 @@ class Names:
         common = [a for a, b in zip(known.path, path, strict=False) if a is b]
         span = None if node.tag is None else node.tag.span
         if not common or not isinstance(common[-1], syntax.Or):
-            message = f"two events of the pattern have the tag `{name}`"
+            message = f"two events of the pattern have the tag `{name}`: the later one would replace the other"
             hint = f"give one of them another tag: `{name}2={node.type}`; only branches of an `or` may share a tag"
             self.source.report("duplicate-name", message, span, hint, "error", (place,))
             return False
