@@ -25,6 +25,7 @@ from occurs.errors import (
     without,
 )
 from occurs.languages.kit.language import MAX_FORMULA, Known
+from occurs.model.collector import uncollected
 from occurs.model.history import History, InputOptions, Source, listed, normalise
 from occurs.model.source import schema_of_table
 from occurs.model.ticks import time_unit as unit_of
@@ -187,6 +188,7 @@ class CheckedProgram:
             self._plans[:] = [(name, stage)]
         return stage
 
+    @uncollected()
     def _planned(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
         bound = self.bind(schemas, kind)
         definitions = self._compiled(bound, kind, schemas)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.kit.language import Known, Language, Part, Slot, Texts, folder, language
 from occurs.languages.kit.mixed_up import in_another_language
+from occurs.model.collector import uncollected
 from occurs.model.source import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
@@ -31,6 +32,7 @@ class Read:
     _checked: list[tuple[Known, Bound]] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
+    @uncollected()
     def of(cls, texts: Sequence[tuple[str, str | None, str]]) -> Read:
         """Parse (text, file name, language) triples."""
         parsed, numbers, empty = {}, {}, []
@@ -59,6 +61,7 @@ class Read:
             self._checked[:] = [(known, self._check(known))]
         return self._checked[0][1]
 
+    @uncollected()
     def _check(self, known: Known) -> Bound:
         languages: dict[str, tuple[Language, Any]] = {n: (language(n), t) for n, t in self.texts.items()}
         parts = {n: one.check(texts, known) for n, (one, texts) in languages.items()}

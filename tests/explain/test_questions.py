@@ -352,7 +352,7 @@ def test_a_missing_row_may_lie_between_two_values_of_a_column_of_times(of):
 
 
 @pytest.mark.parametrize(
-    ("at", "note"), [(99, "after the end of the clock, 60"), (0, "before the start of the clock, 10")]
+    ("at", "note"), [(99, "after the end of the run, 60"), (0, "before the start of the run, 10")]
 )
 def test_a_time_beyond_the_clock_is_noted(at, note):
     answer = occurs.parse(HOT).why_not("Hot", TEMPS, between=at, time_unit="s")
@@ -432,7 +432,7 @@ def test_aggregates_and_rows_that_only_count_are_nodes():
     assert total.found == "2"
     assert [(n.kind, n.time) for n in answer.nodes if n.parent == total.node] == [("event", 1), ("event", 3)]
     passed = [n for n in answer.nodes if n.kind == "passed"]
-    assert [(n.type, n.time, n.message) for n in passed] == [("Temp", 5, "Temp at 5 counts")]
+    assert [(n.type, n.time, n.message) for n in passed] == [("Temp", 5, "the detection also depends on Temp at 5")]
     assert [(row["type"], row["time"]) for row in answer.leaves] == [
         ("Hum", 1), ("Hum", 3), ("Temp", 4), ("Temp", 5), ("Tick", 7),
     ]  # fmt: skip
@@ -443,5 +443,5 @@ def test_many_rows_that_only_count_are_one_node():
     events = {"Pay": pa.table({"time": list(range(31)), "v": list(range(31))})}
     answer = occurs.parse(rules, "esql").why({"type": "Out", "time": 30, "v": 30}, events, time_unit="s")
     passed = [(n.found, n.time, n.end, n.message) for n in answer.nodes if n.kind == "passed"]
-    assert passed == [("30", 0, 29, "30 rows that count")]
+    assert passed == [("30", 0, 29, "the detection also depends on 30 more rows")]
     assert len(answer.leaves) == 31

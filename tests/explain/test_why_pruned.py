@@ -97,4 +97,5 @@ def test_a_repair_that_fails_when_it_is_run_alone_does_not_count_against_the_lim
     answer = program.why_not("Hot", events, limit=1, **question)
     assert [(r.number, r.clauses[0].kind) for r in answer.reasons] == [(1, "equality")]
     assert not answer.complete
-    assert answer.notes == ("a repair of `Value > 45` was left out: run alone, it does not detect the row",)
+    note = "a change of `Value > 45` is not shown: the changed rules do not detect the row when they run alone"
+    assert answer.notes == (note,)

@@ -27,6 +27,11 @@ def test_a_change_names_what_it_replaces():
     assert "it is found with `Value >= 40` in place of `Value > 45` in line 1" in lines
 
 
+def test_a_threshold_of_zero_has_no_sign():
+    lines = why_not("define F(X) from A(X * 0.0 <= -1.0) where X = A.X", "tesla", "A@1s(X=-1)", "F", between=1000)
+    assert "it is found with `X * 0.0 <= 0.0` in place of `X * 0.0 <= -1.0` in line 1" in lines
+
+
 def test_a_row_that_only_makes_room_is_shown():
     events = "Login@1s(user='ann',ok=0) Login@5s(user='bob',ok=0) Pay@9s(user='bob',v=7) Pay@12s(user='ann',v=3)"
     lines = why_not(Y9, "epl", events, "Out", where={"user": "bob"}, between=9_000)

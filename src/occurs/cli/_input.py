@@ -15,7 +15,7 @@ import occurs
 from occurs.cli._messages import show
 from occurs.cli._options import Input
 from occurs.connect.files import read_places, read_sources, spark_can_read
-from occurs.connect.places import is_table, split_type
+from occurs.connect.places import is_address, is_table, split_type
 from occurs.connect.spark import INSTALL, has_pyspark, runs_spark
 from occurs.connect.tables import to_arrow
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
@@ -119,7 +119,8 @@ def host(program: CheckedProgram, given: Input) -> str:
 def _automatic(program: CheckedProgram, given: Input) -> tuple[str, str]:
     """The host that fits, and the reason."""
     if given.tables:
-        found = f"{given.tables[0][1]} is a table of Spark"
+        first = str(given.tables[0][1])
+        found = f"{first} is {'an address' if is_address(first) else 'a table'} that Spark reads"
         return ("spark", found) if program.runs_on("spark") else ("local", f"{found}, but the rules cannot run there")
     size = sum(place.size for place in given.places)
     events = next((f"{size / n:,.0f} {unit} of events" for unit, n in _SIZES if size >= n), f"{size} bytes of events")
@@ -147,27 +148,34 @@ def session_for(given: Input, targets: Iterable[str | None] = ()) -> SparkSessio
 
     out = [TablePlace.parse(text) for text in targets if text is not None and is_table(text)]
     with doing("starting Spark"):
-        return table_session([*(place for _, place in given.tables), *out])
+        return table_session([*(place for _, place in given.tables if isinstance(place, TablePlace)), *out])
 
 
-def frames(session: SparkSession, given: Input) -> list[tuple[str | None, DataFrame]]:
-    """The tables of the events as DataFrames."""
+def frames(session: SparkSession, given: Input, *, skip: bool = False) -> list[tuple[str | None, DataFrame]]:
+    """The tables of the events, and their files at addresses, as DataFrames; ``skip`` leaves torn lines out."""
+    from occurs.connect.sparktables.place import TablePlace
     from occurs.connect.sparktables.read import frame_of
 
-    return [(name, frame_of(session, place)) for name, place in given.tables]
+    options = given.options(skip=skip)
+    return [
+        (name, frame_of(session, place) if isinstance(place, TablePlace) else place.frame(session, options, skip=skip))
+        for name, place in given.tables
+    ]
 
 
 def read(program: CheckedProgram, given: Input, targets: Iterable[str | None] = ()) -> list[Any]:
     """All files and tables in this process, as sources with their places.
 
-    Spark reads the tables, with the libraries of ``targets`` in its session.
+    Spark reads the tables and the files at addresses, with the libraries of ``targets`` in its session.
     """
     found = read_places(given.places, schemas=program.declared, options=given.options())
     if not given.tables:
         return found
-    tables = frames(session_for(given, targets), given)
-    names = (str(place) for _, place in given.tables)
-    return [*found, *(Source(to_arrow(frame), t, name) for (t, frame), name in zip(tables, names, strict=True))]
+    from occurs.connect.sparkcolumns import PLACE
+
+    for (name, frame), (_, place) in zip(frames(session_for(given, targets), given), given.tables, strict=True):
+        found.append(Source(to_arrow(frame.drop(*PLACE)), name, str(place)))
+    return found
 
 
 def on_spark(
@@ -192,6 +200,6 @@ def on_spark(
     if sources is not None:
         return sources, session
     options = given.options(skip=skip)
-    tables = frames(session, given)
+    tables = frames(session, given, skip=options.bad_rows == "skip")
     with own_errors():
         return read_frames(session, files, options, skip=options.bad_rows == "skip", tables=tables), None

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from occurs.connect.places import Place, format_of, is_table, places, split_type
+from occurs.connect.places import Place, by_spark, format_of, is_address, places, split_type
 from occurs.errors import UsageProblem
 from occurs.languages.kit.language import Written
 from occurs.model.source import InputOptions
 from occurs.options import OPTIONS
 
 if TYPE_CHECKING:
+    from occurs.connect.sparktables.address import Files
     from occurs.connect.sparktables.place import TablePlace
 
 Decorated = Callable[..., Any]
@@ -92,14 +93,14 @@ def first(command: Decorated) -> Decorated:
 
 
 _HISTORY = (
-    "PATH|TYPE=PATH|TABLE",
-    "CSV, JSON lines or Parquet file; a directory or glob pattern of files; - is standard input; a table of Spark "
-    "(table:NAME, delta:PATH, iceberg:NAME, jdbc:URL).  Repeatable.",
+    "PATH|TYPE=PATH|URL|TABLE",
+    "CSV, JSON lines or Parquet file; a directory or glob pattern of files; - is standard input; files at an address "
+    "that Spark reads (s3a://..); a table of Spark (table:NAME, delta:PATH, iceberg:NAME, jdbc:URL).  Repeatable.",
 )
 _STREAM = (
-    "DIR|TYPE=DIR|FILE|kafka://..|TABLE",
-    "Directory to watch for new files, Kafka topics, a table of Spark to follow (table:NAME, delta:PATH, "
-    "iceberg:NAME), or a file of recorded events to replay.  Repeatable.",
+    "DIR|TYPE=DIR|FILE|URL|kafka://..|TABLE",
+    "Directory to watch for new files, here or at an address that Spark reads (s3a://..), Kafka topics, a table of "
+    "Spark to follow (table:NAME, delta:PATH, iceberg:NAME), or a file of recorded events to replay.  Repeatable.",
 )
 
 
@@ -208,19 +209,22 @@ class Input:
     @cached_property
     def places(self) -> list[Place]:
         """The files of the events; standard input is read here, once."""
-        return places((text for text in self.events if not is_table(split_type(text)[1])), self.format)
+        return places((text for text in self.events if not by_spark(text)), self.format)
 
     @cached_property
-    def tables(self) -> list[tuple[str | None, TablePlace]]:
-        """The tables of Spark among the events of a history, each with its type if one is given."""
-        if not any(is_table(split_type(text)[1]) for text in self.events):
+    def tables(self) -> list[tuple[str | None, TablePlace | Files]]:
+        """What Spark reads of the events of a history, tables and files at addresses, each with its type if one is
+        given."""
+        if not any(map(by_spark, self.events)):
             return []  # most runs need no module of tables
+        from occurs.connect.sparktables.address import Files
         from occurs.connect.sparktables.place import BATCH, table_places
 
         found = table_places(self.events)
         for _, place in found:
             place.options_for(BATCH, "--events")
-        return found
+        pairs = [split_type(text) for text in self.events]
+        return [*found, *((name, Files.of(text, self.format)) for name, text in pairs if is_address(text))]
 
     def options(self, *, skip: bool = False) -> InputOptions:
         """For the intake; ``skip`` as ``--bad`` implies it."""

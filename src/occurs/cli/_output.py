@@ -17,7 +17,7 @@ from occurs.cli._group import hush_stdout
 from occurs.cli._messages import say
 from occurs.connect.atomic_files import refuse_existing
 from occurs.connect.because_text import has_reasons, reasons, shown
-from occurs.connect.places import is_table, split_type, user_path
+from occurs.connect.places import by_spark, split_type, user_path
 from occurs.connect.writers import check_target, json_blocks, write
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.astext import plain_text
@@ -31,7 +31,7 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str], *, o
 
     ``targets``: option to path; ``overwrite``: files that exist may be replaced.  Raises UsageProblem, ResourceProblem.
     """
-    files = [text for text in events if not is_table(split_type(text)[1])]
+    files = [text for text in events if not by_spark(text)]
     taken = {user_path(split_type(text)[1]).resolve(): f"--events {text}" for text in files}
     for option, target in targets.items():
         if target is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from occurs.connect.places import is_table
+from occurs.connect.places import is_address, is_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,19 +30,19 @@ class OutputTables:
     @classmethod
     def of(cls, options: Mapping[str, str | None], *, overwrite: bool) -> OutputTables:
         """From option to what it names.  Raises UsageProblem for an address that cannot be written to."""
-        found = {o: text for o, text in options.items() if text is not None and (is_table(text) or "://" in text)}
+        found = {o: text for o, text in options.items() if text is not None and (is_table(text) or is_address(text))}
         if not found:
             return cls({}, options)
-        from occurs.connect.sparktables.address import Folder, is_address
+        from occurs.connect.sparktables.address import Folder
         from occurs.connect.sparktables.place import TablePlace
         from occurs.connect.sparktables.write import Target
 
         targets: dict[str, Target | Folder] = {}
         for option, text in found.items():
-            if is_table(text):
-                targets[option] = Target(TablePlace.parse(text), option, overwrite)
-            elif is_address(text):
-                targets[option] = Folder(text, option, overwrite)
+            table = is_table(text)
+            targets[option] = (
+                Target(TablePlace.parse(text), option, overwrite) if table else Folder(text, option, overwrite)
+            )
         return cls(targets, {option: text for option, text in options.items() if option not in targets})
 
     def open(self, session: Callable[[], SparkSession], types: Iterable[str]) -> None:

@@ -30,7 +30,7 @@ def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Sou
     torn: list[csv.InvalidRow] = []
     misfits: dict[str, dict[int, str]] = {}
     content = _Content.of(place, options)
-    path, name = place.path, place.type
+    path, name = place.name, place.type
     try:
         table = _read(content, torn)
     except pa.ArrowInvalid as error:
@@ -38,7 +38,7 @@ def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Sou
             raise InputProblem.of(
                 "missing-column",
                 "the file is empty and has no header line",
-                file=str(path),
+                file=path,
                 hint="write a header line; a file with only a header is an empty history",
             ) from None
         if "conversion error" not in str(error):
@@ -48,7 +48,7 @@ def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Sou
         header = _header(content)
         if len(set(header)) < len(header):
             raise InputProblem.of(
-                "duplicate-name", f"two columns are called `{_twice(header)}`", file=str(path)
+                "duplicate-name", f"two columns are called `{_twice(header)}`", file=path
             ) from None
         table = _read(content, torn, dict.fromkeys(header, pa.binary()))
         table, misfits = _as_utf8(table)
@@ -79,7 +79,7 @@ def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Sou
         rows = np.setdiff1d(np.arange(1, len(table) + len(torn) + 1), gone)
     pairs = [(r.number - 1, r.text) for r in torn]
     hint = ENCODING if content.bytewise else _looks_like(table.column_names, options.delimiter)
-    return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs, misfits=misfits, hint=hint)
+    return Source(table, name, path, rows, text=True, as_text=as_text, torn=pairs, misfits=misfits, hint=hint)
 
 
 def _looks_like(header: list[str], delimiter: str) -> str | None:

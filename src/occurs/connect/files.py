@@ -67,9 +67,9 @@ def read_place(
         return [_read_parquet(place, columns)]
     except UnicodeError as error:
         told = f": {error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
-        raise unreadable(place.path, f"it is not {options.encoding.upper()}{told}", ENCODING) from error
+        raise unreadable(place.name, f"it is not {options.encoding.upper()}{told}", ENCODING) from error
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        raise unreadable(place.path, str(error)) from error
+        raise unreadable(place.name, str(error)) from error
 
 
 def unreadable(path: object, why: str, hint: str | None = None) -> InputProblem:
@@ -101,7 +101,7 @@ def _read_parquet(place: Place, columns: Collection[str] | None) -> Source:
     with pq.ParquetFile(place.path if place.data is None else pa.BufferReader(place.data)) as file:
         names = file.schema_arrow.names
         wanted = None if columns is None else [n for n in names if n in columns]
-        return Source(file.read(columns=wanted), place.type, str(place.path))
+        return Source(file.read(columns=wanted), place.type, place.name)
 
 
 # --- the lines of text files: ``FILE "f"`` of eSQL (pipes.md, 2.2) ---------------------------------------------------

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
     else that of the first value decides, and the others are misfits of the source.  Text stays text, whatever it looks
     like.  A file that holds one JSON array is read item by item.
     """
-    path, name, type_column, hint = place.path, place.type, options.type, None
+    path, name, type_column, hint = place.name, place.type, options.type, None
     data = place.content()
     if not is_utf8(options.encoding):
         data = data.decode(options.encoding).encode()
@@ -56,7 +55,7 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
     if not len(lines):
         if strange and not strange[0][1].lstrip().startswith(("{", "[")):
             hint = "the file does not look like JSON lines; if it is CSV, use --format csv"
-        return [Source(pa.table({}), name, str(path), torn=strange, hint=hint)]
+        return [Source(pa.table({}), name, path, torn=strange, hint=hint)]
     torn: list[tuple[int, str]] = []
     groups: Iterable[tuple[str | None, np.ndarray]]
     if name is not None or type_column is None:
@@ -82,15 +81,15 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
         for key in keys:  # a missing key is null, also if all objects of a type lack it
             if key not in table.column_names and key not in objects:
                 table = table.append_column(key, pa.nulls(len(table)))
-        out.append(Source(table, name, str(path), rows[at], misfits=misfits))
+        out.append(Source(table, name, path, rows[at], misfits=misfits))
     torn = sorted(torn + strange)
     if torn:
-        first = out[0] if out else Source(pa.table({}), name, str(path))
+        first = out[0] if out else Source(pa.table({}), name, path)
         out[:1] = [replace(first, torn=torn, hint=hint)]
     return out
 
 
-def _items(data: bytes, path: Path) -> bytes:
+def _items(data: bytes, path: str) -> bytes:
     """The items of a JSON array, one a line; those that nest too deep as they are written."""
     if too_deep(data):
         return b"\n".join(_cut(data))
@@ -98,7 +97,7 @@ def _items(data: bytes, path: Path) -> bytes:
         return b"\n".join(json.dumps(item).encode() for item in loads(data))
     except ValueError as error:
         text = f"{path} cannot be read: it starts as a JSON array, but {error}"
-        raise InputProblem.of("bad-value", text, file=str(path)) from error
+        raise InputProblem.of("bad-value", text, file=path) from error
 
 
 def _cut(data: bytes) -> Iterator[bytes]:

@@ -36,13 +36,19 @@ TABLES = ("table", "delta", "iceberg", "jdbc")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file: ``type`` is the event type of all its rows, None if a column says it.  ``data``: what came through
-    standard input, which has no file."""
+    """One file: ``type`` is the event type of all its rows, None if a column says it.  ``data``: its bytes where there
+    is no file on this machine: they came through standard input or from ``address``."""
 
     path: Path
     format: str
     type: str | None = None
     data: bytes | None = None
+    address: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.address or str(self.path)
 
     @property
     def packed(self) -> str | None:
@@ -55,14 +61,13 @@ class Place:
 
     def content(self) -> bytes:
         """All of it, unpacked.  Raises OSError, EOFError and zlib.error."""
-        if self.data is not None:
-            return self.data
+        data = self.path.read_bytes() if self.data is None else self.data
         if self.packed == ".gz":
-            return gzip.decompress(self.path.read_bytes())
+            return gzip.decompress(data)
         if self.packed == ".zst":
-            with pa.CompressedInputStream(pa.BufferReader(self.path.read_bytes()), "zstd") as stream:
+            with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
                 return bytes(stream.read())
-        return self.path.read_bytes()
+        return data
 
 
 def decodes(data: bytes) -> bool:
@@ -128,6 +133,22 @@ def is_table(text: str) -> bool:
     return text.partition(":")[0] in TABLES and ":" in text
 
 
+#: schemes of addresses that are not those of a file system
+_OTHERS = ("http", "https", "ftp", "kafka")
+
+
+def is_address(text: str) -> bool:
+    """Is this an address in a file system, such as ``hdfs://name/folder``?"""
+    scheme, found, _ = text.partition("://")
+    return bool(found) and scheme.isalnum() and scheme.lower() not in _OTHERS
+
+
+def by_spark(text: str) -> bool:
+    """Does Spark read this ``--events`` argument: a table, or files at an address?"""
+    _, place = split_type(text)
+    return is_table(place) or is_address(place)
+
+
 def split_type(text: str) -> tuple[str | None, str]:
     """``TYPE=PATH`` or ``PATH``.  A path that exists as written, or has a ``/`` before its ``=``, is a path; so is the
     address of a table."""
@@ -155,16 +176,15 @@ def place_of(path: Path, type: str | None, format: str | None) -> Place:
 
 
 def _place(text: str, format: str | None) -> list[Place]:
-    if is_table(split_type(text)[1]):
-        hint = "--events reads tables; write the rows to a file first"
-        raise UsageProblem.of("unsupported", f"`{text}` is a table of Spark, not a file", hint=hint)
+    if by_spark(text):
+        hint = "--events reads tables and addresses; write the rows to a file first"
+        what = "a table of Spark" if is_table(split_type(text)[1]) else "an address"
+        raise UsageProblem.of("unsupported", f"`{text}` is {what}, not a file", hint=hint)
     if "://" in text:
         address = text.split("=", 1)[-1]
         scheme = address.split("://")[0]
-        hint = "copy it to a local file first, or read it with Spark and pass the DataFrame to Program.detect"
-        if scheme in ("http", "https", "ftp"):
-            hint = f"download it first, or use `curl {address} | occurs run .. --events - --format csv`"
-        elif scheme == "kafka":
+        hint = f"download it first, or use `curl {address} | occurs run .. --events - --format csv`"
+        if scheme == "kafka":
             hint = f"to read topics, use `occurs follow RULES --events {address} --checkpoint DIR`"
         message = f"events from `{scheme}://` cannot be read as a history: `{text}`"
         raise UsageProblem.of("unsupported", message, hint=hint)

@@ -171,7 +171,7 @@ def read_frames(
             raise UsageProblem.of("unsupported", f"{place.path}: Spark cannot read .zst files", hint=hint)
         groups.setdefault((place.type, place.format), []).append(str(place.path.absolute()))
     how = options or InputOptions()
-    read = [(name, _placed(_read(session, kind, paths, how, skip), kind)) for (name, kind), paths in groups.items()]
+    read = [(name, placed(read_files(session, kind, paths, how, skip), kind)) for (name, kind), paths in groups.items()]
     return by_type([*read, *tables])
 
 
@@ -190,7 +190,7 @@ def by_type(frames: Iterable[tuple[str | None, DataFrame]]) -> DataFrame | dict:
     return found[None]
 
 
-def _placed(frame: DataFrame, kind: str) -> DataFrame:
+def placed(frame: DataFrame, kind: str) -> DataFrame:
     """With the place of every row, computed where it is asked for; a column that has such a name already is kept."""
     from pyspark.sql import functions as F
 
@@ -201,7 +201,8 @@ def _placed(frame: DataFrame, kind: str) -> DataFrame:
     return frame.select("*", F.regexp_replace(plain, "^file:/+", "/").alias(PLACE[0]), row.cast("long").alias(PLACE[1]))
 
 
-def _read(session: SparkSession, kind: str, paths: list[str], how: InputOptions, skip: bool) -> DataFrame:
+def read_files(session: SparkSession, kind: str, paths: list[str], how: InputOptions, skip: bool) -> DataFrame:
+    """Files of one format as Spark reads them; ``skip`` leaves torn lines out."""
     if kind == "parquet":
         return session.read.parquet(*paths)
     mode = "DROPMALFORMED" if skip else "FAILFAST"

@@ -3,6 +3,7 @@ sections 7 and 8)."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -502,7 +503,8 @@ class Description:
         if type is None or node is None:
             return None
         times = [p.time for p in node.children if is_row(p)]
-        first, last = min([node.time, *times]), node.time if node.end is None else node.end
+        first = min([node.time, *times])
+        last = _last(node.time, node.end, lasting=node.lasting)
         if type in self.world.defined:
             rows = [self.trees.of_row(type, r) for r in self.trees.rows(type).values()]
         else:
@@ -510,12 +512,12 @@ class Description:
             special = ("time", "end", "sequence", "label")
             rows = [
                 RowNode(None, type, r["time"], r.get("end"), r.get("label"),
-                        {n: v for n, v in r.items() if n not in special})
+                        {n: v for n, v in r.items() if n not in special}, lasting="end" in r)
                 for r in ([] if table is None else table.to_pylist())
             ]  # fmt: skip
         shared = [
             r for r in rows
-            if r.time <= last and first <= (r.time if r.end is None else r.end)
+            if r.time <= last and first <= _last(r.time, r.end, lasting=r.lasting)
             and all(node.values.get(n, v) == v for n, v in r.values.items())
         ]  # fmt: skip
         return min(shared, key=lambda r: r.time, default=None)
@@ -793,6 +795,11 @@ class Description:
             else:
                 parts.append(f"without `{site.clause.text}` in line {c.line}")
         return "it is found " + " and ".join(parts)
+
+
+def _last(time: int, end: int | None, *, lasting: bool) -> float:
+    """The last instant of a row, which an open interval does not have."""
+    return end if end is not None else math.inf if lasting else time
 
 
 def _alone(text: str, edit: Edit | None) -> bool:

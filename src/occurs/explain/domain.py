@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -88,18 +89,27 @@ def _firsts(values: Sequence[Any], side: Callable[[Any], Any] | None) -> list[An
 
 
 def _times(world: World, question: Question, clock: tuple[int, int]) -> list[int]:
-    base = {question.first, question.last}
+    found = [np.array([question.first, question.last], np.int64)]
     for t in world.inputs:
         table = world.history.tables.get(t)
         if table is not None:
             for name in ("time", "end"):
                 if name in table.column_names:
-                    for at in pc.unique(table[name].drop_null()).to_pylist():
-                        base |= {at - 1, at, at + 1}
-    out = set(base)
-    for d in {d for r in world.cone for d in r.clauses.durations}:
-        out |= {b - d for b in base}
-    return sorted(t for t in out if clock[0] <= t <= clock[1] and -(2**63) < t < 2**63 - 1)
+                    at = pc.unique(table[name].drop_null()).cast(pa.int64()).to_numpy()
+                    found += [at, _moved(at, -1), _moved(at, 1)]
+    base = np.unique(np.concatenate(found))
+    durations = {d for r in world.cone for d in r.clauses.durations}
+    out = np.unique(np.concatenate([base, *(_moved(base, -d) for d in durations)]))
+    low, high = max(clock[0], 1 - 2**63), min(clock[1], 2**63 - 2)
+    return out[(low <= out) & (out <= high)].tolist()
+
+
+def _moved(times: np.ndarray, by: int) -> np.ndarray:
+    """Times moved by ``by`` ticks, without those that leave the range of ticks."""
+    low, high = max(-(2**63) - by, -(2**63)), min(2**63 - 1 - by, 2**63 - 1)
+    if low > high:
+        return times[:0]
+    return times[(low <= times) & (times <= high)] + by
 
 
 def _values(

@@ -176,8 +176,8 @@ class Search:
             if solved is None:
                 found.complete = False
                 found.notes.append(
-                    f"the search stopped after {self.max_variants} relaxed copies: "
-                    f"sets of {cost} clause{'s' * (cost > 1)} were not all tried"
+                    f"the search stopped after {self.max_variants} relaxed copies of the rules (max_variants): "
+                    f"not all changes of {cost} clause{'s' * (cost > 1)} were tried"
                 )
                 break
             for solution in sorted(solved, key=lambda s: s.order):
@@ -188,7 +188,9 @@ class Search:
                     continue
                 found.complete = False
                 texts = " and ".join(f"`{' '.join(s.clause.text.split())}`" for s in solution.sites)
-                found.notes.append(f"a repair of {texts} was left out: run alone, it does not detect the row")
+                found.notes.append(
+                    f"a change of {texts} is not shown: the changed rules do not detect the row when they run alone"
+                )
         return found
 
     def _sets(self, cost: int) -> Iterator[tuple[Site, ...]]:
@@ -348,9 +350,7 @@ class Search:
             self.domains[key] = found
             if not found.whole:
                 self.found.complete = False
-                self.found.notes.append(
-                    f"of the rows of `{type}` that may be missing only {len(found.table)} were tried"
-                )
+                self.found.notes.append(f"only {len(found.table)} of the `{type}` rows that may be missing were tried")
         return self.domains[key]
 
     @cached_property
@@ -550,7 +550,7 @@ class Search:
 
     def _unknown(self, site: Site) -> None:
         """Note that the values of a comparison could not be had."""
-        note = f"the values that `{site.clause.text}` compares are not known: not all of them were tried"
+        note = f"not all constants were tried in `{site.clause.text}`: the values that it compares are not known"
         self.found.complete = False
         if note not in self.found.notes:
             self.found.notes.append(note)

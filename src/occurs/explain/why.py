@@ -671,15 +671,15 @@ class _Derivation:
         more = sorted(set(more), key=lambda at: rows[at[0]][at[1]]["time"])
         if len(more) > LISTED:
             first, last = rows[more[0][0]][more[0][1]]["time"], rows[more[-1][0]][more[-1][1]]["time"]
-            self._new(
-                1, 1, "passed", time=first, end=last, found=str(len(more)), message=f"{len(more)} rows that count"
-            )
+            message = f"the detection also depends on {len(more)} more rows"
+            self._new(1, 1, "passed", time=first, end=last, found=str(len(more)), message=message)
             return
         for t, i in more:
             row = rows[t][i]
             values = {n: v for n, v in row.items() if n not in ("time", "end", "sequence", "label")}
+            message = f"the detection also depends on {t} at {when(row['time'], self.kind)}"
             self._new(1, 1, "passed", type=t, time=row["time"], end=row.get("end"), label=row.get("label"),
-                      attributes=dumps(values), message=f"{t} at {when(row['time'], self.kind)} counts")  # fmt: skip
+                      attributes=dumps(values), message=message)  # fmt: skip
 
 
 def _given_time(ticks: int | None, kind: TimeKind) -> Any:

@@ -241,10 +241,12 @@ def _beyond(question: Question, sliced: Sliced) -> list[str]:
         return []
     first, last = sliced.clock
     if question.first > last:
-        return [f"the asked time is after the end of the clock, {when(last, question.kind)}; until= sets a later end"]
+        end = when(last, question.kind)
+        return [f"the time of the question is after the end of the run, {end}; until= (--until) sets a later end"]
     if question.last < first:
         start = when(first, question.kind)
-        return [f"the asked time is before the start of the clock, {start}; start= sets an earlier one"]
+        text = f"the time of the question is before the start of the run, {start}"
+        return [f"{text}; start= (--start) sets an earlier one"]
     return []
 
 
@@ -298,7 +300,7 @@ class Asked:
             return reason is not None
 
         found = search.run(verified)
-        notes = [*self.notes, *found.notes]
+        notes = [*self.notes, *found.notes, *(() if reasons else self._without_rows())]
         complete = found.complete and self.sliced.complete
         return WhyNot(
             self.question, False, None, tuple(reasons), complete, tuple(dict.fromkeys(notes)), self.given.sample
@@ -354,6 +356,12 @@ class Asked:
                     if is_always != value:
                         span = Text(self.world.texts[rule.text][0], None).span(at, at)
                         self.notes.append(f"{name} is always {value_text(is_always)}: {span.line}:{span.column}")
+
+    def _without_rows(self) -> list[str]:
+        """Notes on types of the input that the rules need, and of which there is no row."""
+        tables = self.sliced.history.tables
+        read = {t for rule in self.world.closure for t in rule.clauses.positive if t in self.world.inputs}
+        return [f"the events have no row of type `{t}`" for t in sorted(read) if not len(tables.get(t, ()))]
 
     # -- one reason --------------------------------------------------------------------------------------------------
     def _described(self, number: int, solution: Solution) -> Reason | None:

@@ -7,11 +7,12 @@ value, a bad row and its place are the same in a history and live.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +26,8 @@ from occurs.follow.wide import Expected, wide
 from occurs.model.source import InputOptions, Source
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming import DataStreamReader
 
 #: rows that cross from a task's reader to Spark at once
 ROWS = 50_000
@@ -37,6 +39,8 @@ _LISTED = "path string, modificationTime timestamp, length bigint, content binar
 #: how Spark reads the files that a follower leaves in its checkpoint: pages are compared with their checksums
 PARQUET = {"pathGlobFilter": "*.parquet", "parquet.page.verify-checksum.enabled": "true"}
 Batches = Iterator[pa.RecordBatch]
+#: of a history or of a stream
+Reader = TypeVar("Reader", "DataFrameReader", "DataStreamReader")
 
 
 @dataclass(frozen=True)
@@ -113,36 +117,44 @@ def stream(session: SparkSession, folders: Sequence[Folder], expected: Expected,
     folder, or one file."""
     from pyspark.sql import functions as F
 
+    reader = new_files(session.readStream, expected.options.format, most)
     frames = []
     for folder in folders:
         # `binaryFile` with no look at the content is a list of files
-        names = "*" if expected.options.format else _suffixes()
-        reader = session.readStream.format("binaryFile").schema(_LISTED).option("pathGlobFilter", names)
-        # Spark forgets what it has seen, and passes over what comes, when it is a week older than the newest file
-        reader = reader.option("maxFileAge", "36500d").option("recursiveFileLookup", "true")
-        if most is not None:
-            reader = reader.option("maxBytesPerTrigger", str(most))
         paths = reader.load(literal(folder.path.absolute())).select("path")
         frames.append(paths.select("path", F.lit(folder.type).cast("string").alias("type")))
     files = reduce(lambda one, more: one.unionByName(more), frames)
     return files.mapInArrow(make_reader(expected, [str(f.path.absolute()) for f in folders]), expected.ddl)
 
 
+def new_files(reader: Reader, format: str | None, most: int | None) -> Reader:
+    """A reader of files of events, as bytes, in a folder and below it; ``format``: of all files, if one is given."""
+    names = "*" if format else _suffixes()
+    reader = reader.format("binaryFile").schema(_LISTED).option("pathGlobFilter", names)
+    # Spark forgets what it has seen, and passes over what comes, when it is a week older than the newest file
+    reader = reader.option("maxFileAge", "36500d").option("recursiveFileLookup", "true")
+    return reader if most is None else reader.option("maxBytesPerTrigger", str(most))
+
+
 def make_reader(expected: Expected, roots: Sequence[str]) -> Callable[[Batches], Batches]:
     """The function that ``mapInArrow`` runs over paths: it reads each file as ``occurs run`` does."""
 
-    def read(batches: Batches) -> Batches:
-        with problems_in_text():
-            for batch in batches:
-                for row in batch.to_pylist():
-                    path = Path(re.sub("^file:/+", "/", row["path"]))
-                    root = next(r for r in roots if path.is_relative_to(r))
-                    if counts(path.relative_to(root), expected.options.format):
-                        place = place_of(path, row["type"], expected.options.format)
-                        sources = read_place(place, expected.pinned.schemas, expected.options)
-                        yield from wide(sources, expected).combine_chunks().to_batches(max_chunksize=ROWS)
+    def places(row: Mapping[str, Any]) -> Iterator[Place]:
+        path = Path(re.sub("^file:/+", "/", row["path"]))
+        root = next(r for r in roots if path.is_relative_to(r))
+        if counts(path.relative_to(root), expected.options.format):
+            yield place_of(path, row["type"], expected.options.format)
 
-    return read
+    return partial(rows_of, expected, places)
+
+
+def rows_of(expected: Expected, places: Callable[[Mapping[str, Any]], Iterator[Place]], batches: Batches) -> Batches:
+    """The wide rows of files; ``places``: the file that a row of ``batches`` names, unless it has no events."""
+    with problems_in_text():
+        for batch in batches:
+            for place in chain.from_iterable(map(places, batch.to_pylist())):
+                sources = read_place(place, expected.pinned.schemas, expected.options)
+                yield from wide(sources, expected).combine_chunks().to_batches(max_chunksize=ROWS)
 
 
 def _suffixes() -> str:

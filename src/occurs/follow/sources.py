@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from occurs.checked_program import CheckedProgram
 from occurs.connect.atomic_files import durable
 from occurs.connect.files import read_sources
-from occurs.connect.places import is_table, split_type, user_path
+from occurs.connect.places import is_address, is_table, split_type, user_path
 from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.follow import folders
 from occurs.follow.checkpoint import Checkpoint
@@ -60,6 +60,14 @@ def source_of(texts: Sequence[str], speed: float | None) -> Source:
         if not all(tables) or speed is not None:
             raise UsageProblem.of("bad-option", "--events: tables cannot be combined with files or with --speed")
         return Tables(texts)
+    addresses = [is_address(text) for text in spelled]
+    if any(addresses):
+        from occurs.follow.addresses import Addresses
+
+        if not all(addresses) or speed is not None:
+            text = "--events: addresses cannot be combined with files on this machine or with --speed"
+            raise UsageProblem.of("bad-option", text)
+        return Addresses(texts)
     directories = [user_path(text).is_dir() for text in spelled]
     if speed is not None or not any(directories):
         missing = [t for t in spelled if not user_path(t).exists()]
@@ -152,14 +160,14 @@ class Folders(Source):
                 raise UsageProblem.of("bad-option", text, hint="use a path outside of --events")
 
     def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
-        return _pinned(program, folders.first_look(self._folders, program, options), options)
+        return pinned(program, folders.first_look(self._folders, program, options), options)
 
     def stream(
         self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
     ) -> StreamSource:
         self._untaken = Untaken(self._folders, expected.options.format)
         most = None if limit is None else limit.shared(len(self._folders)).bytes
-        return _source(folders.stream(session, self._folders, expected, most), expected, delay)
+        return stream_source(folders.stream(session, self._folders, expected, most), expected, delay)
 
     @property
     def limited(self) -> bool:
@@ -196,7 +204,7 @@ class Replay(Source):
         return self._sources
 
     def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
-        return _pinned(program, self._read(program, options), options)
+        return pinned(program, self._read(program, options), options)
 
     def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
         sources = self._sources
@@ -213,7 +221,7 @@ class Replay(Source):
         self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
     ) -> StreamSource:
         frame = spooled(session, self._spool, expected, chunks=self._speed is None)
-        return _source(frame, expected, delay)
+        return stream_source(frame, expected, delay)
 
     def identity(self) -> list[str]:
         return [self._identity]
@@ -232,7 +240,7 @@ class Replay(Source):
         self._feeder.stop()
 
 
-def _source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
+def stream_source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
     """Wide rows, and what ``expected`` says of them."""
     pinned = expected.pinned
     return StreamSource(
@@ -250,7 +258,7 @@ def _source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
     )
 
 
-def _pinned(program: CheckedProgram, sources: list[Table], options: InputOptions) -> Pinned:
+def pinned(program: CheckedProgram, sources: list[Table], options: InputOptions) -> Pinned:
     program.refuse_files("a stream")
     history = program.history(sources, replace(options, bad_rows="skip"))
     return Pinned.of(program, history, sources, options)

@@ -8,17 +8,16 @@ enabled one are not tested.
 
 from __future__ import annotations
 
-import gc
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 from typing import Any
 
 from occurs.errors import InputProblem, UsageProblem
+from occurs.model.collector import uncollected
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
 from occurs.nets.firing import (
@@ -38,19 +37,6 @@ from occurs.nets.net import Arc, Marking, Net
 from occurs.nets.simulate_needs import Agenda, Gate, Pair, Part, Search, Single, Way
 from occurs.nets.simulate_plan import Need, PartPlan, RulePlan, rules
 from occurs.nets.timing import Time, world
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the collection of cycles, that a run does not leave: it would look at every token again and again, for a
-    third of the time of a long run."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from occurs.errors import InputProblem, UsageProblem
+from occurs.model.collector import uncollected
 from occurs.nets.firing import Element
 from occurs.nets.net import Marking, Net
-from occurs.nets.simulate import Choice, Simulator, uncollected
+from occurs.nets.simulate import Choice, Simulator
 
 #: firings between two markings that are kept, as long as all of them together have at most so many different tokens
 EVERY, MOST_TOKENS = 1_000, 2_000_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from occurs.expr.tree import Expr
+from occurs.model.collector import uncollected
 from occurs.model.graphs import depths
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
@@ -92,6 +93,7 @@ class Stage:
         return frozenset(t for d in self.definitions for t in d.reads)
 
     @cached_property
+    @uncollected()
     def _laid(self) -> _Layout:
         both = (*self.definitions, *self.hidden)
         return _Layout(both, len(self.hidden), self.order, self.schemas, self.kind)

@@ -1,8 +1,10 @@
-"""Detections as Parquet at an address, such as ``s3a://bucket/found``, in any file system that the session reaches."""
+"""Addresses such as ``s3a://bucket/found``, in any file system that the session reaches: events are read there, and
+detections are written as Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,26 +12,87 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from occurs.connect.places import format_of
+from occurs.connect.places import GIVEN, format_of
+from occurs.connect.spark import placed, read_files
 from occurs.connect.sparkerrors import own_errors
 from occurs.connect.sparktables.write import storable
 from occurs.connect.writers import Tables, typed
-from occurs.errors import ResourceProblem, UsageProblem
+from occurs.errors import InputProblem, ResourceProblem, UsageProblem
+from occurs.model.source import InputOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from occurs.connect.sparktables.write import Frames
 
-#: schemes that are not those of a file system
-_OTHERS = ("http", "https", "ftp", "kafka")
 _ABSENT = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA", "FileNotFoundException")
 
 
-def is_address(text: str) -> bool:
-    """Is this an address in a file system, such as ``hdfs://name/folder``?"""
-    scheme, found, _ = text.partition("://")
-    return bool(found) and scheme.isalnum() and scheme.lower() not in _OTHERS
+@contextmanager
+def reached(address: str, what: str) -> Iterator[None]:
+    """Errors of Spark in the body, which reads ``what`` at an address of ``--events``.
+
+    Raises:
+        InputProblem: If there is nothing at the address (``missing-file``).
+        ResourceProblem: If the session does not reach it, or a server does not answer.
+    """
+    try:
+        with own_errors():
+            yield
+    except ResourceProblem as error:
+        cause = f"{error.message} {error.__cause__}"
+        if any(name in cause for name in _ABSENT):
+            text = f"there are no {what} at {address}"
+            raise InputProblem.of("missing-file", text, file=address) from error
+        raise ResourceProblem.of(error.kind, f"--events {address}: {error.message}") from error
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of events at an address: one file, a folder, or a pattern such as ``s3a://bucket/events/*.csv``.
+
+    Attributes:
+        address: The address.
+        format: ``csv``, ``json`` or ``parquet``.
+    """
+
+    address: str
+    format: str
+
+    @classmethod
+    def of(cls, address: str, given: str | None) -> Files:
+        """The files at an address; ``given``: what ``--format`` says.
+
+        Raises UsageProblem: ``unknown-format`` if neither ``--format`` nor a suffix says it, ``unsupported`` for
+        ``.zst``.
+        """
+        path = Path(address.rstrip("/"))
+        found = format_of(path) if given is None else GIVEN[given]
+        if found is None:
+            hint = "add --format csv, jsonl or parquet"
+            text = f"--events {address}: the format of these files is not known"
+            raise UsageProblem.of("unknown-format", text, hint=hint)
+        if path.suffix.lower() == ".zst":
+            hint = "decompress it, or copy it to this machine and use --host local"
+            raise UsageProblem.of("unsupported", f"{address}: Spark cannot read .zst files", hint=hint)
+        return cls(address, found)
+
+    def frame(self, session: SparkSession, options: InputOptions, *, skip: bool = False) -> DataFrame:
+        """The rows as they are, with the columns ``PLACE`` as :func:`occurs.connect.spark.read_frames` gives them.
+
+        ``skip`` leaves torn lines out.
+
+        Raises:
+            InputProblem: If there are no such files (``missing-file``).
+            ResourceProblem: If the session does not reach the address, or its server does not answer.
+        """
+        with reached(self.address, f"{self.format} files"):
+            found = placed(read_files(session, self.format, [self.address], options, skip), self.format)
+            found.schema  # noqa: B018  a client of Spark Connect asks the server here
+        return found
+
+    def __str__(self) -> str:
+        return self.address
 
 
 @dataclass(frozen=True)

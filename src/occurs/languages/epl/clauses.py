@@ -247,7 +247,7 @@ class _Statement:
             stop = self._closing(self.text.index("(", start)) + 1
             drop = Edit((Splice(start, stop, "every"),), "every")
             written = self.text[start:stop]
-            message = f"`{written}`: a row with these keys was matched before"
+            message = f"`{written}` leaves it out: a row with the same values was matched before"
             yield Clause("choice", start, stop, written, drop, needed="every", detail={"message": message})
         elif isinstance(node, syntax.Followed):
             for i, limit in enumerate(node.limits):
@@ -256,7 +256,7 @@ class _Statement:
                     found = _LIMIT.search(self.text, low, high)
                     assert found is not None
                     drop = Edit((Splice(*found.span(), "->"),), "->")
-                    message = f"`{found[0]}`: {limit} searches were open already"
+                    message = f"`{found[0]}` leaves it out: {limit} partial matches were already open"
                     yield Clause("choice", *found.span(), found[0], drop, needed="->", detail={"message": message})
 
     def _filter(self, node: syntax.Filter) -> Iterator[Clause]:
@@ -273,7 +273,7 @@ class _Statement:
             if found is not None:
                 at = found.start() + len(found[0]) - len(found[0].lstrip())
                 drop = Edit((Splice(at, found.end(), ""),))
-                message = "the row was taken by a filter of a higher level"
+                message = "a filter with a higher level of `@consume` took the row"
                 yield Clause("choice", at, found.end(), self.text[at : found.end()], drop, role=role,
                              needed="removed", detail={"message": message})  # fmt: skip
 

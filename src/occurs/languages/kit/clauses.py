@@ -370,21 +370,22 @@ def spliced(text: str, splices: Iterable[Splice], start: int = 0, stop: int | No
     return "".join([*out, text[at:stop]])
 
 
+_UNITS = tuple((u, UNIT_MICROSECONDS[u]) for u in ("d", "h", "min", "s", "ms", "us"))
+
+
 def duration_of(ticks: int, kind: TimeKind, names: Mapping[str, str] | None = None) -> str:
     """A duration in the greatest unit in which it is whole: ``6 min``.  ``names``: other spellings of units."""
     if kind.tick is None:
         return str(ticks)
     micros = ticks * kind.tick
-    unit = next(
-        u for u in ("d", "h", "min", "s", "ms", "us") if micros % UNIT_MICROSECONDS[u] == 0 and (micros or u == "s")
-    )
+    unit = next(u for u, size in _UNITS if not micros % size) if micros else "s"
     return f"{micros // UNIT_MICROSECONDS[unit]} {(names or {}).get(unit, unit)}"
 
 
 def number_of(value: Any) -> str:
     """A number as rules write it."""
     if isinstance(value, float):
-        text = repr(value)
+        text = repr(value + 0.0)  # 0 as threshold has no sign
         return text.replace("e+", "e")
     return str(value)
 

@@ -325,7 +325,7 @@ class _Trigger:
             if written is not None:
                 drop = Edit((Splice(*written.span(), "continue"),), "continue")
                 yield Clause("choice", *written.span(), written[0], drop, needed="continue",
-                             detail={"message": "the trigger waited to be activated again"})  # fmt: skip
+                             detail={"message": "the trigger had fired and was not yet active again"})  # fmt: skip
             else:
                 place = self.source.offsets(of_text(trigger.name.span))
                 end = behind + len(self.text[behind:first]) - len(self.text[behind:first].lstrip(" \t\n)"))
@@ -335,7 +335,7 @@ class _Trigger:
                         close = i + 1
                 drop = Edit((Splice(close, close, " continue"),), "continue")
                 yield Clause("choice", *place, trigger.name.text, drop, needed="continue",
-                             detail={"message": "the trigger waited to be activated again"})  # fmt: skip
+                             detail={"message": "the trigger had fired and was not yet active again"})  # fmt: skip
         if trigger.gap is not None:
             found = _GAP.search(self.text, behind, first)
             assert found is not None

@@ -24,6 +24,7 @@ from occurs.languages.kit.clauses import (
     declarations,
     distinct,
     duration_of,
+    number_of,
     of_text,
     sign_of,
     span_of,
@@ -287,7 +288,7 @@ class _Rule:
                 return f"{text} tick" if self.kind.tick is None else duration_of(value, self.kind)
             if literal.type is Type.TIMESTAMP:
                 return render(Literal(int(value), Type.TIMESTAMP))
-            return repr(value)
+            return number_of(value)
 
         moved = comparison_edit(self.text, (start, stop), at, between, limit, greater, right, text_of)
         needed = f"{part.op if right else turned(part.op)} {self.text[at[0] : at[1]]}"

@@ -1,0 +1,99 @@
+"""Folders at addresses, such as ``s3a://bucket/events``, as a stream: files that are put there are events that came.
+
+Spark lists and fetches the files, in any file system that the session reaches.  Each is read by the readers that
+``occurs run`` has, in a task of Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial, reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from occurs.checked_program import CheckedProgram
+from occurs.connect.files import read_places
+from occurs.connect.places import GIVEN, Place, format_of, split_type
+from occurs.connect.sparktables.address import reached
+from occurs.errors import UsageProblem
+from occurs.follow.folders import counts, new_files, rows_of
+from occurs.follow.limits import Limit
+from occurs.follow.sources import Source, pinned, stream_source
+from occurs.follow.wide import Expected, Pinned
+from occurs.hosts.stream.source import StreamSource
+from occurs.model.source import InputOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: bytes of files that a first look fetches at most; one file is always fetched
+LOOK = 1 << 26
+
+
+class Addresses(Source):
+    """``ADDRESS`` or ``TYPE=ADDRESS``, each a folder, or a pattern of folders."""
+
+    name = "address"
+    needs_session = True
+
+    def __init__(self, texts: Sequence[str]):
+        self._places = [(name, text.rstrip("/")) for name, text in map(split_type, texts)]
+        addresses = [address for _, address in self._places]
+        for address in addresses:
+            if addresses.count(address) > 1:
+                raise UsageProblem.of("duplicate-name", f"--events names {address} twice")
+            if format_of(Path(address)) is not None:
+                hint = "name its folder, or use `occurs run` for a file"
+                text = f"--events {address} is a file; `occurs follow` reads the files of a folder"
+                raise UsageProblem.of("bad-option", text, hint=hint)
+        if len({name is None for name, _ in self._places}) > 1:
+            text = "some --events have a type column, others are given as TYPE=ADDRESS"
+            raise UsageProblem.of("bad-option", text, hint="use the same form for all")
+
+    def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
+        """By the first files, in the order of their names."""
+        assert session is not None
+        found: list[Place] = []
+        left = LOOK
+        for type, address in self._places:
+            with reached(address, "files"):
+                files = new_files(session.read, options.format, None).load(address)
+                for path, size in sorted(map(tuple, files.select("path", "length").collect())):
+                    left -= size
+                    if left < 0 and found:
+                        break
+                    [row] = files.where(files.path == path).select("path", "content").collect()
+                    found += fetched(type, options.format, row.asDict())
+        return pinned(program, read_places(found, schemas=program.declared, options=options), options)
+
+    def stream(
+        self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
+    ) -> StreamSource:
+        most = None if limit is None else limit.shared(len(self._places)).bytes
+        frames = [self._rows(session, type, address, expected, most) for type, address in self._places]
+        return stream_source(reduce(lambda one, more: one.unionByName(more), frames), expected, delay)
+
+    def _rows(
+        self, session: SparkSession, type: str | None, address: str, expected: Expected, most: int | None
+    ) -> DataFrame:
+        with reached(address, "files"):
+            files = new_files(session.readStream, expected.options.format, most).load(address)
+        places = partial(fetched, type, expected.options.format)
+        return files.select("path", "content").mapInArrow(partial(rows_of, expected, places), expected.ddl)
+
+    @property
+    def limited(self) -> bool:
+        return len(self._places) == 1
+
+    def taken(self, limit: Limit) -> int | None:
+        return limit.bytes
+
+    def identity(self) -> list[str]:
+        return [f"{name}={address}" if name else address for name, address in self._places]
+
+
+def fetched(type: str | None, format: str | None, row: Mapping[str, Any]) -> Iterator[Place]:
+    """The file of a row of ``path`` and ``content``, unless its name or its suffix says that it has no events."""
+    path = Path(row["path"])
+    if counts(Path(path.name), format):
+        yield Place(path, str(format_of(path)) if format is None else GIVEN[format], type, row["content"], row["path"])
