@@ -298,7 +298,7 @@ class _Filling:
         whole = value.value if isinstance(value, Literal) and value.type is Type.INT else None
         if isinstance(whole, int) and least <= whole < 2**31:
             return whole if value is number else -whole
-        if not any(p.span == value.span for p in self.source.problems):
+        if not any(p.span == span_of(value) for p in self.source.problems):
             hint = "give a whole number" if least < 0 else f"give a whole number from {least}"
             self.source.report("type-mismatch", "a whole number is needed here", span_of(value), hint)
         return 1
