@@ -11,6 +11,7 @@ from occurs.expr.tree import DurationLiteral, Expr, Literal, Ref, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
+from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.kit.complaints import SET_UNIT, warn_inexact
 from occurs.languages.kit.expressions import within_record
 from occurs.model.elements import index_step
@@ -236,7 +237,8 @@ class Names:
         owners = [t for t in bound if self._has(t, ref.name)]
         whose = " or ".join(f"`{o}.{ref.name}`" for o in owners)
         hint = f"name the event: {whose}" if owners else "write `tag.attribute`"
-        near = did_you_mean(ref.name, bound, "tags")
+        called, key, _ = ref.name.partition("('")
+        near = did_you_mean(called, FUNCTIONS if key else bound, "functions" if key else "tags")
         if not owners and near.startswith("did"):
             hint = near
         self.source.report("unknown-name", f"`{ref.name}` is not an attribute of an event here", ref.span, hint)
