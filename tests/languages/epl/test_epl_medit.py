@@ -296,9 +296,7 @@ def test_attributes_may_be_elements() -> None:
 
 
 def test_all_unsupported_elements_are_told_with_their_lines() -> None:
-    window = element("SlidingTimeInterval", seconds=5).replace(
-        "></", f">{B.replace('eventPatternElements', 'eventPatternConditions')}</"
-    )
+    window = element("SlidingTimeInterval", seconds=5).replace("></", f">{B.replace('eventPatternElements', 'eventPatternConditions')}</")  # noqa: E501
     value = element("Value", value="current_timestamp", type="String")
     actions = '<actions xsi:type="eventpattern:Email" to="a@b.c"/><actions xsi:type="eventpattern:Twitter"/>'
     elements = [A, window, element("GroupBy"), element("Avg"), element("Equal"), value, element("Every"),

@@ -42,7 +42,7 @@ class Part:
     texts: Texts[File]
     given: dict[str, Schema]
     declared = facts = assigned = {}  # noqa: RUF012
-    owned = takes = frozenset()
+    owned = takes = elements = frozenset()
     windows = looks_ahead = reads_all = False
     subscribed = closed_only = ()
     hosts = frozenset({"local", "spark"})
