@@ -77,6 +77,10 @@ class PatternWriter:
 
     # --- conditions ---------------------------------------------------------------------------------------------
 
+    def whole(self, number: int) -> str:
+        """A number in a pattern, or the parameter that gives one."""
+        return "?:p0" if self.values and self.chance(0.5) else str(number)
+
     def value(self, type_: str) -> str:
         """Which number of an event of a type stands for ``v``."""
         elements = type_ in self.listed and self.chance(0.6)
@@ -146,7 +150,7 @@ class PatternWriter:
         elif self.chance(0.1):
             text += "()"
         if self.consuming and self.chance(0.4):
-            text += self.rng.choice(("@consume", "@consume(2)", "@consume(1)"))
+            text += self.rng.choice(("@consume", "@consume(2)", f"@consume({self.whole(1)})"))
         return Piece(text, ATOM, [tag] if named else [])
 
     def bracket(self, condition: str) -> str:
@@ -287,7 +291,7 @@ class PatternWriter:
             seen += p.tags
         text = steps[0].within(OR)
         for p in steps[1:]:
-            arrow = "->" if self.core or self.chance(0.85) else f"-[{self.rng.randint(1, 3)}]>"
+            arrow = "->" if self.core or self.chance(0.85) else f"-[{self.whole(self.rng.randint(1, 3))}]>"
             text += f" {arrow} {p.within(OR)}"
         return Piece(text, CHAIN, *_together(steps))
 

@@ -352,7 +352,7 @@ def test_what_is_right_has_no_problem() -> None:
 
 def test_the_model_of_the_documentation() -> None:
     page = (Path(__file__).parents[3] / "docs" / "guides" / "epl.md").read_text()
-    (source,) = re.findall(r"```json[^\n]*\n(.*?)```", page, re.DOTALL)
+    (source,) = re.findall(r'```json title="fire.pattern.json"\n(.*?)```', page, re.DOTALL)
     said = "@Name('Fire')\n@Tag(name='domainName', value='Buildings')\n@Priority(0)\ninsert into Fire\n"
     assert text_of(source) == f"{said}select a1.area as area\nfrom pattern [every a1=Smoke];\n"
     kinds = set(re.findall(r"`(\w+)`", re.findall(r"The kinds are (.*?)\.\n", page, re.DOTALL)[0]))

@@ -75,6 +75,8 @@ class Value(Literal):
 
 
 # --- patterns -------------------------------------------------------------------------------------------------------
+# In a text a parameter may stand for a number of `timer:at`, `-[n]>`, `timer:withinmax` and `@consume`; the checks put
+# the number into its place.
 
 
 @dataclass(frozen=True)
@@ -399,7 +401,7 @@ class File:
 
 
 #: what has expressions below it
-NODES = (File, Query, CreateVariable, Pattern, Item, Sort, Computed)
+NODES = (File, Query, CreateVariable, Pattern, Cron, Item, Sort, Computed)
 
 
 def expressions(node: Any) -> Iterator[Expr]:

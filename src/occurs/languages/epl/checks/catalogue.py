@@ -223,7 +223,9 @@ class Catalogue:
             message = f"`{owner}` of `{type}` is {known[owner]}, not a list or a map"
             source.report("type-mismatch", message, span, f"write `{owner}` alone")
             return
-        hint = did_you_mean(names[0], [*known, *FUNCTIONS], "attributes and functions")
+        # `lowr('x')` may be meant as a call
+        called = name.startswith(f"{names[0]}(")
+        hint = did_you_mean(names[0], [*known, *(FUNCTIONS if called else ())], "attributes")
         if not hint.startswith("did"):
             hint = f"the input has no list or map with a value at `{name}`"
         source.report("unknown-attribute", f"`{type}` has no value `{name}`", span, hint)

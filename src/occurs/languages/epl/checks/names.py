@@ -11,6 +11,7 @@ from occurs.expr.tree import DurationLiteral, Expr, Literal, Ref, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
+from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.kit.complaints import SET_UNIT, warn_inexact
 from occurs.languages.kit.expressions import within_record
 from occurs.model.elements import index_step
@@ -91,7 +92,7 @@ class Names:
         common = [a for a, b in zip(known.path, path, strict=False) if a is b]
         span = None if node.tag is None else node.tag.span
         if not common or not isinstance(common[-1], syntax.Or):
-            message = f"two events of the pattern have the tag `{name}`"
+            message = f"two events of the pattern have the tag `{name}`: the later one would replace the other"
             hint = f"give one of them another tag: `{name}2={node.type}`; only branches of an `or` may share a tag"
             self.source.report("duplicate-name", message, span, hint, "error", (place,))
             return False
@@ -236,7 +237,8 @@ class Names:
         owners = [t for t in bound if self._has(t, ref.name)]
         whose = " or ".join(f"`{o}.{ref.name}`" for o in owners)
         hint = f"name the event: {whose}" if owners else "write `tag.attribute`"
-        near = did_you_mean(ref.name, bound, "tags")
+        called, key, _ = ref.name.partition("('")
+        near = did_you_mean(called, FUNCTIONS if key else bound, "functions" if key else "tags")
         if not owners and near.startswith("did"):
             hint = near
         self.source.report("unknown-name", f"`{ref.name}` is not an attribute of an event here", ref.span, hint)

@@ -17,7 +17,7 @@ from occurs.errors import Place, Span
 from occurs.expr.dialect import EPL
 from occurs.expr.evaluate import evaluate
 from occurs.expr.text import Text
-from occurs.expr.tree import Expr, Literal, Ref, rewrite
+from occurs.expr.tree import Expr, Literal, Ref, Unary, rewrite
 from occurs.expr.typing import span_of
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.types import Typing, instant_of
@@ -256,6 +256,14 @@ class _Filling:
         if not isinstance(node, syntax.NODES):
             return node
         made = replace(node, **{f.name: self._mapped(getattr(node, f.name), but) for f in fields(node) if f.init})
+        if isinstance(made, syntax.Followed):
+            return replace(made, limits=tuple(map(self._whole, made.limits)))
+        if isinstance(made, syntax.Within):
+            return replace(made, count=self._whole(made.count))
+        if isinstance(made, syntax.Filter):
+            return replace(made, consume=self._whole(made.consume, 0))
+        if isinstance(made, syntax.Cron):
+            return replace(made, low=self._whole(made.low), high=self._whole(made.high))
         if isinstance(made, syntax.Repeat):
             count = self._number(made.count)
             return made if count is None else replace(made, count=count)
@@ -281,6 +289,19 @@ class _Filling:
         if value.span is not None:
             self.written.append((value.span, f"({text})" if text.startswith("-") else text))
         return value
+
+    def _whole(self, number: Any, least: int = -(2**31)) -> Any:
+        """A number, at ``least`` this, that a parameter may give; 1 after a problem."""
+        if not isinstance(number, Expr):
+            return number
+        value = number.arg if isinstance(number, Unary) else number
+        whole = value.value if isinstance(value, Literal) and value.type is Type.INT else None
+        if isinstance(whole, int) and least <= whole < 2**31:
+            return whole if value is number else -whole
+        if not any(p.span == span_of(value) for p in self.source.problems):
+            hint = "give a whole number" if least < 0 else f"give a whole number from {least}"
+            self.source.report("type-mismatch", "a whole number is needed here", span_of(value), hint)
+        return 1
 
     def _number(self, bound: Any) -> Any:
         """A number of repetitions that is known now; null is none."""

@@ -211,12 +211,13 @@ class _Pen:
             case syntax.Filter():
                 tag = None if node.tag is None else node.tag.text
                 conditions = [self.text(c, node) for c in node.conditions]
-                return {"typeName": node.type.text, "tag": tag, "conditions": conditions, "consume": node.consume}
+                return {"typeName": node.type.text, "tag": tag, "conditions": conditions,
+                        "consume": _number(node.consume)}  # fmt: skip
             case syntax.EveryDistinct():
                 expiry = None if node.expiry is None else self.text(node.expiry, node)
                 return {"keys": [self.text(k, node) for k in node.keys], "expiry": expiry}
             case syntax.Followed():
-                return {"limits": list(node.limits)}
+                return {"limits": [_number(limit) for limit in node.limits]}
             case syntax.Repeat():
                 return {"count": _number(node.count)}
             case syntax.Until():
@@ -224,7 +225,7 @@ class _Pen:
             case syntax.While():
                 return {"condition": self.text(node.condition, node)}
             case syntax.Within():
-                return {"duration": self.text(node.duration, node), "count": node.count}
+                return {"duration": self.text(node.duration, node), "count": _number(node.count)}
             case syntax.Interval():
                 return {"duration": self.text(node.duration, node)}
             case syntax.At() if kind_of(node) != TEXT:
@@ -234,7 +235,7 @@ class _Pen:
 
 
 def _number(number: int | Expr | None) -> int | str | None:
-    """A number of repetitions; one that is computed is text."""
+    """A number; one that is computed, or that a parameter gives, is text."""
     return expr_text(number) if isinstance(number, Expr) else number
 
 

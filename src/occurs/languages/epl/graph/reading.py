@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from occurs.errors import Problem, did_you_mean
-from occurs.expr.tree import Expr, Literal, Ref
+from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.epl import syntax
 from occurs.languages.epl.graph.canvas import COMPLEX, EVENT, KINDS, SCHEDULE, TEXT, Canvas, Node, Tag
 from occurs.languages.epl.graph.drawing import Drawn, HeadAnnotations, head_annotations, tag_of
@@ -371,8 +371,11 @@ class _Reader:
         if not isinstance(given, Sequence) or isinstance(given, str):
             self.report("syntax", "`limits` must be a list of whole numbers and null", node.id)
             return (None,) * n
-        out: list[int | None] = []
+        out: list[Any] = []
         for i, limit in enumerate(given, 1):
+            if (parameter := _parameter(limit)) is not None:
+                out.append(parameter)
+                continue
             wrong = limit is not None and (not _whole(limit) or not 0 <= limit <= MOST)
             if wrong:
                 message = f"Limit {i}: the limit must be a whole number from 1, not {limit!r}"
@@ -439,9 +442,11 @@ class _Reader:
             return 1
         return self.number(node, field) if isinstance(found, Literal) else found  # "2" is no number: it says so
 
-    def whole(self, node: Node, field: str, otherwise: int) -> int:
-        """A field that is a whole number from 0, or as it was; the checks may ask for more."""
+    def whole(self, node: Node, field: str, otherwise: int) -> Any:
+        """A field that is a whole number from 0, or as it was, or a parameter; the checks may ask for more."""
         value, before = node.fields[field], self.before.get(node.id)
+        if (parameter := _parameter(value)) is not None:
+            return parameter
         same = before is not None and before.fields.get(field) == value
         if not _whole(value) or not (same or 0 <= value <= MOST):
             message = f"`{field}` of {_shown(node)} must be a whole number from 0, not {value!r}"
@@ -716,3 +721,10 @@ def _nameable(text: str) -> bool:
 
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _parameter(value: Any) -> Expr | None:
+    """The parameter that a text stands for, perhaps with a minus sign."""
+    found = expression_of(value) if isinstance(value, str) and "?" in value else None
+    inner = found.arg if isinstance(found, Unary) else found
+    return found if isinstance(found, Expr) and isinstance(inner, syntax.Parameter) else None

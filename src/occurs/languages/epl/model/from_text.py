@@ -110,6 +110,10 @@ class _Nodes:
         if query.order:
             hint = "remove it: a model has no order among the matches of one event"
             self.refuse("`order by`", query.order[0].span, hint)
+        for node in query.pattern.walk():
+            numbers = [getattr(node, name, None) for name in ("limits", "count", "consume", "fields", "below")]
+            if any(isinstance(e, syntax.Parameter) for e in syntax.expressions(tuple(numbers))):
+                self.refuse("a parameter in the place of a number", node.span, "write the number")
         tags = Counter(n.tag.text for n in query.pattern.walk() if isinstance(n, syntax.Filter) and n.tag is not None)
         for tag in (t for t, number in tags.items() if number > 1):
             self.refuse(f"a tag of several events (`{tag}`)", query.span, "give each event a tag of its own")

@@ -159,7 +159,7 @@ class Builder(SqlBuilder):
 
     def p_followed(self, tree: Node) -> Pattern:
         operands = tuple(self.pattern(c) for c in tree.children[::2])
-        limits = tuple(self.whole(a.children[0], "a limit") if a.children else None for a in tree.children[1::2])
+        limits = tuple(self.number(a.children[0], "a limit") if a.children else None for a in tree.children[1::2])
         return syntax.Followed(operands, limits, span=self.span(tree))
 
     # --- repetition --------------------------------------------------------------------------------------------------
@@ -253,8 +253,9 @@ class Builder(SqlBuilder):
         count = None
         if most:
             sign, number = most[0].children
-            count = self.whole(number, "a number of matches")
-            count = -count if sign is not None else count
+            count = self.number(number, "a number of matches")
+            if sign is not None:
+                count = core.Unary("neg", count) if isinstance(count, Expr) else -count
         return syntax.Within(self.pattern(operand), self.length(length), count, span=self.span(tree))
 
     def p_while_(self, tree: Node) -> Pattern:
@@ -330,6 +331,10 @@ class Builder(SqlBuilder):
         hint = "write a constant: a number of repetitions, a text for `iso` and `date`"
         raise self.refuse("unsupported", f"the argument `{name}` must be a constant", tree, hint)
 
+    def number(self, token: Token, what: str) -> Any:
+        """A whole number, or the parameter that gives it."""
+        return self.parameter(token) if token.type == "PARAMETER" else self.whole(token, what)
+
     def cron(self, tree: Node) -> syntax.Cron:
         """A field of `timer:at`; lists may nest."""
         self.deeper(1, tree)
@@ -340,7 +345,7 @@ class Builder(SqlBuilder):
         if kind == "list":
             built = syntax.Cron("list", items=tuple(map(self.cron, items)), span=span)
         else:
-            numbers = [self.whole(t, "a field of `timer:at`") for t in items if t.type == "NUMBER"]
+            numbers = [self.number(t, "a field of `timer:at`") for t in items if t.type in ("NUMBER", "PARAMETER")]
             low, high = (*numbers, 0, 0)[:2]
             built = syntax.Cron(kind, low, high, span=span)
         self.depth -= 1
@@ -357,7 +362,7 @@ class Builder(SqlBuilder):
                 conditions = self.conditions(part)
             elif data == "consume":
                 level = part.children[0]
-                consume = 1 if level is None else self.whole(level, "the level of `@consume`")
+                consume = 1 if level is None else self.number(level, "the level of `@consume`")
             else:
                 kind = self.name(part)
         if kind is None:

@@ -118,7 +118,7 @@ def _pattern(node: Pattern) -> str:
     if isinstance(node, syntax.Followed):
         parts = [_within(node.operands[0], OR)]
         for limit, operand in zip(node.limits, node.operands[1:], strict=True):
-            parts += ["->" if limit is None else f"-[{limit}]>", _within(operand, OR)]
+            parts += ["->" if limit is None else f"-[{_whole(limit)}]>", _within(operand, OR)]
         return " ".join(parts)
     if isinstance(node, syntax.Or):
         return " or ".join(_within(p, AND) for p in node.operands)
@@ -135,7 +135,7 @@ def _pattern(node: Pattern) -> str:
         return f"every-distinct({', '.join(keys)}) {_operand(node.operand)}"
     if isinstance(node, syntax.Within):
         inside = duration_text(node.duration)
-        guard = f"within({inside})" if node.count is None else f"withinmax({inside}, {node.count})"
+        guard = f"within({inside})" if node.count is None else f"withinmax({inside}, {_whole(node.count)})"
         return f"{_within(node.operand, ATOM)} where timer:{guard}"
     if isinstance(node, syntax.While):
         return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})"
@@ -151,7 +151,7 @@ def _pattern(node: Pattern) -> str:
         return f"timer:at({', '.join([*fields, *map(cron_text, node.below)])})"
     if isinstance(node, syntax.Filter):
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
-        level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
+        level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({_whole(node.consume)})"
         return f"{tag}{_name(node.type)}{_conditions(node)}{level}"
     if isinstance(node, WrittenPattern):
         return node.text
@@ -165,6 +165,11 @@ def _repeated(node: syntax.Repeat | syntax.Until) -> str:
     low, high = ("" if n is None else _number(n) for n in (node.low, node.high))
     bounds = f"[{low}] " if low and low == high else f"[{low}:{high}] " if low or high else ""
     return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}"
+
+
+def _whole(number: int | Expr) -> str:
+    """A number, or the parameter that gives it."""
+    return expr_text(number) if isinstance(number, Expr) else str(number)
 
 
 def _number(number: int | Expr) -> str:
@@ -191,8 +196,8 @@ def _conditions(node: syntax.Filter) -> str:
 
 def cron_text(field: syntax.Cron) -> str:
     """A field of ``timer:at``."""
-    parts: dict[str, str | Sequence[str]] = {"any": "*", "at": f"{field.low}", "step": f"*/{field.low}",
-                                             "range": f"{field.low}:{field.high}", "last": "last",
-                                             "last_of": f"{field.low} last", "weekday": f"{field.low} weekday",
+    low, high = _whole(field.low), _whole(field.high)
+    parts: dict[str, str | Sequence[str]] = {"any": "*", "at": low, "step": f"*/{low}", "range": f"{low}:{high}",
+                                             "last": "last", "last_of": f"{low} last", "weekday": f"{low} weekday",
                                              "last_weekday": "lastweekday"}  # fmt: skip
     return f"[{', '.join(map(cron_text, field.items))}]" if field.kind == "list" else str(parts[field.kind])
