@@ -20,6 +20,7 @@ import occurs
 from occurs.hosts.local import run_history
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.semantics.instances import Bound
+from occurs.model.elements import without
 
 CASES = [c for c in load_cases(Path(__file__).parents[2] / "cases" / "epl") if c.error is None and "within" in c.rules]
 
@@ -54,7 +55,8 @@ def wanted(case: EplCase, part: Epl) -> Counter[str]:
             before = [q for q in names.values() if (q.title or q.name) == title and q.number <= t.number]
             title = f"{title} {len(before)}"
         named = {tag: atom for tag, atom in query.atoms.items() if not tag.startswith("#")}
-        attributes = {tag: (part.schemas[atom.types[0]].names, atom.many) for tag, atom in named.items()}
+        shown = {t: without(schema, part.elements).names for t, schema in part.schemas.items()}
+        attributes = {tag: (shown[atom.types[0]], atom.many) for tag, atom in named.items()}
         out.update(_text(title, t.time, dict(_events(one, attributes))) for one in t.waiting)
     return out
 

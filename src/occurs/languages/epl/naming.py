@@ -171,6 +171,8 @@ class _Statement:
         for ref in (n for e in expressions for n in e.walk() if isinstance(n, Ref) and n.span is not None):
             if ref.scope is None and ref.index is None and ref.name in self.variables:
                 continue
+            if ref.index is not None and (ref.scope or ref.name) not in self.tags:
+                continue  # an element of a list has no new name
             owner = self._owner(ref, own, ref is column, loose)
             if owner is None or ref.span is None:
                 continue
