@@ -36,8 +36,8 @@ TABLES = ("table", "delta", "iceberg", "jdbc")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file: ``type`` is the event type of all its rows, None if a column says it.  ``data``: its bytes where there
-    is no file on this machine: they came through standard input or from ``address``."""
+    """One file: ``type`` is the event type of all its rows, None if a column says it.  ``data``: its bytes, unpacked,
+    where there is no file on this machine: they came through standard input or from ``address``."""
 
     path: Path
     format: str
@@ -61,7 +61,10 @@ class Place:
 
     def content(self) -> bytes:
         """All of it, unpacked.  Raises OSError, EOFError and zlib.error."""
-        data = self.path.read_bytes() if self.data is None else self.data
+        return self.unpacked(self.path.read_bytes()) if self.data is None else self.data
+
+    def unpacked(self, data: bytes) -> bytes:
+        """The bytes of a file of this name, unpacked.  Raises EOFError, OSError and zlib.error."""
         if self.packed == ".gz":
             return gzip.decompress(data)
         if self.packed == ".zst":

@@ -6,14 +6,16 @@ Spark lists and fetches the files, in any file system that the session reaches. 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
-from occurs.connect.files import read_places
-from occurs.connect.places import GIVEN, Place, format_of, split_type
+from occurs.connect.files import read_places, unreadable
+from occurs.connect.places import Place, format_of, place_of, split_type
 from occurs.connect.sparktables.address import reached
 from occurs.errors import UsageProblem
 from occurs.follow.folders import counts, new_files, rows_of
@@ -96,4 +98,8 @@ def fetched(type: str | None, format: str | None, row: Mapping[str, Any]) -> Ite
     """The file of a row of ``path`` and ``content``, unless its name or its suffix says that it has no events."""
     path = Path(row["path"])
     if counts(Path(path.name), format):
-        yield Place(path, str(format_of(path)) if format is None else GIVEN[format], type, row["content"], row["path"])
+        place = replace(place_of(path, type, format), address=row["path"])
+        try:
+            yield replace(place, data=place.unpacked(row["content"]))
+        except (OSError, EOFError, zlib.error) as error:
+            raise unreadable(place.name, str(error)) from error
