@@ -53,7 +53,6 @@ class Subject:
         self.options = InputOptions(time_unit=unit, start=self._instant(case.start), until=self._instant(case.until))
         self.history: History = self.program.checked.history(case.tables(), self.options)
         self.stage: Stage = self.program.checked.plan(self.history.schemas, self.history.kind)
-        self._rows: dict[bool, dict[str, Rows]] = {}
 
     def _instant(self, ticks: int | None) -> int | datetime | None:
         if ticks is None or not self.case.kind.timestamp:
@@ -63,6 +62,10 @@ class Subject:
     @property
     def clock(self) -> tuple[int, int] | None:
         return self.history.clock
+
+    @cached_property
+    def _rows(self) -> dict[bool, dict[str, Rows]]:
+        return {}
 
     def rows(self, labelled: bool = True) -> dict[str, Rows]:
         """The rows of the history, made once; each time with nothing that operators of another engine have shared."""
