@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from eplcases import Batch, all_cases, combined, program_of
+from eplcases import Batch, all_cases, combined, program_of, right
 from hostcases import in_few_jobs, keywords
 from tests.generators.random_epl import random_epl
 from tests.textcases.epl import EplCase
@@ -50,7 +50,7 @@ def same(spark: Any, program: Program, table: Any, partitions: int, **options: A
 def test_all_cases_are_here() -> None:
     names = [c.name for b in BATCHES for c in b.cases] + [c.name for c in ALONE]
     assert sorted(names) == sorted(c.name for c in all_cases())
-    assert len(ALONE) < len(names) / 4
+    assert len(right(ALONE)) < len(right(all_cases())) / 4  # a case that is refused is no row of a batch
 
 
 @pytest.mark.parametrize(
