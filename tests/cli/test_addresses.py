@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from occurs.follow.addresses import _first
+
 from .conftest import EVENTS, FIRE
 from .test_follow import rows
 
@@ -35,14 +37,21 @@ def test_a_stream_at_an_address(occurs, here, spark):
     follow = ("follow", "fire.tesla", "-e", f"file://{here}/in", "--checkpoint", "cp", "--out", "out", "--bad", "bad")
     later = [{"type": "Temp", "time": "2024-01-05T10:00:00Z", "Area": "kitchen", "Value": 60}]
     later.append({"type": "Smoke", "time": LATER["time"], "Area": "kitchen"})
-    (here / "in" / "day" / "b.jsonl").write_text("\n".join(map(json.dumps, later)) + "\nno row\n")
+    (here / "in" / "day" / "b [1] %20.jsonl").write_text("\n".join(map(json.dumps, later)) + "\nno row\n")
     (here / "in" / ".c.jsonl").write_text("nor this\n")
     done = occurs(*follow, "--ended")
     assert done.status == 0, done.err
     assert rows(here / "out") == [FIRE, LATER]
     [bad] = [json.loads(p.read_text()) for p in (here / "bad").glob("*.jsonl")]
     assert (bad["reason"], bad["row"]) == ("unreadable line", 3)
-    assert bad["file"].endswith(f"{here}/in/day/b.jsonl")
+    assert bad["file"].endswith(f"{here}/in/day/b [1] %20.jsonl")
+
+
+def test_the_first_look_fetches_some_bytes_and_at_least_one_file():
+    files = [("a", 5), ("b", 3), ("c", 9), ("d", 0)]
+    assert _first(files, 8) == ["a", "b"]
+    assert _first(files, 4) == ["a"]
+    assert _first([], 4) == []
 
 
 @pytest.mark.parametrize(

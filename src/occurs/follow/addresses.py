@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
+from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from occurs.connect.files import read_places, unreadable
 from occurs.connect.places import Place, format_of, place_of, split_type
 from occurs.connect.sparktables.address import reached
 from occurs.errors import UsageProblem
-from occurs.follow.folders import counts, new_files, rows_of
+from occurs.follow.folders import counts, literal, new_files, rows_of
 from occurs.follow.limits import Limit
 from occurs.follow.sources import Source, pinned, stream_source
 from occurs.follow.wide import Expected, Pinned
@@ -28,7 +30,7 @@ from occurs.model.source import InputOptions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: bytes of files that a first look fetches at most; one file is always fetched
+#: bytes of files that a first look fetches at most; one file of each address is always fetched
 LOOK = 1 << 26
 
 
@@ -53,19 +55,19 @@ class Addresses(Source):
             raise UsageProblem.of("bad-option", text, hint="use the same form for all")
 
     def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
-        """By the first files, in the order of their names."""
+        """By the first files of each address, in the order of their names."""
         assert session is not None
+        reader = new_files(session.read, options.format, None)
         found: list[Place] = []
-        left = LOOK
         for type, address in self._places:
             with reached(address, "files"):
-                files = new_files(session.read, options.format, None).load(address)
-                for path, size in sorted(map(tuple, files.select("path", "length").collect())):
-                    left -= size
-                    if left < 0 and found:
-                        break
-                    [row] = files.where(files.path == path).select("path", "content").collect()
-                    found += fetched(type, options.format, row.asDict())
+                sizes = reader.load(address).select("path", "length").collect()
+                chosen = _first(sorted((row["path"], row["length"]) for row in sizes), LOOK // len(self._places))
+                # Spark would fetch all files to filter them by their paths: those that are wanted are named to it
+                named = list(map(literal, chosen))
+                rows = reader.load(named).select("path", "content").collect() if named else []
+            for row in sorted(rows, key=itemgetter("path")):
+                found += fetched(type, options.format, row.asDict())
         return pinned(program, read_places(found, schemas=program.declared, options=options), options)
 
     def stream(
@@ -92,6 +94,12 @@ class Addresses(Source):
 
     def identity(self) -> list[str]:
         return [f"{name}={address}" if name else address for name, address in self._places]
+
+
+def _first(files: Sequence[tuple[str, int]], most: int) -> list[str]:
+    """The first files that have ``most`` bytes together; at least one."""
+    ends = accumulate(size for _, size in files)
+    return [path for n, ((path, _), end) in enumerate(zip(files, ends, strict=True)) if end <= most or n == 0]
 
 
 def fetched(type: str | None, format: str | None, row: Mapping[str, Any]) -> Iterator[Place]:

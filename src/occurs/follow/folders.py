@@ -167,6 +167,6 @@ def _suffixes() -> str:
     return "*{" + ",".join(either(s) for s in (*FORMATS, *packed)) + "}"
 
 
-def literal(path: Path) -> str:
-    """A path in which nothing is a pattern."""
+def literal(path: Path | str) -> str:
+    """A path or an address in which nothing is a pattern."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path))
