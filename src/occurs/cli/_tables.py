@@ -39,10 +39,10 @@ class OutputTables:
 
         targets: dict[str, Target | Folder] = {}
         for option, text in found.items():
-            table = is_table(text)
-            targets[option] = (
-                Target(TablePlace.parse(text), option, overwrite) if table else Folder(text, option, overwrite)
-            )
+            if is_table(text):
+                targets[option] = Target(TablePlace.parse(text), option, overwrite)
+            else:
+                targets[option] = Folder(text, option, overwrite)
         return cls(targets, {option: text for option, text in options.items() if option not in targets})
 
     def open(self, session: Callable[[], SparkSession], types: Iterable[str]) -> None:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 _ABSENT = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA", "FileNotFoundException")
 
 
+def _absent(error: ResourceProblem) -> bool:
+    """Is there nothing at the address that Spark was to read?"""
+    return any(name in f"{error.message} {error.__cause__}" for name in _ABSENT)
+
+
 @contextmanager
 def reached(address: str, what: str) -> Iterator[None]:
     """Errors of Spark in the body, which reads ``what`` at an address of ``--events``.
@@ -40,8 +45,7 @@ def reached(address: str, what: str) -> Iterator[None]:
         with own_errors():
             yield
     except ResourceProblem as error:
-        cause = f"{error.message} {error.__cause__}"
-        if any(name in cause for name in _ABSENT):
+        if _absent(error):
             text = f"there are no {what} at {address}"
             raise InputProblem.of("missing-file", text, file=address) from error
         raise ResourceProblem.of(error.kind, f"--events {address}: {error.message}") from error
@@ -127,8 +131,7 @@ class Folder:
             with own_errors():
                 session.read.option("recursiveFileLookup", "true").parquet(self.address).schema  # noqa: B018
         except ResourceProblem as error:
-            cause = f"{error.message} {error.__cause__}"
-            if any(name in cause for name in _ABSENT):
+            if _absent(error):
                 return
             raise ResourceProblem.of("cannot-write", f"{self.option} {self.address}: {error.message}") from error
         if not self.overwrite:
