@@ -53,7 +53,12 @@ class Layout:
         lists = dict(schema.records)
         #: name, type, Arrow type of a list or struct, and which values can be taken as they are
         self._attributes = [(n, t, lists.get(n), _NONE if n in lists else _PLAIN.get(t, _NONE)) for n, t in schema]
-        self._columns = [(n, t, schema.arrow_of(n, t), _DTYPES.get(t)) for n, t in schema]
+        #: name, type, Arrow type, NumPy type if its values are such, and the column of one null
+        self._columns = [
+            (n, t, arrow, _DTYPES.get(t), Column.of(pa.nulls(1, arrow), t))
+            for n, t in schema
+            for arrow in [schema.arrow_of(n, t)]
+        ]
         self._fields = {
             (sequence, label): _fields(schema, sequence, label) for sequence in (False, True) for label in (False, True)
         }
@@ -88,11 +93,11 @@ class Layout:
     def _single(self, row: Row) -> Rows:
         """One row, without a detour over a table."""
         columns: dict[str, Column] = {}
-        for (name, type, arrow, dtype), value in zip(self._columns, row[ATTRIBUTES:], strict=True):
-            if dtype is None:
+        for (name, type, arrow, dtype, null), value in zip(self._columns, row[ATTRIBUTES:], strict=True):
+            if value is None:
+                columns[name] = null
+            elif dtype is None:
                 columns[name] = Column.of(pa.array((value,), arrow), type)
-            elif value is None:
-                columns[name] = Column.nulls(type, 1)
             else:
                 columns[name] = Column(type, np.array((value,), dtype), None)
         if self.lasting:

@@ -114,6 +114,10 @@ class Column:
         """The same; texts may be a dictionary (without nulls in it), as they came in."""
         return self.arrow if self._arrow is None else self._arrow
 
+    def plain(self) -> Column:
+        """The same; texts not as a dictionary."""
+        return self if self._values is not None else Column(self.type, None, None, self.arrow)
+
     def output(self, timestamp: pa.DataType | None = None) -> pa.Array:
         """As Arrow in the type that users see."""
         if self.type is Type.TIMESTAMP:
@@ -124,6 +128,18 @@ class Column:
         if self._values is None:
             return Column(self.type, None, None, self._arrow.take(pa.array(rows)))
         return Column(self.type, self._values.take(rows), None if self._valid is None else self._valid.take(rows))
+
+    def picked(self, rows: np.ndarray) -> Column:
+        """These rows; null for -1."""
+        none = rows < 0
+        if not none.any():
+            return self.take(rows)
+        if self._values is None:
+            return Column(self.type, None, None, self._arrow.take(pa.array(rows, mask=none)))
+        if not len(self._values):
+            return Column.nulls(self.type, len(rows))
+        rows = np.where(none, 0, rows)
+        return Column(self.type, self._values[rows], ~none if self._valid is None else ~none & self._valid[rows])
 
     def slice(self, start: int, stop: int | None = None) -> Column:
         if self._values is None:

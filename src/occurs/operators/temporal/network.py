@@ -313,7 +313,7 @@ class Builder:
 Leaves = Callable[[Expr], pa.Array]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class States:
     """New states of some instances: those of instance ``code[s]`` are [start[s], start[s + 1]), ascending in ``time``.
 
@@ -326,7 +326,7 @@ class States:
     leaves: Leaves
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Memory:
     """What is kept of the instances ``code`` (m, ascending).
 
@@ -363,7 +363,7 @@ class Memory:
         return len(self.queue_time) + len(self.code)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class NewStates:
     """Per new state: did it fire, the time at which the activation began, can the instance fire no more from now on?"""
 
@@ -389,7 +389,7 @@ def advance(
     lost = np.zeros((len(network.numbers), n), np.bool_)
     for at, (i, side) in enumerate(network.numbers):
         numbers[at], known[at] = rows.number(network, i, side, kind)
-        gone = rows.overflow(network, i, side)
+        gone = rows.overflow(network, i, side) if rows.lost else None
         if gone is not None:
             lost[at] = gone
     if doubt and not memory.doubted:
@@ -398,7 +398,7 @@ def advance(
     own, begin, times, values, picked = _picked(whole, memory, states.code)
     slots, about = own
     truths = np.concatenate((atoms[0], atoms[0] | atoms[1])) if doubt else atoms[0]
-    values_seen = truths, numbers, known, lost if lost.any() else lost[:0], states.time, states.start
+    values_seen = truths, numbers, known, lost if rows.lost else lost[:0], states.time, states.start
     kept = slots, about, begin, times, values, whole.stored
     r = whole.residual
     if r is None:
@@ -481,6 +481,8 @@ class _Leaves:
 
     def last(self, network: Network) -> dict[Expr, pa.Array]:
         """The last values of what is asked for as it was before."""
+        if not network.before:
+            return {}
         ends = pa.array(self.states.start[1:] - 1)
         return {leaf: plain_array(self.column(leaf)).take(ends) for leaf in network.before}
 
@@ -522,6 +524,13 @@ def _picked(
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Slots and about of some instances, new ones fresh; what is in their queues; where the instances are (-1: new)."""
     at = positions(memory.code, code)
+    if _together(at):
+        lo, hi, width = int(at[0]), int(at[-1]) + 1, network.stored
+        begin = memory.queue_start[lo * width : hi * width + 1]
+        queues = slice(begin[0], begin[-1])
+        own = memory.slots[lo:hi].copy(), memory.about[lo:hi].copy()
+        values = np.ascontiguousarray(memory.queue_value[:, queues])
+        return own, begin - begin[0], memory.queue_time[queues], values, at
     slots = np.zeros((len(code), len(network.program), k.SLOTS), np.int64)
     about = np.tile(np.array([1, k.NONE, 0], np.int64), (len(code), 1))
     there = at >= 0
@@ -542,6 +551,8 @@ def merged(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Mem
 def _replaced(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Memory:
     """The same of instances that are all there, so that they keep their order: most calls with few rows."""
     m, width = len(memory.code), network.stored
+    if _together(at) and not new.last:
+        return _put(memory, new, int(at[0]), width)
     which = np.arange(m)
     which[at] = np.arange(m, m + len(at))
     slots, about = memory.slots.copy(), memory.about.copy()
@@ -563,6 +574,28 @@ def _replaced(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> 
         last,
         new.doubted,
     )
+
+
+def _together(at: np.ndarray) -> bool:
+    """Do the instances with these numbers (-1: a new one) stand behind one another in the memory?"""
+    n = len(at)
+    return n > 0 and int(at[0]) >= 0 and (n == 1 or bool((at[1:] - at[:-1] == 1).all()))
+
+
+def _put(memory: Memory, new: Memory, first: int, width: int) -> Memory:
+    """The instances of ``new`` in the place of as many that stand behind one another, from number ``first`` on."""
+    low, high = first * width, (first + len(new.code)) * width
+    start, stop = memory.queue_start[[low, high]].tolist()
+    slots, about = memory.slots.copy(), memory.about.copy()
+    slots[first : first + len(new.code)], about[first : first + len(new.code)] = new.slots, new.about
+    more = int(new.queue_start[-1]) - (stop - start)
+    begin = memory.queue_start[:low], new.queue_start[:-1] + start, memory.queue_start[high:] + more
+    time = memory.queue_time[:start], new.queue_time, memory.queue_time[stop:]
+    value = memory.queue_value[:, :start], new.queue_value, memory.queue_value[:, stop:]
+    return Memory(
+        memory.code, slots, about, np.concatenate(begin), np.concatenate(time), np.concatenate(value, axis=1), {},
+        new.doubted,
+    )  # fmt: skip
 
 
 def chosen(network: Network, memory: Memory, which: np.ndarray) -> Memory:

@@ -204,7 +204,10 @@ class Trigger(Operator):
         return Own(self.identity, self.evaluator.restored(saved[self.identity]))
 
     def advance(self, state: Own, call: Call) -> Outcome:
-        found = self.evaluator.advance(state.kept, replace(call, rows={t: call.new(t) for t in call.rows}))
+        rows = {t: call.new(t) for t in call.rows}
+        if any(len(new) != len(call.rows[t]) for t, new in rows.items()):
+            call = replace(call, rows=rows)
+        found = self.evaluator.advance(state.kept, call)
         blocks = [
             Block(
                 self.outs[:1],

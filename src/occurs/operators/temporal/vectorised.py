@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from occurs.expr.dialect import LOGIC
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.time import TimeKind
-from occurs.model.types import Type, arrow_type, from_arrow
+from occurs.model.types import Type, from_arrow
 from occurs.operators.codes import KeyCodes, Renewal
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
@@ -30,7 +31,7 @@ from occurs.operators.kernels.temporal import epochs, firsts, latest
 from occurs.operators.merging import packed
 from occurs.operators.rows import Rows
 from occurs.operators.temporal import network as networks
-from occurs.operators.temporal.network import Leaves, Memory, Network, States, keys_of, plain_array, positions
+from occurs.operators.temporal.network import Leaves, Memory, Network, States, keys_of, positions
 from occurs.operators.temporal.tables import (
     DELETE,
     INSERTS,
@@ -51,6 +52,9 @@ from occurs.operators.temporal.trigger import Firings
 #: states of `observing every` that are made at once
 MOST_TICKS = 2_000_000
 _NONE = np.zeros(0, np.int64)
+_ZERO = np.zeros(1, np.int64)
+#: where the only state begins and ends
+_ONE = np.arange(2)
 
 
 @dataclass
@@ -185,7 +189,12 @@ class Columns:
         for s in seen.streams:
             if s.shape.name in readers:
                 readers[s.shape.name].codes(s.keyed)
-        ordered = [readers[s.shape.name].ordered(s) if s.shape.name in readers else _NOTHING for s in seen.streams]
+        ordered: list[Ordered] = []
+        for s, first in zip(seen.streams, seen.first):
+            if s.shape.name not in readers:
+                ordered.append(_NOTHING)
+            else:
+                ordered.append(ordered[first] if first < len(ordered) else readers[s.shape.name].ordered(s))
         keyless = 0
         for number, (s, found) in enumerate(zip(seen.streams, ordered, strict=True)):
             if s.shape.name in readers:
@@ -205,7 +214,9 @@ class Columns:
         started[states.code] = True
         where, code, time = dict(seen.leaves), states.code, states.time
         batch = Batch(seen.streams, where, self.kind, keys, names, readers, ordered, past.carried, code, time)
-        carried = tuple(batch.kept(i, seen.columns(i)) for i in range(len(seen.streams)))
+        if len(code) and not states.epoch.any():
+            batch.states = by_instance(code, time, batch.column)
+        carried = tuple(batch.kept(i, columns) for i, columns in enumerate(seen.kept))
         after, new = Past(keys, carried, states.active, started, tables, object()).forgetting(seen)
         return Step(after, states, batch, counts, new)
 
@@ -216,45 +227,43 @@ class Columns:
         An instance that comes back within a call is another one, so that there is a round for each time.
         """
         fired, since, over = [_NONE], [_NONE], [_NONE]
-        rounds = int(states.epoch.max()) + 1 if len(states.epoch) else 0
+        whole = batch.states
+        rounds = int(states.epoch.max()) + 1 if len(states.epoch) and whole is None else int(whole is not None)
         for number in range(rounds):
-            mine = np.flatnonzero(states.epoch == number) if rounds > 1 else np.arange(len(states.code))
-            if not len(mine):  # all that were there before have gone without a state of theirs
-                continue
-            code, time = states.code[mine], states.time[mine]
-            start = np.append(np.flatnonzero(np.append(True, code[1:] != code[:-1])), len(code))
-            own = code[start[:-1]]
+            mine = None
+            if whole is None:
+                mine = np.flatnonzero(states.epoch == number)
+                if not len(mine):  # all that were there before have gone without a state of theirs
+                    continue
+            own = whole or by_instance(states.code[mine], states.time[mine], batch.some(mine))
             if number:
-                memory = _without(self.network, memory, own)
-            whole = len(mine) == len(states.code)
-            leaves = batch.column if whole else batch.some(mine)
+                memory = _without(self.network, memory, own.code)
             memory, found = networks.advance(
-                self.network,
-                memory,
-                States(own, start.astype(np.int64), time, leaves),
-                kind=self.kind,
-                gap=self.gap,
-                continues=self.continues,
+                self.network, memory, own, kind=self.kind, gap=self.gap, continues=self.continues
             )
-            at = np.flatnonzero(found.fired)
-            fired.append(mine[at])
+            at, gone = np.flatnonzero(found.fired), np.flatnonzero(found.over)
+            fired.append(at if mine is None else mine[at])
             since.append(found.since[at])
-            over.append(mine[found.over])
-        gone = states.left[~states.active[states.left]]
-        memory = _without(self.network, memory, gone)
+            over.append(gone if mine is None else mine[gone])
+        if len(states.left):
+            memory = _without(self.network, memory, states.left[~states.active[states.left]])
+        if whole is not None:
+            return fired[1], since[1], over[1], memory
         return np.concatenate(fired), np.concatenate(since), np.concatenate(over), memory
 
     def _firings(
         self, batch: Batch, fired: np.ndarray, since: np.ndarray, over: np.ndarray, counts: Mapping[str, int]
     ) -> Firings:
         """In the order of time and values."""
+        outputs, none = self._nothing
+        if not len(over) and not len(fired):
+            return Firings(_NONE, outputs, none, _NONE, _NONE, none, counts=counts)
         over_time, over_of = batch.time[over], self._generics(batch, over)
         if len(over):
             order = _order(over_time, over_of, list(over_of))
             over_time, over_of = over_time[order], {n: c.take(order) for n, c in over_of.items()}
         if not len(fired):
-            outputs = {n: Column.nulls(t, 0) for n, t in self.outputs}
-            return Firings(_NONE, outputs, self._generics(batch, _NONE), _NONE, over_time, over_of, counts=counts)
+            return Firings(_NONE, outputs, none, _NONE, over_time, over_of, counts=counts)
         time, generics = batch.time[fired], self._generics(batch, fired)
         if self.emit is None:
             columns = generics
@@ -273,6 +282,12 @@ class Columns:
             counts=counts,
         )
 
+    @cached_property
+    def _nothing(self) -> tuple[dict[str, Column], dict[str, Column]]:
+        """The outputs and the generic variables of no firings."""
+        outputs, generics = ({n: Column.nulls(t, 0) for n, t in of} for of in (self.outputs, self.generics))
+        return outputs, generics
+
     def _generics(self, batch: Batch, states: np.ndarray) -> dict[str, Column]:
         """The generic variables of the instances of some states."""
         code = batch.code[states]
@@ -283,6 +298,15 @@ class Columns:
         if found.overflow is not None:
             raise networks.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
         return Column.computed(found.values, type_)
+
+
+def by_instance(code: np.ndarray, time: np.ndarray, leaves: Leaves) -> States:
+    """States sorted by (code, time), at least one, as the network takes them."""
+    if len(code) == 1:
+        return States(code, _ONE, time, leaves)
+    first = np.flatnonzero(code[1:] != code[:-1]) + 1
+    start = np.concatenate((_ZERO, first, np.array([len(code)])))
+    return States(code[start[:-1]], start, time, leaves)
 
 
 def _between(rows: Rows, since: int | None, until: int) -> Rows:
@@ -345,7 +369,7 @@ def _ranks(column: Column) -> list[np.ndarray]:
 # --- what is kept of rows, apart from formulas ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Past:
     """``keys``: instances and their codes; ``carried``: per stream the last rows; ``active``: per code, is the instance
     there?  ``started``: has it had a state?  ``tables``: the rows of tables whose changes say what they are.  Of equal
@@ -397,7 +421,7 @@ class Past:
         about = {"active": pa.array(self.active), "started": pa.array(self.started)}
         out = {"keys": self.keys.saved(), "active": pa.table(about)}
         for i, c in enumerate(self.carried):
-            out[f"last {i}"] = pa.table({"code": pa.array(c.code), **dict(c.columns)})
+            out[f"last {i}"] = pa.table({"code": pa.array(c.code), **{n: v.arrow for n, v in c.columns.items()}})
         return out | {f"rows of {name}": census.saved() for name, census in self.tables.items()}
 
     @classmethod
@@ -407,14 +431,16 @@ class Past:
         carried = []
         for i in range(len(seen.streams)):
             one = mine[f"last {i}"]
-            columns = {n: _whole(one[n]) for n in one.column_names if n != "code"}
+            columns = {
+                n: Column.of(one[n], from_arrow(one[n].type) or Type.NULL) for n in one.column_names if n != "code"
+            }
             carried.append(Carried(np.array(one["code"], np.int64), columns))
         active, started = (np.array(mine["active"][n], np.bool_) for n in ("active", "started"))
         rows = {n.removeprefix("rows of "): Census.restored(t) for n, t in mine.items() if n.startswith("rows of ")}
         return cls(Keys.restored(types, mine["keys"]), tuple(carried), active, started, rows, _digest(mine))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Step:
     """What the rows of a call lead to: ``past`` afterwards, the ``states`` and what they see; ``counts``: what was
     accepted though it has no effect.  ``code``: per code of this call that of the next one, None if nothing changed."""
@@ -424,10 +450,6 @@ class Step:
     batch: Batch
     counts: Mapping[str, int]
     code: np.ndarray | None
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 def _digest(tables: Mapping[str, pa.Table]) -> bytes:
@@ -442,6 +464,15 @@ def _digest(tables: Mapping[str, pa.Table]) -> bytes:
 
 
 # --- the states of all instances in a call, and what they see (temporal-logic.md 4.1) ---------------------------------
+
+
+class Alike:
+    """Stands for one way to read rows; it is compared by identity."""
+
+    __slots__ = ("__weakref__",)
+
+
+_ALIKE: WeakValueDictionary[Hashable, Alike] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -459,10 +490,23 @@ class Seen:
     every: int = 0
 
     @cached_property
-    def alike(self) -> Hashable:
-        """Equal for triggers that read the same rows alike."""
-        every = tuple(self.columns(i) for i in range(len(self.streams)))
-        return self.streams, every, self.query, self.split, self.every
+    def alike(self) -> Alike:
+        """The same object for triggers that read the same rows alike."""
+        return _ALIKE.setdefault((self.streams, self.kept, self.query, self.split, self.every), Alike())
+
+    @cached_property
+    def kept(self) -> tuple[tuple[tuple[str, Type], ...], ...]:
+        """Per stream the columns whose last values are kept."""
+        return tuple(self.columns(i) for i in range(len(self.streams)))
+
+    @cached_property
+    def first(self) -> tuple[int, ...]:
+        """Per stream the number of the first one with the same rows."""
+        rows = [replace(s, wakes=False) for s in self.streams]
+        return tuple(map(rows.index, rows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def columns(self, stream: int) -> tuple[tuple[str, Type], ...]:
         """The columns of a stream whose last values are kept."""
@@ -472,15 +516,15 @@ class Seen:
         return tuple(sorted(found.items()))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Carried:
     """The last rows of a stream by ``code`` (ascending), null where there is none."""
 
     code: np.ndarray
-    columns: Mapping[str, pa.Array]
+    columns: Mapping[str, Column]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Batch:
     """States sorted by (code, time), and what they see; ``where``: per leaf its stream and column; ``names``: the
     generic variables."""
@@ -497,6 +541,8 @@ class Batch:
     time: np.ndarray
     found: dict[Expr, pa.Array] = field(default_factory=dict)
     at: dict[int, np.ndarray] = field(default_factory=dict)
+    #: all states by instance, if no instance comes back in this call: triggers that read alike share them
+    states: States | None = None
 
     def column(self, leaf: Expr) -> pa.Array:
         """The values of a leaf at all states."""
@@ -520,7 +566,7 @@ class Batch:
         if isinstance(leaf, Happens):
             return pa.array(self.present(stream, at))
         type_ = getattr(leaf, "type", None) or Type.NULL
-        return self.values(stream, at, name, type_, only_now=isinstance(leaf, Last))
+        return self.values(stream, at, name, type_, only_now=isinstance(leaf, Last)).arrow
 
     def last_rows(self, stream: int) -> np.ndarray:
         """Per state the last row of a stream up to it, -1 if there is none in this call."""
@@ -534,26 +580,20 @@ class Batch:
         rows = self.ordered[stream]
         return (at >= 0) & (rows.time[at] == self.time) if len(rows) else np.zeros(len(at), np.bool_)
 
-    def values(self, stream: int, at: np.ndarray, name: str, type_: Type, only_now: bool) -> pa.Array:
+    def values(self, stream: int, at: np.ndarray, name: str, type_: Type, only_now: bool) -> Column:
         """A column of the last rows; of what was kept where this call has none."""
         rows = self.ordered[stream]
         reader = self.readers.get(self.streams[stream].shape.name)
         there = self.present(stream, at) if only_now else at >= 0
         row = rows.row[at] if len(rows) else np.full(len(at), -1)
         there = there & (row >= 0) & (rows.put[at] if len(rows) else False)
-        column = plain_array(reader.column(name, type_).arrow) if reader is not None else pa.nulls(0, _physical(type_))
+        column = Column.nulls(type_, 0) if reader is None else reader.column(name, type_)
         carried = self.carried[stream]
         if only_now or not len(carried.code) or not (at < 0).any():
-            if there.all():
-                return column.take(pa.array(row))
-            return column.take(pa.array(np.where(there, row, 0), mask=~there))
-        old = carried.columns[name]
-        if pa.types.is_null(column.type):
-            column = column.cast(old.type)
-        both = pa.concat_arrays([column, old.cast(column.type)])
+            return column.take(row) if there.all() else column.picked(np.where(there, row, -1))
         kept = positions(carried.code, self.code)
         where = np.where(there, row, np.where((at < 0) & (kept >= 0), len(column) + kept, -1))
-        return both.take(pa.array(np.maximum(where, 0), mask=where < 0))
+        return Column.widened([column, carried.columns[name]]).picked(where)
 
     def kept(self, stream: int, names: tuple[tuple[str, Type], ...]) -> Carried:
         """The last rows of a stream after this call, with these columns."""
@@ -561,26 +601,20 @@ class Batch:
         if not names or not len(rows):
             return before
         end = np.flatnonzero(np.append(rows.code[1:] != rows.code[:-1], True))
-        keep = positions(rows.code[end], before.code) < 0
+        keep = np.flatnonzero(positions(rows.code[end], before.code) < 0)
         end = end[rows.put[end] & (rows.row[end] >= 0)]
-        code, row = rows.code[end], rows.row[end]
-        order = np.argsort(np.concatenate((before.code[keep], code)), kind="stable")
-        columns = {}
+        code = np.concatenate((before.code[keep], rows.code[end]))
+        order = np.argsort(code, kind="stable")
+        which = np.concatenate((keep, rows.row[end] + len(before.code)))[order]
+        reader, columns = self.readers[self.streams[stream].shape.name], {}
         for name, type_ in names:
-            reader = self.readers[self.streams[stream].shape.name]
-            new = plain_array(reader.column(name, type_).arrow).take(pa.array(row))
-            new = new.cast(_physical(type_)) if pa.types.is_null(new.type) else new
-            old = before.columns[name].filter(pa.array(keep)) if len(before.code) else new.slice(0, 0)
-            columns[name] = pa.concat_arrays([old.cast(new.type), new]).take(pa.array(order))
-        return Carried(np.concatenate((before.code[keep], code))[order], columns)
+            new = reader.column(name, type_).plain()
+            both = [before.columns[name], new] if len(before.code) else [new]
+            columns[name] = Column.widened(both).take(which)
+        return Carried(code[order], columns)
 
 
-def _physical(type_: Type) -> pa.DataType:
-    """The Arrow type of a column; times are in microseconds or ticks."""
-    return pa.timestamp("us") if type_ is Type.TIMESTAMP else arrow_type(type_)
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Chosen:
     """States of instances; ``active``: per code, is it active afterwards; ``left``: codes that have left once."""
 
@@ -591,7 +625,7 @@ class Chosen:
     left: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Span:
     """The time of a call: later than ``since`` (None: from the beginning), up to ``until``.  ``started``: per code, has
     the instance had a state before?"""
@@ -631,7 +665,9 @@ def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray, span: Spa
     at = latest(rows_code, rows_time, code, time)
     inside = np.where(at >= 0, there[at], before[code]) if len(rows_code) else before[code]
     rounds = np.where(at >= 0, epoch[at], 0) if len(rows_code) else np.zeros(len(code), np.int64)
-    found = Chosen(code[inside], time[inside], rounds[inside], active, np.unique(rows_code[~there]))
+    left = rows_code[~there]
+    left = np.unique(left) if len(left) else left
+    found = Chosen(code[inside], time[inside], rounds[inside], active, left)
     if not seen.every:
         return found
     # of each instance the times at which it enters and leaves take turns
@@ -724,7 +760,7 @@ class Stream:
     wakes: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Ordered:
     """The rows of a stream, sorted by (code, time), those of one time in their order.
 
@@ -752,7 +788,6 @@ class Reader:
         self.inserted: np.ndarray | None = None
         self.ops = self._ops() if kind == TABLE else None
         self._codes: dict[tuple[str, ...], np.ndarray] = {}
-        self._ordered: dict[Stream, Ordered] = {}
 
     def codes(self, columns: tuple[str, ...]) -> np.ndarray:
         """The instance of each row by the values of its columns, -1 where one is null."""
@@ -802,13 +837,6 @@ class Reader:
 
     def ordered(self, stream: Stream) -> Ordered:
         """The rows of a stream."""
-        stream = replace(stream, wakes=False)
-        found = self._ordered.get(stream)
-        if found is None:
-            found = self._ordered[stream] = self._sorted(stream)
-        return found
-
-    def _sorted(self, stream: Stream) -> Ordered:
         n = len(self.rows)
         code = self.codes(stream.keyed)
         keep = self._kept(stream, n)
@@ -997,9 +1025,6 @@ class Keys:
         if types and table.num_rows:
             made.encode([Column.of(table[f"key{i}"], t) for i, t in enumerate(types)], table.num_rows)
         return made
-
-
-_ZERO = np.zeros(1, np.int64)
 
 
 def _shifted(values: np.ndarray) -> np.ndarray:
