@@ -330,8 +330,9 @@ class CheckedProgram:
     def input_options(self, options: InputOptions) -> InputOptions:
         """The options with what the program says of its input; these are returned as they are."""
         names = {str(i): n for i, n in self.assigned.items()}
-        said = replace(options, type_names=names, lists=self.reads_lists, elements=self.elements)
-        return options if said == options else said
+        if (options.type_names, options.lists, options.elements) == (names, self.reads_lists, self.elements):
+            return options
+        return replace(options, type_names=names, lists=self.reads_lists, elements=self.elements)
 
     def history(
         self, events: Any, options: InputOptions, *, declared: bool = False, after: int | None = None,

@@ -179,7 +179,7 @@ class Bound:
         """Every type that definitions read or that is asked for."""
         return frozenset(t for p in self.parts.values() for t in p.reads)
 
-    @property
+    @cached_property
     def reads_lists(self) -> bool:
         """Do definitions read columns of lists?"""
         return any(part.nodes and _reads_lists(name) for name, part in self.parts.items())

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from occurs.engine.engine import Engine
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
@@ -15,6 +14,7 @@ from occurs.hosts.pushed import Layout, Row, joined
 from occurs.model.elements import element_of
 from occurs.model.history import History
 from occurs.model.ticks import instant
+from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema
 from occurs.model.values import flattened, short
 from occurs.operators.rows import Rows
@@ -65,7 +65,7 @@ class Live:
         self._engine = Engine(stage, labelled=labelled)
         #: rows of instants that are not complete: those that were pushed alone, and those that were pushed together
         self._waiting: dict[str, list[Row]] = {}
-        self._tables: dict[str, list[pa.Table]] = {}
+        self._tables: dict[str, list[TypeTable]] = {}
         self._layouts = {t: self._layout(t) for t in stage.inputs}
         #: reported types in the order in which their rows are given out, notices last
         self._order = {t: n for n, t in enumerate(t for t in stage.reported if t not in stage.notices)}
@@ -171,7 +171,7 @@ class Live:
         late = 0 if self.frontier is None else history.counts["outside"]
         if self.start is not None and history.times is not None and history.times[0] < self.start:
             history = self._intake(events, self.start - 1)
-        given = {t: self._layouts[t].conforming(table) for t, table in history.tables.items() if t in self._layouts}
+        given = {t: self._layouts[t].conforming(history.rows(t)) for t in history.tables if t in self._layouts}
         if self.labelled:
             _check_labels(given)
         self.late += late
@@ -218,7 +218,7 @@ class Live:
         return self._judge(until, closing=False)
 
     def _judge(
-        self, until: int, closing: bool, given: Mapping[str, pa.Table] | None = None, start: int | None = None
+        self, until: int, closing: bool, given: Mapping[str, TypeTable] | None = None, start: int | None = None
     ) -> list[Detection]:
         """Evaluate the rows that wait, and behind them those ``given``, up to a tick.  ``start``: of the clock, if it
         has not begun."""
@@ -248,15 +248,16 @@ class Live:
                 self._waiting[t] = [r for r in rows if r[0] > until]
                 waiting[t] = [r for r in rows if r[0] <= until]
             for t, found in tables.items():
-                tables[t], self._tables[t] = map(list, zip(*[_halves(table, until) for table in found], strict=True))
+                early, late = zip(*[_halves(table, until) for table in found], strict=True)
+                tables[t], self._tables[t] = ([part for part in half if part is not None] for half in (early, late))
         ready = {}
         for t in waiting if not tables else {**waiting, **tables}:
-            rows, found = waiting.get(t, []), [table for table in tables.get(t, ()) if len(table)]
+            rows, found = waiting.get(t, []), tables.get(t, [])
             if rows or found:
                 ready[t] = self._layouts[t].rows(rows, found)
         return ready
 
-    def _wait(self, given: Mapping[str, pa.Table], until: int) -> dict[str, pa.Table]:
+    def _wait(self, given: Mapping[str, TypeTable], until: int) -> dict[str, TypeTable]:
         """Let the rows up to a tick wait; returns the others."""
         early, rest = _cut(given, until)
         for t, table in early.items():
@@ -340,23 +341,25 @@ class Live:
         return ticks
 
 
-def _halves(table: pa.Table, until: int) -> tuple[pa.Table, pa.Table]:
-    """The rows up to a tick, and those after it."""
+def _halves(table: TypeTable, until: int) -> tuple[TypeTable | None, TypeTable | None]:
+    """The rows up to a tick, and those after it; None if there are none."""
     early = table.column("time").to_numpy() <= until
     count = int(np.count_nonzero(early))
+    if count in (0, len(table)):
+        return (table, None) if count else (None, table if len(table) else None)
     if early[:count].all():
-        return table.slice(0, count), table.slice(count)
-    return table.filter(pa.array(early)), table.filter(pa.array(~early))
+        return table.rows(slice(0, count)), table.rows(slice(count, None))
+    return table.rows(np.flatnonzero(early)), table.rows(np.flatnonzero(~early))
 
 
-def _cut(given: Mapping[str, pa.Table], until: int) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+def _cut(given: Mapping[str, TypeTable], until: int) -> tuple[dict[str, TypeTable], dict[str, TypeTable]]:
     """The same of several types; types without rows are left out."""
     halves = {t: _halves(table, until) for t, table in given.items()}
-    early, late = ({t: both[side] for t, both in halves.items() if len(both[side])} for side in (0, 1))
+    early, late = ({t: part for t, both in halves.items() if (part := both[side]) is not None} for side in (0, 1))
     return early, late
 
 
-def _check_labels(given: Mapping[str, pa.Table]) -> None:
+def _check_labels(given: Mapping[str, TypeTable]) -> None:
     """Raise InputProblem for rows without a label in tables that have labels."""
     for t, table in given.items():
         if "label" in table.column_names and table.column("label").null_count:

@@ -80,15 +80,22 @@ class Layout:
                 out.append(_fit_list(self.type, name, value, of))
         return tuple(out)
 
-    def rows(self, pushed: Sequence[Row], tables: Sequence[pa.Table] = ()) -> Rows:
+    def rows(self, pushed: Sequence[Row], tables: Sequence[TypeTable] = ()) -> Rows:
         """Rows and tables (as :meth:`conforming` makes them) in the total order."""
         if len(pushed) == 1 and not tables and not self.labelled:
             return self._single(pushed[0])
-        parts = [self._table(pushed), *tables] if pushed else list(tables)
+        if not pushed and len(tables) == 1:
+            return self._in_order(tables[0])
+        parts = [t.table() for t in tables]
+        if pushed:
+            parts.insert(0, self._table(pushed))
         table = parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="default")
         if "label" in table.column_names and table.column("label").null_count:
             table = table.drop_columns("label")
-        return input_rows(self.type, TypeTable.of(table), self.schema, self.labelled, numbered=self.numbered)
+        return self._in_order(TypeTable.of(table))
+
+    def _in_order(self, table: TypeTable) -> Rows:
+        return input_rows(self.type, table, self.schema, self.labelled, numbered=self.numbered)
 
     def _single(self, row: Row) -> Rows:
         """One row, without a detour over a table."""
@@ -118,16 +125,10 @@ class Layout:
         schema = self._fields[named]
         return pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
 
-    def conforming(self, table: pa.Table) -> pa.Table:
+    def conforming(self, table: TypeTable) -> TypeTable:
         """A table of the intake with just the columns of pushed rows; attributes that it lacks are null."""
-        has = set(table.column_names)
-        schema = self._fields["sequence" in has, "label" in has]
-        if table.schema.equals(schema):
-            return table
-        return pa.Table.from_arrays(
-            [table.column(f.name).cast(f.type) if f.name in has else pa.nulls(len(table), f.type) for f in schema],
-            schema=schema,
-        )
+        has = table.column_names
+        return table.fitted(self._fields["sequence" in has, "label" in has])
 
 
 def joined(one: Rows, other: Rows) -> Rows:

@@ -66,6 +66,33 @@ class TypeTable:
             part = picked(column, at if index is None else index.take(at))
         return clean(part) if made is None else part
 
+    def rows(self, at: slice | np.ndarray) -> TypeTable:
+        """Some of the rows, in their order; columns that nobody asked for are not gathered."""
+        columns, later, index = self._columns, self._later, self._index
+        if isinstance(at, slice):
+            start, stop, _ = at.indices(self._size)
+            size = max(0, stop - start)
+            if index is None:
+                later = {n: c.slice(start, size) for n, c in later.items()}
+            else:
+                index = index.slice(start, size)
+            return TypeTable({n: None if c is None else c.slice(start, size) for n, c in columns.items()}, later, index)
+        which = pa.array(at)
+        index = which if index is None else index.take(which)
+        return TypeTable({n: None if c is None else picked(c, which) for n, c in columns.items()}, later, index)
+
+    def fitted(self, schema: pa.Schema) -> TypeTable:
+        """The columns of a schema, in its types and its order; those that are missing are null."""
+        columns: dict[str, pa.ChunkedArray | None] = {}
+        for f in schema:
+            if f.name not in self._columns:
+                columns[f.name] = pa.chunked_array([pa.nulls(self._size, f.type)])
+            elif self._columns[f.name] is None and self._later[f.name].type == f.type:
+                columns[f.name] = None
+            else:
+                columns[f.name] = self.column(f.name).cast(f.type)
+        return TypeTable(columns, self._later, self._index)
+
     def select(self, names: list[str]) -> pa.Table:
         """A table of some columns."""
         return pa.table([self.column(name) for name in names], names)
