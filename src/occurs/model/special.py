@@ -263,20 +263,24 @@ def unlikely_times(kind: TimeKind, first: int, last: int) -> list[Problem]:
     if not (end < _LIKELY.start or begin >= _LIKELY.stop):
         return []
     if kind.timestamp:
-        text, hint = f"all times are from {_date(begin)} to {_date(end)}", "the integers that they were made from may have another unit"
+        text, hint = f"all times are {_span(begin, end)}", "the integers that they were made from may have another unit"
         return [Problem("unlikely-time", text, severity="warning", hint=hint)]
     for unit in ("s", "ms", "us"):
         if first * UNIT_MICROSECONDS[unit] in _LIKELY and last * UNIT_MICROSECONDS[unit] in _LIKELY:
-            text = f"read as {kind.unit} since 1970, all times are from {_date(begin)} to {_date(end)}"
+            text = f"read as {kind.unit} since 1970, all times are {_span(begin, end)}"
             hint = f"did you mean time unit {unit}? The times would then be from " + " to ".join(
                 _date(t * UNIT_MICROSECONDS[unit]) for t in (first, last)
             )
             return [Problem("unlikely-time", text, severity="warning", hint=hint)]
     if first // 1_000 in _LIKELY and last // 1_000 in _LIKELY:
-        text = f"read as {kind.unit} since 1970, all times are from {_date(begin)} to {_date(end)}"
+        text = f"read as {kind.unit} since 1970, all times are {_span(begin, end)}"
         hint = "if they are nanoseconds, divide them by 1,000 and use time unit us"
         return [Problem("unlikely-time", text, severity="warning", hint=hint)]
     return []
+
+
+def _span(begin: int, end: int) -> str:
+    return f"from {_date(begin)} to {_date(end)}"
 
 
 def _date(microseconds: int) -> str:

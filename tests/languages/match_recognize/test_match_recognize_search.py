@@ -104,7 +104,7 @@ def test_a_program_of_many_states_remembers_what_it_has_room_for(monkeypatch: py
     monkeypatch.setattr(run, "MOST_WORDS", 1)
     assert given.detect({"Q": table})["matches"].to_pylist() == wanted
     _, operator = definition(given)
-    code = operator.conditions.within_memory(1)
+    code = operator.conditions.within_memory(1).code
     remembered = code[:, T.THREE][code[:, T.OP] == T.SPLIT] != T.NEVER
     assert remembered.sum() == 64
 

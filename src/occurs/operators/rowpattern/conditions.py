@@ -34,7 +34,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels import row_tables as T
 from occurs.operators.rowpattern import tree
-from occurs.operators.rowpattern.mapping import Table
+from occurs.operators.rowpattern.mapping import Table, can_share
 from occurs.operators.rowpattern.program import Program, Read, memories, program_loops, program_of
 from occurs.operators.rule_bytecode import Coder, Unsupported
 
@@ -317,9 +317,27 @@ class Conditions:
         code[splits & (kinds == T.NEVER), T.THREE] = T.NEVER
         return code
 
-    def within_memory(self, words: int) -> np.ndarray:
-        """The code with so many words of failures per row at most, but at least one: splits that a search may come back
-        to are remembered first."""
+    def within_memory(self, words: int) -> Memory:
+        """The program with so many words of failures per row at most, but at least one."""
+        whole = self._whole
+        return whole if max(whole.words) <= max(1, words) else self._remembering(self._within(words))
+
+    @cached_property
+    def _whole(self) -> Memory:
+        return self._remembering(self.code)
+
+    def _remembering(self, code: np.ndarray) -> Memory:
+        kinds = code[code[:, T.OP] == T.SPLIT][:, T.THREE]
+        always, attempt = (-(-int((kinds == kind).sum()) // 64) for kind in (T.ALWAYS, T.ATTEMPT))
+        m = self.matching
+        shares = (
+            m.skip.to == "next" and not m.all_rows and len(kinds) > 0 and bool((kinds == T.ALWAYS).all())
+            and self.highest == OF_ROW and can_share(m.measures)
+        )  # fmt: skip
+        return Memory(code, len(kinds), (always, attempt), shares)
+
+    def _within(self, words: int) -> np.ndarray:
+        """Splits that a search may come back to are remembered first."""
         code, most = self.code, 64 * max(1, words)
         splits = code[:, T.OP] == T.SPLIT
         out = code
@@ -352,6 +370,24 @@ class Conditions:
                     out[at] = -1
             changed = bool((before != out).any())
         return out
+
+    @cached_property
+    def stack_code(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The stack code of all conditions that have such, and its constants."""
+        return self.coder.program()
+
+    @cached_property
+    def skip_to(self) -> np.ndarray:
+        """Booleans (variables): those that AFTER MATCH SKIP TO names."""
+        m = self.matching
+        return np.array([v in m.skip.variables for v in m.variables], np.bool_)
+
+    @cached_property
+    def coded(self) -> np.ndarray | None:
+        """Booleans (variables): those with a condition in stack code; None if there are none."""
+        variables = self.tables[0]
+        coded = variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        return coded if coded.any() else None
 
     @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -445,6 +481,20 @@ class Conditions:
         for of, at in self.earlier.items():
             values[:n, at] = _before(values[:n, of], known[:n, of], self.held[of] is Type.FLOAT)
         return values, known
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The ``code`` of a program with the memory of each split.
+
+    ``splits``: how many there are; ``words``: of 64 bits that remember failures per row, for always and within an
+    attempt.  ``shares``: can matches share rows?  They overlap, have one row of output each, and whether a row can be
+    mapped does not depend on where a match begins."""
+
+    code: np.ndarray
+    splits: int
+    words: tuple[int, int]
+    shares: bool
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.blocks import Block, Identity, Reasons
+from occurs.operators.columns import Column
 from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.state import Kept, restored
@@ -58,6 +59,11 @@ class RowMatcher(Operator):
 
         types = dict(self.schema) | {"time": Type.TIMESTAMP if self.kind.timestamp else Type.INT}
         return Conditions(self.matching, types, self.kind)
+
+    @cached_property
+    def nothing(self) -> dict[tuple[Type, ...], Mapping[str, Column]]:
+        """The columns of no derived rows, by the types of the columns that are read."""
+        return {}
 
     @property
     def line(self) -> str:

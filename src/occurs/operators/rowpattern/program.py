@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from math import factorial
 
@@ -32,7 +33,7 @@ class Program:
     code: np.ndarray
     variables: tuple[str, ...]
 
-    @property
+    @cached_property
     def reads_begin(self) -> bool:
         """Does it ask where the partition begins?"""
         return bool((self.code[:, T.OP] == T.BEGIN).any())

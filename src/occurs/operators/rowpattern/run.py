@@ -23,14 +23,15 @@ from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.merging import INSTANT
 from occurs.operators.rowpattern import tree
-from occurs.operators.rowpattern.conditions import OF_ROW, Conditions, Lost, Masks
-from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, Table, Values, can_share, typed_column
+from occurs.operators.rowpattern.conditions import Conditions, Lost, Masks
+from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, Table, Values, typed_column
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
 from occurs.operators.rowpattern.partitions import NO_KEEP, codes_of, ordered, partitions
 from occurs.operators.rowpattern.state import Kept
 from occurs.operators.rows import Rows
 
 _SKIPS = {"past": T.PAST, "next": T.NEXT, "first": T.TO_FIRST, "last": T.TO_LAST}
+_NONE = np.zeros(0, np.int64)
 #: words of 64 bits that the search may take to remember failures
 MOST_WORDS = 1 << 26
 
@@ -175,7 +176,6 @@ class Run:
             return self._later()
         active, fate, work = self.search()
         reg, labels, _, _, table, ended, ended_labels, _, _, nodes = work
-        ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
         table = table[: reg[T.R_MATCHES]]
         if self._shares:
             matches: Matches = self._shared(table, nodes[: reg[T.R_NODES]], active)
@@ -185,8 +185,9 @@ class Run:
             matches = self._known(matches, fate)
         self._keep(fate)
         if self.operator.ended:
-            return self._derived(self._before(ends), np.zeros(0, np.int64))
-        unmatched = np.flatnonzero(fate == T.UNMATCHED) if len(fate) else np.zeros(0, np.int64)
+            ends = self._matches(ended[: reg[T.R_ENDED]], ended_labels, active, numbered=False)
+            return self._derived(self._before(ends), _NONE)
+        unmatched = np.flatnonzero(fate == T.UNMATCHED) if len(fate) else _NONE
         return self._derived(matches, unmatched)
 
     def _later(self) -> Found:
@@ -224,9 +225,9 @@ class Run:
         masks = self._mask(low, high, closed)
         variables, uses, running = masks.variables, conditions.tables[1], conditions.tables[2]
         values, known = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_)
-        coded = variables[:, T.CODE_STOP] > variables[:, T.CODE_BEGIN]
+        coded = conditions.coded
         try:
-            if not coded.any():
+            if coded is None:
                 running = running[:0]  # nobody reads these
             else:
                 values, known = conditions.pool(self.table, low, high)
@@ -234,13 +235,12 @@ class Run:
             variables[:, T.ASKS] |= coded
             running = running[:0]
         size = n + len(parts)
-        code = conditions.within_memory(MOST_WORDS // max(1, size))
-        splits = code[code[:, T.OP] == T.SPLIT]
-        words = [-(-int((splits[:, T.THREE] == kind).sum()) // 64) for kind in (T.ALWAYS, T.ATTEMPT)]
+        memory = conditions.within_memory(MOST_WORDS // max(1, size))
+        code, splits, words = memory.code, memory.splits, memory.words
         always, attempt = (np.zeros((size if w else 0, w), np.uint64) for w in words)
         epoch = np.zeros(size if words[1] else 0, np.int64)
-        self._shares = self._can_share(code, size)
-        ends = np.zeros((size, len(splits)) if self._shares else (0, 0), np.int32)
+        self._shares = memory.shares and not (self.operator.ended or self._open) and size * splits <= MOST_WORDS
+        ends = np.zeros((size, splits) if self._shares else (0, 0), np.int32)
         limits = np.array(
             [
                 -1 if m.within is None else m.within, call.frontier, self.operator.limit, _SKIPS[m.skip.to],
@@ -248,7 +248,7 @@ class Run:
             ],
             np.int64,
         )  # fmt: skip
-        skip_to = np.array([v in m.skip.variables for v in m.variables], np.bool_)
+        skip_to = conditions.skip_to
         roles = np.zeros(len(conditions.roles) + 1, np.int64)
         roles[0] = len(values) - 1
         slots = conditions.members
@@ -269,7 +269,7 @@ class Run:
         # a copy, as kernels are compiled for arrays that can be written to
         times = np.zeros(1, np.int64) if m.within is None else self.time.copy()
         pool = (values, values.view(np.float64), known, times)
-        program = conditions.coder.program()
+        program = conditions.stack_code
         while True:
             status = search(
                 code, conditions.first, variables, uses, slots, running, program, pool, masks.bits, masks.masks, parts,
@@ -347,17 +347,6 @@ class Run:
             self.parts[part, T.HIGH], number, begin, labels[: int(size.sum())],
         )  # fmt: skip
 
-    def _can_share(self, code: np.ndarray, size: int) -> bool:
-        """Can matches share rows?  They overlap, have one row of output each, and whether a row can be mapped does not
-        depend on where a match begins."""
-        m = self.matching
-        splits = code[code[:, T.OP] == T.SPLIT]
-        return (
-            m.skip.to == "next" and not m.all_rows and not self.operator.ended and not self._open
-            and len(splits) > 0 and bool((splits[:, T.THREE] == T.ALWAYS).all()) and self.conditions.highest == OF_ROW
-            and size * len(splits) <= MOST_WORDS and can_share(m.measures)
-        )  # fmt: skip
-
     def _shared(self, table: np.ndarray, nodes: np.ndarray, active: np.ndarray) -> Shared:
         part, nothing = active[table[:, T.PART]], np.zeros(len(table), np.int64)
         return Shared(
@@ -422,7 +411,8 @@ class Run:
             self.complete = min(call.frontier, int(self.time[waits[waiting]].min()) - 1)
         begin = np.maximum(low, waits - self.matching.back)
         size = high - begin
-        chosen = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size) + np.repeat(begin, size)
+        stop = np.cumsum(size)
+        chosen = np.arange(stop[-1] if len(stop) else 0) + np.repeat(begin - stop + size, size)
         before = chosen < np.repeat(waits, size)
         covered = (fate[chosen] == T.COVERED) & ~before if len(fate) else np.zeros(len(chosen), np.bool_)
         order = self.partitions.order
@@ -465,6 +455,16 @@ class Run:
         return match[by], at[by]
 
     def _derived(self, matches: Matches, unmatched: np.ndarray) -> Found:
+        if len(matches) or len(unmatched):
+            return self._shaped(matches, unmatched)
+        known, types = self.operator.nothing, tuple(c.type for c in self.rows.columns.values())
+        if types not in known:
+            known[types] = self._shaped(matches, unmatched).columns
+        at = None if self.rows.at is None or self.operator.ended else _NONE
+        position = _NONE if self.matching.all_rows else None
+        return Found(self.rows, matches, _NONE, at, known[types], _NONE, _NONE, position)
+
+    def _shaped(self, matches: Matches, unmatched: np.ndarray) -> Found:
         ended, m = self.operator.ended, self.matching
         if ended:
             match, at = np.arange(len(matches)), matches.begin + matches.size - 1
