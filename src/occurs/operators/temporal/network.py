@@ -541,6 +541,8 @@ def _picked(
 
 def merged(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Memory:
     """The instances of ``new`` in the place of those numbered ``at`` (-1: none)."""
+    if not new.last and not memory.last and _together(at):
+        return _put(memory, new, int(at[0]), network.stored)
     if len(at) and int(at.min()) >= 0 and memory.last.keys() == new.last.keys():
         return _replaced(network, memory, new, at)
     keep = np.ones(len(memory.code), np.bool_)
@@ -551,8 +553,6 @@ def merged(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Mem
 def _replaced(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Memory:
     """The same of instances that are all there, so that they keep their order: most calls with few rows."""
     m, width = len(memory.code), network.stored
-    if _together(at) and not new.last:
-        return _put(memory, new, int(at[0]), width)
     which = np.arange(m)
     which[at] = np.arange(m, m + len(at))
     slots, about = memory.slots.copy(), memory.about.copy()

@@ -115,6 +115,10 @@ class Columns:
     def _types(self) -> list[Type]:
         return [t for _, t in self.generics]
 
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(n for n, _ in self.generics)
+
     def restored(self, tables: Mapping[str, pa.Table]) -> Kept:
         """From what :meth:`Kept.saved` gave.  Raises CheckpointProblem."""
         past = Past.restored(self.seen, self._types, tables)
@@ -163,24 +167,20 @@ class Columns:
     def _step(self, past: Past, call: Call) -> Step:
         """What the rows of a call lead to; triggers that read the same rows alike share it.  Raises InputProblem."""
         seen = self.seen
-        types = dict.fromkeys(s.shape.name for s in seen.streams)
-        rows = {t: call.rows[t] for t in types if t in call.rows and len(call.rows[t])}
+        rows = {t: call.rows[t] for t in seen.types if t in call.rows and len(call.rows[t])}
         if not rows:
             return self._made(past, rows, call)
-        names = tuple(n for n, _ in self.generics)
-        name = ("columns of triggers", past.token, seen.alike, names, self.kind, call.since, call.frontier)
+        name = ("columns of triggers", past.token, seen.alike, self._names, call.since, call.frontier)
         cache = next(iter(rows.values())).cache
         before: tuple[dict[str, Rows], Step] | None = cache.get(name)
         if before is not None and all(before[0].get(t) is r for t, r in rows.items()) and len(before[0]) == len(rows):
-            before[1].batch.where.update(seen.leaves)
             return before[1]
         found = self._made(past, rows, call)
         cache[name] = rows, found
         return found
 
     def _made(self, past: Past, rows: Mapping[str, Rows], call: Call) -> Step:
-        seen, keys = self.seen, past.keys.successor()
-        names = tuple(n for n, _ in self.generics)
+        seen, keys, names = self.seen, past.keys.successor(), self._names
         readers: dict[str, Reader] = {}
         for s in seen.streams:
             if s.shape.name in rows and s.shape.name not in readers:
@@ -212,8 +212,10 @@ class Columns:
         active[: len(past.active)], started[: len(past.started)] = past.active, past.started
         states = chosen(seen, ordered, active, Span(call.since, call.frontier, started))
         started[states.code] = True
-        where, code, time = dict(seen.leaves), states.code, states.time
-        batch = Batch(seen.streams, where, self.kind, keys, names, readers, ordered, past.carried, code, time)
+        code, time = states.code, states.time
+        batch = Batch(
+            seen.streams, seen.alike.where, self.kind, keys, names, readers, ordered, past.carried, code, time
+        )
         if len(code) and not states.epoch.any():
             batch.states = by_instance(code, time, batch.column)
         carried = tuple(batch.kept(i, columns) for i, columns in enumerate(seen.kept))
@@ -226,30 +228,32 @@ class Columns:
 
         An instance that comes back within a call is another one, so that there is a round for each time.
         """
-        fired, since, over = [_NONE], [_NONE], [_NONE]
-        whole = batch.states
-        rounds = int(states.epoch.max()) + 1 if len(states.epoch) and whole is None else int(whole is not None)
-        for number in range(rounds):
-            mine = None
-            if whole is None:
+        if batch.states is not None:
+            memory, fired, since, over = self._through(memory, batch.states)
+        else:
+            rounds = [(_NONE, _NONE, _NONE)]
+            for number in range(int(states.epoch.max()) + 1 if len(states.epoch) else 0):
                 mine = np.flatnonzero(states.epoch == number)
                 if not len(mine):  # all that were there before have gone without a state of theirs
                     continue
-            own = whole or by_instance(states.code[mine], states.time[mine], batch.some(mine))
-            if number:
-                memory = _without(self.network, memory, own.code)
-            memory, found = networks.advance(
-                self.network, memory, own, kind=self.kind, gap=self.gap, continues=self.continues
-            )
-            at, gone = np.flatnonzero(found.fired), np.flatnonzero(found.over)
-            fired.append(at if mine is None else mine[at])
-            since.append(found.since[at])
-            over.append(gone if mine is None else mine[gone])
+                own = by_instance(states.code[mine], states.time[mine], batch.some(mine))
+                if number:
+                    memory = _without(self.network, memory, own.code)
+                memory, fired, since, over = self._through(memory, own)
+                rounds.append((mine[fired], since, mine[over]))
+            fired, since, over = (np.concatenate(parts) for parts in zip(*rounds))
         if len(states.left):
             memory = _without(self.network, memory, states.left[~states.active[states.left]])
-        if whole is not None:
-            return fired[1], since[1], over[1], memory
-        return np.concatenate(fired), np.concatenate(since), np.concatenate(over), memory
+        return fired, since, over, memory
+
+    def _through(self, memory: Memory, states: States) -> tuple[Memory, np.ndarray, np.ndarray, np.ndarray]:
+        """What is remembered after some states; the numbers of those that fire, the times of their activations, and the
+        numbers of those that are over."""
+        memory, found = networks.advance(
+            self.network, memory, states, kind=self.kind, gap=self.gap, continues=self.continues
+        )
+        fired = np.flatnonzero(found.fired)
+        return memory, fired, found.since[fired], np.flatnonzero(found.over)
 
     def _firings(
         self, batch: Batch, fired: np.ndarray, since: np.ndarray, over: np.ndarray, counts: Mapping[str, int]
@@ -268,9 +272,14 @@ class Columns:
         if self.emit is None:
             columns = generics
         else:
-            columns = {
-                n: self._given(e, t, batch, fired, time) for (n, t), e in zip(self.outputs, self.emit, strict=True)
-            }
+            columns = {}
+            for (name, type_), term in zip(self.outputs, self.emit, strict=True):
+                found = generics[term.name] if isinstance(term, Generic) else None
+                if found is None or found.type is not type_:
+                    found = self._given(term, type_, batch, fired, time)
+                columns[name] = found
+        if len(fired) == 1:
+            return Firings(time, columns, generics, since, over_time, over_of, counts=counts)
         order = _order(time, columns, sorted(columns))
         return Firings(
             time[order],
@@ -467,9 +476,15 @@ def _digest(tables: Mapping[str, pa.Table]) -> bytes:
 
 
 class Alike:
-    """Stands for one way to read rows; it is compared by identity."""
+    """Stands for one way to read rows; it is compared by identity.
 
-    __slots__ = ("__weakref__",)
+    ``where``: the streams and columns of the leaves of all triggers that read so.
+    """
+
+    __slots__ = ("__weakref__", "where")
+
+    def __init__(self) -> None:
+        self.where: dict[Expr, tuple[int, str]] = {}
 
 
 _ALIKE: WeakValueDictionary[Hashable, Alike] = WeakValueDictionary()
@@ -492,7 +507,14 @@ class Seen:
     @cached_property
     def alike(self) -> Alike:
         """The same object for triggers that read the same rows alike."""
-        return _ALIKE.setdefault((self.streams, self.kept, self.query, self.split, self.every), Alike())
+        found = _ALIKE.setdefault((self.streams, self.kept, self.query, self.split, self.every), Alike())
+        found.where |= self.leaves
+        return found
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """The types of the streams."""
+        return tuple(dict.fromkeys(s.shape.name for s in self.streams))
 
     @cached_property
     def kept(self) -> tuple[tuple[tuple[str, Type], ...], ...]:
@@ -530,7 +552,7 @@ class Batch:
     generic variables."""
 
     streams: tuple[Stream, ...]
-    where: dict[Expr, tuple[int, str]]
+    where: Mapping[Expr, tuple[int, str]]
     kind: TimeKind
     keys: Keys
     names: tuple[str, ...]
