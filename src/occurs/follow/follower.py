@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
-from occurs.connect.atomic_files import Appended
+from occurs.connect.atomic_files import Appended, writing
+from occurs.connect.store import Store
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint, check
 from occurs.follow.folders import literal
@@ -286,6 +287,16 @@ def refuse_connect(session: SparkSession) -> None:
     if type(session).__module__.startswith("pyspark.sql.connect"):
         hint = "unset SPARK_REMOTE to run here, or start your own query: program.detect(streaming_df)"
         raise UsageProblem.of("unsupported", "`occurs follow` does not run on Spark Connect", hint=hint)
+
+
+def reached(session: SparkSession, address: str, option: str) -> Store:
+    """The objects at an address.  Raises UsageProblem, and ResourceProblem (``cannot-write``) if the session does not
+    reach it."""
+    from occurs.connect.sparkstore import SparkStore
+
+    refuse_connect(session)
+    with writing(f"{option} {address}"):
+        return SparkStore(session, address, option)
 
 
 def trigger_of(asked: Asked) -> dict[str, Any]:

@@ -153,6 +153,8 @@ class Folders(Source):
         self._folders = folders.parse_folders(texts)
 
     def refuse_inside(self, option: str, target: str) -> None:
+        if is_address(target):
+            return
         path = user_path(target, option).resolve()
         for folder in self._folders:
             if path.is_relative_to(folder.path.resolve()):
