@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PAGES := src/occurs/studio/static/index.html
 PAGES_FROM := $(shell find studio-ui -type f -not -path '*/node_modules/*' -not -path '*/.vite/*')
 
-.PHONY: demo demo-ships studio studio-ui test test-plain test-pages kernels spark-classes lint docs pictures dist hooks bench clean
+.PHONY: demo demo-ships studio studio-ui test test-plain test-pages kernels spark-classes lint docs pictures dist hooks bench bench-report clean
 
 demo: $(READY)  ## run the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -71,7 +71,10 @@ hooks: $(READY)  ## check every change before it is committed: style, types, pro
 	$(BIN)/python -m pre_commit install
 
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --json out/benchmarks/tables.json
+
+bench-report: $(READY)  ## write the tables of `make bench` into the page of the documentation
+	$(BIN)/python -m benchmarks.page out/benchmarks/tables.json
 
 pictures: $(READY) $(PAGES)  ## draw the pictures of the documentation into docs/pictures
 	$(BIN)/python docs/pictures

@@ -14,7 +14,7 @@ from hostcases import bare, configured, here, labelled, on_spark
 import occurs
 from occurs.errors import InputProblem, UsageProblem
 from occurs.hosts.spark import task
-from occurs.hosts.spark.run import slices
+from occurs.hosts.spark.shares import slices
 from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
@@ -155,7 +155,7 @@ def test_extreme_times(spark: Any) -> None:
     ends = [-(2**62), 0, 2**62]
     tables = {"A": pa.table({"time": ends, "V": [1, 2, 3]}), "B": pa.table({"time": ends, "V": [1, 2, 3]})}
     assert alike(spark, LAST, tables) == 3
-    assert slices((ends[0], ends[2]), 5, 8) == [(ends[0], ends[2])]
+    assert slices((ends[0], ends[2]), 5, 8).ends == ((ends[0], ends[2]),)
 
 
 # -- ways to split -----------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_what_a_slice_hands_on_inside_itself(spark: Any) -> None:
 def test_slices_cover_the_clock() -> None:
     for clock in ((0, 0), (-7, 12), (5, 104)):
         for overlap in (0, 1, 9, 10**6):
-            found = slices(clock, overlap, 6)
+            found = slices(clock, overlap, 6).ends
             assert found[0][0] == clock[0]
             assert found[-1][1] == clock[1]
             assert all(b[0] == a[1] + 1 for a, b in pairwise(found))

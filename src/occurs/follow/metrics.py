@@ -15,14 +15,15 @@ from rich.console import Console
 from rich.text import Text
 
 from occurs.errors import Problem
+from occurs.hosts.frequent import HEAVY
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
 from occurs.monitoring.instruments import Instruments
 
 #: micro-batches over which events per second are told
 _RECENT = 10
-#: a key with this part of the rows of an average bucket is named in the metrics; with this one it is warned of
-FREQUENT, HEAVY = 0.05, 1.5
+#: a key with this part of the rows of an average bucket is named in the metrics
+FREQUENT = 0.05
 
 
 @dataclass
@@ -85,9 +86,7 @@ class Totals:
             if buckets < 2 or part * buckets < HEAVY or text in self._warned:
                 continue
             self._warned.add(text)
-            message = f"{part:.0%} of the events have one key, {text}: one of {buckets} buckets evaluates them all"
-            hint = f"more buckets do not help; {key.split}"
-            out.append(Problem("frequent-key", message, severity="warning", hint=hint))
+            out.append(key.warning(part, buckets, "buckets"))
         return out
 
     @property
