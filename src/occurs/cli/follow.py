@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @_options.inputs(required=True, live=True)
 @_options.severity
 @click.option(
-    "--checkpoint", required=True, metavar="DIR", help="Directory for progress and state; a restart resumes from it."
+    "--checkpoint", required=True, metavar="DIR|URL", help="Folder for progress and state; a restart resumes from it."
 )
 @click.option(
     "--out",
@@ -147,6 +147,7 @@ def command(
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     directories = {o: None if t and _no_directory(t) else t for o, t in targets.items()}
     check_targets(directories, given.events, overwrite=True)  # it goes on in its own directories, and takes no others
+    checkpoint = here(checkpoint)
     _check_addresses(targets)
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
@@ -196,9 +197,9 @@ def command(
         if is_table(target):
             return Table(target, option, checkpoint.id, session)
         if _is_topic(target):
-            return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.path / "kafka", session)
+            return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.store, session)
         if is_address(target):
-            return Objects(reached(session(), target, option), suffix, checkpoint.id, option)
+            return Objects(reached(session(), target, option), suffix, checkpoint.id, option, checkpoint.check_held)
         return Files(target, suffix, checkpoint.id, option)
 
     def outputs(checkpoint: Checkpoint) -> Outputs:

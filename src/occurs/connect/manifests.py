@@ -32,8 +32,8 @@ def part_name(batch: int, attempt: str, task: int, suffix: str) -> str:
 
 
 def parts_of(names: list[str], batch: int) -> list[str]:
-    """Those of the names in a folder that are parts of a micro-batch."""
-    return [name for name in names if name.startswith(f"part-{batch:012}-")]
+    """Those of the names in a folder that are parts of a micro-batch, or beginnings of one."""
+    return [name for name in names if name.removeprefix(".").startswith(f"part-{batch:012}-")]
 
 
 def is_output(name: str) -> bool:

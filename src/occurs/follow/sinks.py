@@ -13,7 +13,6 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 import click
@@ -91,7 +90,8 @@ class FileSink(ABC):
         claim = json.dumps({"checkpoint": owner}).encode()
         data = store.get(_OWNER)
         if data is None:
-            if any(map(is_output, store.list())):
+            there = store.list()
+            if _OWNER not in there and any(map(is_output, there)):
                 text = f"{self._option} {self._place}: files in it would be overwritten"
                 raise UsageProblem.of("bad-option", text, hint="use another directory")
             # if another one was faster, it is that one's
@@ -221,11 +221,11 @@ class Topic:
     A message is a detection as a JSON object, as in a line of a ``.jsonl`` file.
     """
 
-    def __init__(self, address: str, identity: str, directory: Path, session: Callable[[], SparkSession]):
-        """``identity``: of this sink; ``directory``: for its notes, inside the checkpoint."""
+    def __init__(self, address: str, identity: str, store: Store, session: Callable[[], SparkSession]):
+        """``identity``: of this sink; ``store``: of the checkpoint, which has its notes, too."""
         from occurs.connect.kafka import KafkaPlace, KafkaSink
 
-        self._sink = KafkaSink(KafkaPlace.parse(address), identity, directory)
+        self._sink = KafkaSink(KafkaPlace.parse(address), identity, store)
         self._session = session
 
     def write(self, batch: int, tables: Tables) -> None:

@@ -106,7 +106,7 @@ class Files:
             store = SparkStore(session, self.address, "--events")
             names = published(store)
         except OSError as error:
-            raise ResourceProblem.of("spark-failed", str(error)) from error
+            raise ResourceProblem.of("spark-failed", f"the Spark job failed: {error}") from error
         return [self.address] if names is None else [store.address(name) for name in names]
 
     def __str__(self) -> str:
