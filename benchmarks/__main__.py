@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time as clock
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -155,24 +157,42 @@ def one_thread() -> Iterator[None]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Real ships for the part `lasting`: CSV with columns type, time (seconds), vessel, area.",
 )
-@click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Keep the tables here as JSON.")
+@click.option(
+    "--json",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the tables here as JSON; a file that is there keeps those of the other parts.",
+)
 def main(quick: bool, parts: tuple[str, ...], ships: Path | None, path: Path | None) -> None:
     """Ratios against a bare script, against Spark doing nothing, growth, and streams."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
-    tables = []
+    run_of = {"date": date.today().isoformat(), "machine": machine(), "python": platform.python_version()}
     with one_thread():
         for part in parts or PARTS:
-            start = clock.perf_counter()
+            start, tables = clock.perf_counter(), []
             run = RUN[part] if part != "lasting" else partial(lasting_part, ships=ships)
             for report in run(quick):
                 report.show(console)
-                tables.append(report.plain())
+                tables.append({"part": part, "run": {**run_of, "quick": quick}, **report.plain()})
             console.print(f"[dim]{part}: {clock.perf_counter() - start:.0f} s[/dim]\n")
-    if path is not None:
-        machine = {"python": platform.python_version(), "machine": platform.machine(), "quick": quick}
-        path.write_text(json.dumps({**machine, "tables": tables}, indent=1) + "\n", encoding="utf-8")
+            if path is not None:
+                keep(path, part, tables)
+
+
+def machine() -> str:
+    """The cores of this machine and what they are, as the page of the documentation names it."""
+    return f"{os.cpu_count()} cores {platform.machine()}"
+
+
+def keep(path: Path, part: str, tables: list[dict[str, object]]) -> None:
+    """Write the tables of a part, beside those of other parts that are there, in the order of the parts."""
+    there = json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else []
+    found = [*(t for t in there if t["part"] != part), *tables]
+    found.sort(key=lambda t: PARTS.index(t["part"]))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"tables": found}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

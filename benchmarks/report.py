@@ -30,7 +30,7 @@ class Report:
 
     def show(self, console: Console) -> None:
         table = Table(title=self.title, title_justify="left", title_style="bold")
-        texts = [[_text(c, form) for c, (_, form) in zip(row, self.columns)] for row in self.rows]
+        texts = [[escape(text_of(c, form)) for c, (_, form) in zip(row, self.columns)] for row in self.rows]
         for at, (name, _) in enumerate(self.columns):
             words = any(isinstance(row[at], str) for row in self.rows)
             table.add_column(name, justify="left" if words else "right", overflow="fold")
@@ -42,19 +42,21 @@ class Report:
         console.print()
 
     def plain(self) -> dict[str, object]:
-        """As data: title, columns, rows, notes."""
+        """As data: title, columns, the formats of their numbers, rows, notes."""
         return {
             "title": self.title,
             "columns": [name for name, _ in self.columns],
+            "formats": [form for _, form in self.columns],
             "rows": self.rows,
             "notes": self.notes,
         }
 
 
-def _text(cell: Cell, form: str) -> str:
+def text_of(cell: Cell, form: str) -> str:
+    """What a table shows of a cell."""
     if cell is None:
         return "–"
-    return escape(cell) if isinstance(cell, str) else format(cell, form)
+    return cell if isinstance(cell, str) else format(cell, form)
 
 
 def ratio(ours: float, theirs: float | None) -> float | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import growth, history, lasting, local, push, sizes, sparkjob, workload
+from benchmarks import growth, history, lasting, local, page, push, sizes, sparkjob, workload
 from benchmarks.report import Report, ratio
 from benchmarks.timing import Timing, alternate, stopwatch
 from click.testing import CliRunner
@@ -191,7 +191,7 @@ def test_the_command_prints_and_keeps_its_tables(tmp_path: Path, monkeypatch: py
     assert done.exit_code == 0, done.output
     assert "Sequential rules" in done.output
     kept = json.loads(path.read_text())
-    assert kept["quick"] is True
+    assert kept["tables"][0]["run"]["quick"] is True
     assert [row[0] for row in kept["tables"][0]["rows"]] == ["consuming", "recursion"]
 
 
@@ -233,3 +233,26 @@ def test_pushes_one_by_one_and_together(work: push.Work) -> None:
     assert push.check(work, given) > 10
     assert push.check(push.hundred(work), given[:80]) > 10
     assert [len(push.one_by_one(work, given[:40], 10)), len(push.together(work, given, 20, 2))] == [30, 8]
+
+
+def test_the_page_gets_the_tables_of_all_parts(tmp_path: Path) -> None:
+    run = {"date": "2026-11-29", "machine": "2 cores", "python": "3.11.2", "quick": False}
+    table = Report("Events | seconds", [("rule", ""), ("ev/s", ",.0f")], [["a_b", 12345.6], ["none", None]], ["a note"])
+    kept, text = tmp_path / "tables.json", tmp_path / "page.md"
+    command.keep(kept, "push", [{"part": "push", "run": run, **table.plain()}])
+    command.keep(kept, "local", [{"part": "local", "run": run, **table.plain()}])
+    text.write_text(f"# Performance\n\n{page.BEGIN}\nold\n{page.END}\n\n## Next\n")
+    assert CliRunner().invoke(page.main, [str(kept), str(text)]).exit_code == 0
+    lines = text.read_text().splitlines()
+    titles = [line for line in lines if line.startswith("#")]
+    assert titles == ["# Performance", "### Part `local`", "### Part `push`", "## Next"]
+    assert "**Events \\| seconds** (2026-11-29, 2 cores, Python 3.11.2)" in lines
+    assert lines.count("| a\\_b | 12,346 |") == 2
+    assert lines.count("| none | – |") == 2
+    assert "old" not in lines
+    with pytest.raises(ValueError, match="the page needs the lines"):
+        page.between("# Performance", "")
+
+
+def test_the_page_of_the_documentation_has_a_place_for_the_tables() -> None:
+    assert page.between(page.PAGE.read_text(encoding="utf-8"), "").startswith("# Performance")

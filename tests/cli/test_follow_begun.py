@@ -50,6 +50,7 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch, place: Path, *, after:
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", counted(os.replace))
+        patch.setattr(os, "link", counted(os.link))
         patch.setattr(os, "mkdir", counted(os.mkdir))
         # a process that is killed does not tidy up
         patch.setattr(os, "unlink", lambda path: None)

@@ -23,6 +23,7 @@ from click.testing import CliRunner
 
 from occurs.cli import main
 from occurs.connect.sparkerrors import _translated
+from occurs.connect.store import Disk
 from occurs.errors import CheckpointProblem
 from occurs.follow import sources
 from occurs.follow.checkpoint import Checkpoint, check, explained, misfit
@@ -208,17 +209,16 @@ def test_a_start_that_was_stopped_before_it_settled_can_be_repeated(here):
         (here / "cp" / name).touch()
     checkpoint = Checkpoint("cp")
     assert checkpoint.entry is None
-    assert list(checkpoint.history.iterdir()) == []
+    assert list((here / "cp" / "history").iterdir()) == []
     checkpoint.close()
 
 
 def test_history_that_was_laid_out_must_be_there(occurs, here):
     checkpoint = Checkpoint("cp")
-    checkpoint.history.mkdir()
-    (checkpoint.history / "history-1.parquet").touch()
+    checkpoint.lay("history-1.parquet", b"")
     checkpoint.settle(ENTRY)
     checkpoint.close()
-    (checkpoint.history / "history-1.parquet").unlink()
+    (here / "cp" / "history" / "history-1.parquet").unlink()
     (here / "in").mkdir()
     refused(occurs, "history-1.parquet")
 
@@ -279,44 +279,44 @@ def test_shapes(value, shape, why):
 
 def test_logs_of_spark(tmp_path):
     """What a version of Spark writes; a gap where Spark looks is told by its name."""
-    spark = tmp_path / "spark"
-    check(spark)  # nothing has begun
+    spark, store = tmp_path / "spark", Disk(tmp_path)
+    check(store)  # nothing has begun
     for folder in ("offsets", "commits", "sources/0"):
         (spark / folder).mkdir(parents=True)
     (spark / "metadata").write_text('{"id":"x"}')
-    check(spark)
+    check(store)
     for n in range(13):
         (spark / "offsets" / str(n)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{{"logOffset":{n}}}\n-')
         (spark / "commits" / str(n)).write_text('v1\n{"nextBatchWatermarkMs":0}')
         (spark / "sources" / "0" / str(n)).write_text(
             f'v1\n{{"path":"file:///in/{n}.csv","timestamp":1,"batchId":{n}}}'
         )
-    check(spark)
+    check(store)
     os.rename(spark / "sources" / "0" / "9", spark / "sources" / "0" / "9.compact")
     for n in range(9):
         (spark / "sources" / "0" / str(n)).unlink()
-    check(spark)
+    check(store)
     kept = spark / "kept"
     for name in ("metadata", "offsets/12", "offsets/11", "sources/0/9.compact", "sources/0/12"):
         os.rename(spark / name, kept)
         told = "sources/0/0" if "compact" in name else name  # nobody knows that it was put together
         with pytest.raises(CheckpointProblem, match=f"spark/{told} is damaged: it is missing"):
-            check(spark)
+            check(store)
         os.rename(kept, spark / name)
     (spark / "commits" / "12").unlink()  # stopped before it was noted
-    check(spark)
+    check(store)
     for text in ("v1\n7", 'v1\n{"path":7}', "v1", "", "7", "v1\n{", "\0"):
         for name in ("sources/0/12", "offsets/12", "commits/11", "metadata"):
             if (name, text) != ("commits/11", 'v1\n{"path":7}'):
                 whole = (spark / name).read_text()
                 (spark / name).write_text(text)
                 with pytest.raises(CheckpointProblem, match=f"spark/{name} is damaged: "):
-                    check(spark)
+                    check(store)
                 (spark / name).write_text(whole)
     own = f'{{"path":"file://{tmp_path}/spool/rows-1-2.parquet","timestamp":1,"batchId":12}}'
     (spark / "sources" / "0" / "12").write_text(f"v1\n{own}")
     with pytest.raises(CheckpointProblem, match=r"rows-1-2\.parquet is damaged: it is missing"):
-        check(spark)
+        check(store)
 
 
 def test_a_spool_holds_all_rows_from_the_first(tmp_path):
@@ -352,7 +352,7 @@ def test_why_spark_cannot_read_its_state(tmp_path):
     state.mkdir(parents=True)
 
     def told(cause):
-        with pytest.raises(CheckpointProblem) as caught, explained(tmp_path / "spark"):
+        with pytest.raises(CheckpointProblem) as caught, explained(Disk(tmp_path)):
             raise RuntimeError(STATE.format(cause=cause))
         return caught.value.message
 
@@ -374,7 +374,7 @@ def test_why_spark_cannot_read_its_state(tmp_path):
     "text", [STATE.format(cause="java.io.IOException: No space left on device"), "a broker does not answer"]
 )
 def test_what_is_not_damage_passes(tmp_path, text):
-    with pytest.raises(RuntimeError, match=re.escape(text[:40])), explained(tmp_path / "spark"):
+    with pytest.raises(RuntimeError, match=re.escape(text[:40])), explained(Disk(tmp_path)):
         raise RuntimeError(text)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import occurs
+from occurs.connect.store import Disk
 from occurs.follow.folders import Folder
 from occurs.follow.limits import MEGABYTES, Limit, Untaken, behind
 from occurs.follow.wide import Expected, Pinned
@@ -46,16 +47,16 @@ def test_bytes_of_files_that_no_micro_batch_has_taken(tmp_path: Path) -> None:
     (place / "_SUCCESS").write_text("not of events")
     (place / "unfinished.tmp").write_text("nor this")
     untaken = Untaken([Folder(place, None)])
-    assert untaken.bytes(spark) == 11_111
+    assert untaken.bytes(Disk(tmp_path)) == 11_111
     log(spark / "sources" / "0" / "0", files[:1])
     log(spark / "sources" / "0" / "1", files[1:2])
-    assert untaken.bytes(spark) == 11_100
+    assert untaken.bytes(Disk(tmp_path)) == 11_100
     log(spark / "sources" / "0" / "2.compact", files[:3])
-    assert untaken.bytes(spark) == 11_000
+    assert untaken.bytes(Disk(tmp_path)) == 11_000
     log(spark / "sources" / "0" / "3", files[3:4])
-    assert untaken.bytes(spark) == Untaken([Folder(place, None)]).bytes(spark) == 10_000
+    assert untaken.bytes(Disk(tmp_path)) == Untaken([Folder(place, None)]).bytes(Disk(tmp_path)) == 10_000
     files[4].unlink()
-    assert untaken.bytes(spark) == 0
+    assert untaken.bytes(Disk(tmp_path)) == 0
 
 
 def test_rows_of_topics_that_were_not_read() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from occurs.connect.store import Disk
 from occurs.errors import CheckpointProblem, UsageProblem
 from occurs.follow.ranges import Laid, Ranges, move
 from occurs.hosts.stream.layout import bucket_ids, even_ids, spark_hash, unhashed
@@ -77,7 +78,8 @@ class Session:
         self._streamingCheckpointManager = Manager()
 
 
-def log(spark: Path, partitions: list[int], commits: int) -> None:
+def log(checkpoint: Path, partitions: list[int], commits: int) -> None:
+    spark = checkpoint / "spark"
     for folder, texts in (
         ("offsets", [f"v1\n{json.dumps({'conf': {'spark.sql.shuffle.partitions': str(n)}})}\n-" for n in partitions]),
         ("commits", ['v1\n{"nextBatchWatermarkMs":0}'] * commits),
@@ -114,7 +116,7 @@ def test_moves_complete_what_was_interrupted(
         done.append("repeat")
         return True
 
-    notice = move(session, tmp_path, wanted, repeat)
+    notice = move(session, Disk(tmp_path), wanted, repeat)
     assert done == calls
     assert (notice is not None) == bool(calls)
 
@@ -122,20 +124,20 @@ def test_moves_complete_what_was_interrupted(
 def test_state_does_not_move_behind_a_micro_batch_that_was_stopped_again(tmp_path: Path) -> None:
     log(tmp_path, [4, 4], 1)
     session: Any = Session()
-    assert move(session, tmp_path, 5, lambda: False) is None
+    assert move(session, Disk(tmp_path), 5, lambda: False) is None
     assert session._streamingCheckpointManager.calls == []
 
 
 def test_pyspark_that_cannot_move_state(tmp_path: Path) -> None:
     log(tmp_path, [4], 1)
     session: Any = object()
-    assert move(session, tmp_path, 4, lambda: True) is None
+    assert move(session, Disk(tmp_path), 4, lambda: True) is None
     with pytest.raises(UsageProblem, match="--buckets 5: the state in this checkpoint has 4"):
-        move(session, tmp_path, 5, lambda: True)
+        move(session, Disk(tmp_path), 5, lambda: True)
 
 
 def test_offsets_without_partitions_are_damaged(tmp_path: Path) -> None:
     log(tmp_path, [4], 1)
-    (tmp_path / "offsets" / "0").write_text('v1\n{"conf":{}}\n-')
+    (tmp_path / "spark" / "offsets" / "0").write_text('v1\n{"conf":{}}\n-')
     with pytest.raises(CheckpointProblem, match="offsets/0 is damaged"):
-        Laid.read(tmp_path)
+        Laid.read(Disk(tmp_path))

@@ -14,7 +14,7 @@ from hostcases import bare, configured, here, labelled, on_spark
 import occurs
 from occurs.errors import InputProblem, UsageProblem
 from occurs.hosts.spark import task
-from occurs.hosts.spark.run import slices
+from occurs.hosts.spark.shares import slices
 from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
@@ -95,6 +95,7 @@ def test_a_key_that_is_not_a_number_is_null(spark: Any) -> None:
     assert alike(spark, KEYED, rows(pa.float64(), [nan, 1.0], [nan, 1.0])) == 1
 
 
+@pytest.mark.slow
 def test_keys_of_text_times_and_truth_values(spark: Any) -> None:
     assert alike(spark, KEYED, rows(pa.string(), ["a", "", "ä"], ["", "a ", "ä"])) == 2
     assert alike(spark, KEYED, rows(pa.bool_(), [True, False], [True, True])) == 2
@@ -155,10 +156,11 @@ def test_extreme_times(spark: Any) -> None:
     ends = [-(2**62), 0, 2**62]
     tables = {"A": pa.table({"time": ends, "V": [1, 2, 3]}), "B": pa.table({"time": ends, "V": [1, 2, 3]})}
     assert alike(spark, LAST, tables) == 3
-    assert slices((ends[0], ends[2]), 5, 8) == [(ends[0], ends[2])]
+    assert slices((ends[0], ends[2]), 5, 8).ends == ((ends[0], ends[2]),)
 
 
 # -- ways to split -----------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_slices_of_time_look_back_exactly_as_far_as_the_window(spark: Any) -> None:
     """Partners exactly one window before, across the boundary of slices, for every place of the boundary."""
     tables = many(40)
@@ -178,13 +180,14 @@ def test_what_a_slice_hands_on_inside_itself(spark: Any) -> None:
 def test_slices_cover_the_clock() -> None:
     for clock in ((0, 0), (-7, 12), (5, 104)):
         for overlap in (0, 1, 9, 10**6):
-            found = slices(clock, overlap, 6)
+            found = slices(clock, overlap, 6).ends
             assert found[0][0] == clock[0]
             assert found[-1][1] == clock[1]
             assert all(b[0] == a[1] + 1 for a, b in pairwise(found))
             assert len(found) == 1 or all(last - first + 1 >= overlap for first, last in found[:-1])
 
 
+@pytest.mark.slow
 def test_rules_over_all_partitions(spark: Any) -> None:
     """What cannot be split shares the partitions, rule by rule; a type that one rule reads goes only there."""
     text = ALONE + "\ndefine D(V) from B() and first A() within 9 ms from B where V = A.V consuming A"
@@ -195,6 +198,7 @@ def test_rules_over_all_partitions(spark: Any) -> None:
         assert alike(spark, text, tables, partitions) > 20
 
 
+@pytest.mark.slow
 def test_stages_between_keys(spark: Any) -> None:
     text = KEYED + "\ndefine N(V, C) from CE() where V = CE.V, C = COUNT(CE(V = CE.V)) within 9 ms from CE"
     text += "\ndefine O(V) from A(V = $v) and each N(V = $v) within 9 ms from A where V = N.C"

@@ -9,6 +9,7 @@ import pytest
 
 from occurs.connect.kafka import KafkaPlace, KafkaSink, packages, settings
 from occurs.connect.kafka.session import fitting, published
+from occurs.connect.store import Disk
 from occurs.errors import CheckpointProblem, UsageProblem
 
 
@@ -183,9 +184,9 @@ def test_a_writer_has_a_name_that_can_be_a_file(tmp_path):
 def test_notes_say_whether_a_batch_was_begun(tmp_path):
     from occurs.connect.kafka.sink import KEPT, Notes
 
-    notes = Notes(tmp_path / "new", "me")
+    notes = Notes(Disk(tmp_path / "new"), "kafka-sink-me.json")
     assert notes.begin(0, 1000) is None
-    assert Notes(tmp_path / "new", "me").begin(0, 2000) == 1000
+    assert Notes(Disk(tmp_path / "new"), "kafka-sink-me.json").begin(0, 2000) == 1000
     assert notes.begin(1, 3000) is None
     assert notes.begin(0, 4000) == 1000
     for batch in range(2, KEPT + 2):
@@ -212,4 +213,4 @@ def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
 
     (tmp_path / "kafka-sink-me.json").write_bytes(text)
     with pytest.raises(CheckpointProblem, match="new checkpoint"):
-        Notes(tmp_path, "me").begin(0, 1)
+        Notes(Disk(tmp_path), "kafka-sink-me.json").begin(0, 1)

@@ -33,7 +33,7 @@ from occurs.loading import parse
 from occurs.model.history import History, InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.operators.rows import Rows
-from occurs.plan.partitioning import Group, groups
+from occurs.plan.partitioning import Group, groups, share
 from occurs.plan.stage import Stage
 from occurs.program import Program
 from occurs.testing.cases import Case
@@ -242,10 +242,32 @@ def slicing(subject: Subject, rng: random.Random) -> int:
     """Where history may be cut into slices of time that overlap, each finds what is its own.  Returns for how many of
     the groups of definitions that was asked."""
     frontiers = random_frontiers(subject, rng)
-    found = [g for g in groups(subject.stage.definitions, subject.stage) if g.mode == "slices" and not g.takes]
+    found = [g for g in groups(subject.stage.definitions, subject.stage) if not g.takes]
+    # with a key only the rows of frequent ones are cut so
+    found = [g for g in found if g.mode == "slices" or (g.mode == "keyed" and not g.endless)]
     for group in found if frontiers else ():
         whole_answer = _slices(subject, group, frontiers[-1:])
         agree(whole_answer, _slices(subject, group, frontiers), f"slices up to {frontiers}, {group.overlap} more each")
+    return len(found)
+
+
+def dividing(subject: Subject) -> int:
+    """Definitions that do not read one another find apart what they find together.  Returns for how many groups of
+    definitions that was asked."""
+    if subject.clock is None:
+        return 0
+    found = [g for g in groups(subject.stage.definitions, subject.stage) if not g.takes and len(g.independent) > 1]
+    for group in found:
+        together = _slices(subject, group, [subject.clock[1]])
+        apart: list[Occurrence] = []
+        for part in group.independent:
+            one = _slices(subject, replace(group, stage=share(group.stage, part)), [subject.clock[1]])
+            if isinstance(one, str):
+                agree(together, one, "apart")
+                break
+            apart += one
+        else:
+            agree(together, apart, "apart")
     return len(found)
 
 

@@ -6,6 +6,7 @@ import functools
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,13 +16,13 @@ from occurs.cli import _input, _monitor, _options
 from occurs.cli._messages import logged, say
 from occurs.cli._output import check_targets, counted, detections, ended, left_out, not_done, rich_table
 from occurs.cli._output import never as tell_never
-from occurs.connect.places import is_table, split_type
+from occurs.connect.places import format_of, here, is_address, is_table, split_type
 from occurs.connect.spark import need_pyspark
 from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.follower import Asked, Follower
+from occurs.follow.follower import Asked, Follower, reached
 from occurs.follow.metrics import Line, Totals
-from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Table, Topic
+from occurs.follow.sinks import SUFFIXES, Files, FileSink, Lines, Objects, Outputs, Shown, Sink, Table, Topic
 from occurs.follow.sources import Source, source_of
 from occurs.follow.stream_actions import Acts, acting, definitions
 from occurs.follow.stream_actions import counted as counted_actions
@@ -36,14 +37,14 @@ if TYPE_CHECKING:
 @_options.inputs(required=True, live=True)
 @_options.severity
 @click.option(
-    "--checkpoint", required=True, metavar="DIR", help="Directory for progress and state; a restart resumes from it."
+    "--checkpoint", required=True, metavar="DIR|URL", help="Folder for progress and state; a restart resumes from it."
 )
 @click.option(
     "--out",
     "-o",
-    metavar="DIR|kafka://..|TABLE",
-    help="Write to a directory, one file per micro-batch, a topic, or a table of Spark (table:NAME, delta:PATH, "
-    "iceberg:NAME); - is stdout (JSON lines).",
+    metavar="DIR|URL|TABLE",
+    help="Write to a directory or an address (s3a://..), one file per micro-batch, a topic (kafka://..), or a table "
+    "of Spark (table:NAME, delta:PATH, iceberg:NAME); - is stdout (JSON lines).",
 )
 @click.option(
     "--out-format",
@@ -63,12 +64,12 @@ if TYPE_CHECKING:
 @click.option("--speed", type=float, metavar="X", help="Replay recorded events at X times their original speed.")
 @click.option("--metrics", metavar="PATH", help="Append one JSON object per micro-batch to PATH.")
 @_monitor.option
-@click.option("--late", metavar="DIR", help="Write late rows as they arrived (JSON lines).")
+@click.option("--late", metavar="DIR|URL", help="Write late rows as they arrived (JSON lines).")
 @click.option(
-    "--bad", metavar="DIR", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
+    "--bad", metavar="DIR|URL", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
 )
-@_options.timeouts("DIR|kafka://..")
-@_options.never("DIR|kafka://..")
+@_options.timeouts("DIR|URL")
+@_options.never("DIR|URL")
 @_options.option("because")
 @_options.option("with_label", "--label")
 @_options.option("provisional")
@@ -140,15 +141,17 @@ def command(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula, values=values
     ).checked  # fmt: skip
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
-    targets["--never"] = never
+    targets = {option: target and here(target) for option, target in {**targets, "--never": never}.items()}
     if never is not None and not program.tells_never:
         text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     directories = {o: None if t and _no_directory(t) else t for o, t in targets.items()}
     check_targets(directories, given.events, overwrite=True)  # it goes on in its own directories, and takes no others
+    checkpoint = here(checkpoint)
+    _check_addresses(targets)
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
-        if target and not _no_directory(target):
+        if target and (is_address(target) or not _no_directory(target)):
             source.refuse_inside(option, target)
     facts = _input.facts(given)
     line = Line()
@@ -187,13 +190,16 @@ def command(
     topics = any(map(_is_topic, [*given.events, *written]))
     session = functools.cache(functools.partial(_session, source, topics, list(filter(is_table, written))))
 
-    def side(option: str, target: str | None, suffix: str, checkpoint: Checkpoint) -> Files | Topic | Table | None:
+    def side(option: str, suffix: str, checkpoint: Checkpoint) -> FileSink | Topic | Table | None:
+        target = targets[option]
         if target is None:
             return None
         if is_table(target):
             return Table(target, option, checkpoint.id, session)
         if _is_topic(target):
-            return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.path / "kafka", session)
+            return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.store, session)
+        if is_address(target):
+            return Objects(reached(session(), target, option), suffix, checkpoint.id, option, checkpoint.check_held)
         return Files(target, suffix, checkpoint.id, option)
 
     def outputs(checkpoint: Checkpoint) -> Outputs:
@@ -201,11 +207,11 @@ def command(
         if out is None and sys.stdout.isatty():
             found = Shown(rich_table, line)
         else:
-            found = side("--out", None if out == "-" else out, out_format, checkpoint) or Lines()
-        too_late, wrong = side("--late", late, "jsonl", checkpoint), side("--bad", bad, out_format, checkpoint)
-        partial = side("--timeouts", timeouts, out_format, checkpoint)
-        suffixes = [out_format if isinstance(sink, Files) else None for sink in (found, partial)]
-        no_more = side("--never", never, out_format, checkpoint) or Told()
+            found = side("--out", out_format, checkpoint) or Lines()
+        too_late, wrong = side("--late", "jsonl", checkpoint), side("--bad", out_format, checkpoint)
+        partial = side("--timeouts", out_format, checkpoint)
+        suffixes = [out_format if isinstance(sink, FileSink) else None for sink in (found, partial)]
+        no_more = side("--never", out_format, checkpoint) or Told()
         return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1], no_more)
 
     try:
@@ -240,7 +246,23 @@ def _is_topic(text: str) -> bool:
 
 
 def _no_directory(text: str) -> bool:
-    return _is_topic(text) or is_table(text)
+    return _is_topic(text) or is_table(text) or is_address(text)
+
+
+def _check_addresses(targets: Mapping[str, str | None]) -> None:
+    """Raise UsageProblem (``bad-option``) for an address with the name of a file, or one that two options name."""
+    taken: dict[str, str] = {}
+    for option, target in targets.items():
+        if not target or not is_address(target):
+            continue
+        folder = target.rstrip("/")
+        if format_of(Path(folder)) is not None:
+            hint = "use a name without a suffix; --out-format chooses jsonl, csv, .."
+            text = f"{option} {target}: a stream writes to a folder, with files for each micro-batch"
+            raise UsageProblem.of("bad-option", text, hint=hint)
+        if taken.setdefault(folder, option) != option:
+            text = f"{option} {target} is the address of {taken[folder]}, too"
+            raise UsageProblem.of("bad-option", text, hint="use an address for each of them")
 
 
 def _session(source: Source, topics: bool, tables: list[str]) -> SparkSession:

@@ -19,13 +19,15 @@ from occurs.model.nesting import read_json
 class Whole:
     """A file that takes its name only when it is complete; if ``synced``, when it is on the disk.
 
-    ``stamp``: its time of change, in seconds since 1970.
+    ``stamp``: its time of change, in seconds since 1970.  ``new``: raise FileExistsError if there is a file of this
+    name when it is complete.
     """
 
-    def __init__(self, path: Path, *, synced: bool = False, stamp: float | None = None):
+    def __init__(self, path: Path, *, synced: bool = False, stamp: float | None = None, new: bool = False):
         self._path = path
         self._synced = synced
         self._stamp = stamp
+        self._new = new
 
     def __enter__(self) -> IO[bytes]:
         handle, self._name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name[:100]}.")
@@ -44,7 +46,10 @@ class Whole:
             if kind is None:
                 if self._stamp is not None:
                     os.utime(self._name, (self._stamp, self._stamp))
-                os.replace(self._name, self._path)
+                if self._new:
+                    os.link(self._name, self._path)  # of two processes that do this one fails
+                else:
+                    os.replace(self._name, self._path)
                 if self._synced:
                     _sync(self._path.parent)
         finally:

@@ -146,6 +146,11 @@ def is_address(text: str) -> bool:
     return bool(found) and scheme.isalnum() and scheme.lower() not in _OTHERS
 
 
+def here(text: str) -> str:
+    """The path that a ``file://`` address names; any other text as it is.  Two names of a place are to be one."""
+    return text[len("file://") :] if text.startswith("file:///") else text
+
+
 def by_spark(text: str) -> bool:
     """Does Spark read this ``--events`` argument: a table, or files at an address?"""
     _, place = split_type(text)

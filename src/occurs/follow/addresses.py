@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.files import read_places, unreadable
-from occurs.connect.places import Place, format_of, place_of, split_type
+from occurs.connect.places import Place, format_of, here, is_address, place_of, split_type
 from occurs.connect.sparktables.address import reached
 from occurs.errors import UsageProblem
 from occurs.follow.folders import counts, literal, new_files, rows_of
@@ -53,6 +53,12 @@ class Addresses(Source):
         if len({name is None for name, _ in self._places}) > 1:
             text = "some --events have a type column, others are given as TYPE=ADDRESS"
             raise UsageProblem.of("bad-option", text, hint="use the same form for all")
+
+    def refuse_inside(self, option: str, target: str) -> None:
+        for _, address in self._places:
+            if f"{_whole(target)}/".startswith(f"{_whole(address)}/"):
+                text = f"{option} {target} is inside the folder {address} and would be read as events"
+                raise UsageProblem.of("bad-option", text, hint="use an address outside of --events")
 
     def look(self, program: CheckedProgram, options: InputOptions, session: SparkSession | None) -> Pinned:
         """By the first files of each address, in the order of their names."""
@@ -94,6 +100,12 @@ class Addresses(Source):
 
     def identity(self) -> list[str]:
         return [f"{name}={address}" if name else address for name, address in self._places]
+
+
+def _whole(text: str) -> str:
+    """An address, or the whole path that it or a text names."""
+    spelled = here(text).rstrip("/")
+    return spelled if is_address(spelled) else str(Path(spelled).resolve())
 
 
 def _first(files: Sequence[tuple[str, int]], most: int) -> list[str]:

@@ -18,9 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from occurs.checked_program import CheckedProgram
+from occurs.connect.atomic_files import writing
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.places import FORMATS, PACKED, Place, format_of, place_of, split_type, user_path
 from occurs.connect.sparkerrors import problems_in_text
+from occurs.connect.store import Disk, Store
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.follow.wide import Expected, wide
 from occurs.model.source import InputOptions, Source
@@ -165,6 +167,16 @@ def _suffixes() -> str:
 
     packed = [f"{s}{p}" for s, kind in FORMATS.items() if kind != "parquet" for p in PACKED]
     return "*{" + ",".join(either(s) for s in (*FORMATS, *packed)) + "}"
+
+
+def watched(store: Store, folder: str) -> str:
+    """A folder of a checkpoint, as a stream of Spark takes it: it must be there, so elsewhere an object is in it."""
+    with writing(store.address(folder), "disk"):
+        if isinstance(store, Disk):
+            (store.path / folder).mkdir(exist_ok=True)
+        else:
+            store.put_new(f"{folder}/_folder", b"")  # Spark ignores such names
+    return literal(store.address(folder))
 
 
 def literal(path: Path | str) -> str:

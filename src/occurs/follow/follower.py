@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
-from occurs.connect.atomic_files import Appended
+from occurs.connect.atomic_files import Appended, writing
+from occurs.connect.places import is_address
+from occurs.connect.store import Store
 from occurs.errors import Problem, UsageProblem
-from occurs.follow.checkpoint import Checkpoint, check
-from occurs.follow.folders import literal
+from occurs.follow.checkpoint import CONTROL, Checkpoint, check
+from occurs.follow.folders import watched
 from occurs.follow.limits import MEGABYTES, Limit
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
 from occurs.follow.metrics import Totals, publish
@@ -93,12 +95,13 @@ class Follower:
     ) -> bool:
         """Run until the source ends or a signal comes; False if the checkpoint was closed by a run before.
 
-        ``path``: of the checkpoint; ``outputs``: makes the sinks, given the checkpoint; ``shown``: gets a status
-        line after every micro-batch.  Raises what is wrong with the options, the input, the checkpoint and the sinks.
+        ``path``: of the checkpoint, or its address; ``outputs``: makes the sinks, given the checkpoint; ``shown``: gets
+        a status line after every micro-batch.  Raises what is wrong with the options, the input, the checkpoint and the
+        sinks.
         """
         asked = self.asked
         with ExitStack() as stack:
-            checkpoint = Checkpoint(path)
+            checkpoint = Checkpoint(path, reached(session_of(), path, "--checkpoint") if is_address(path) else None)
             stack.callback(checkpoint.close)
             if checkpoint.closed:
                 return False
@@ -121,8 +124,8 @@ class Follower:
             refuse_connect(session)
             cores = session.sparkContext.defaultParallelism
             ranges = Ranges.of(checkpoint.entry, asked.ranges, asked.buckets, cores)
-            check(checkpoint.spark)
-            laid = Laid.read(checkpoint.spark)
+            check(checkpoint.store)
+            laid = Laid.read(checkpoint.store)
             before = None if laid is None else laid.buckets
             buckets = ranges.buckets(asked.buckets, before, cores if before is None or can_move(session) else 1)
             stack.enter_context(set_to(session, settings(buckets)))
@@ -136,10 +139,11 @@ class Follower:
             def take(number: int, seconds: float, done: MicroBatch) -> None:
                 self._told(done.warnings)
                 given = self._given(done)
+                checkpoint.check_held()
                 sinks.write(number, given)
                 if self._acts is not None:
                     self._acts.do(done)
-                backlog = asked.source.backlog(checkpoint.spark, loop.progress)
+                backlog = asked.source.backlog(checkpoint.store, loop.progress)
                 most = None if limit is None else asked.source.taken(limit)
                 figures = self.totals.add(number, seconds, given, most, backlog, buckets)
                 self._told(self.totals.heavy(given, buckets))
@@ -149,13 +153,14 @@ class Follower:
                     publish(self._monitor.instruments, figures, given, self.kind)
                 log.debug("micro-batch %d is done", number, extra={"figures": figures})
                 shown(self.totals.line(self.kind))
+                checkpoint.check_held()  # before Spark notes that the micro-batch is done
 
-            loop = Loop(query, checkpoint.spark, take)
+            loop = Loop(query, checkpoint, take)
             if self._monitor is not None:
                 loop.health = self._monitor.health
             shown(self.totals.line(self.kind))
             with stopped_by_signals(loop.stop):
-                moved = move(session, checkpoint.spark, buckets, loop.repeat)
+                moved = move(session, checkpoint.store, buckets, loop.repeat)
                 self._told([] if moved is None else [moved])
                 self._run(loop, checkpoint)
         return True
@@ -236,7 +241,7 @@ class Follower:
             text = "--replay-from: a history cannot fill the several stages with different keys that these rules need"
             hint = "without it, new rules read only later events; to search the history, use `occurs run`"
             raise UsageProblem.of("unsupported", text, hint=hint)
-        write_history(paths, expected, checkpoint.history, entry["rules"])
+        write_history(paths, expected, checkpoint, entry["rules"])
 
     def _limit(self, buckets: int, expected: Expected) -> Limit | None:
         """Of a micro-batch; None: it takes all that there is."""
@@ -253,7 +258,7 @@ class Follower:
         def read(late: bool) -> StreamSource:
             wanted = expected.with_late() if late else expected
             source = asked.source.stream(session, self.program, wanted, delay, limit)
-            past = history(session, expected, source, checkpoint.history)
+            past = history(session, expected, source, checkpoint.store)
             source.frame = source.frame.unionByName(past, allowMissingColumns=True)
             return source
 
@@ -288,6 +293,16 @@ def refuse_connect(session: SparkSession) -> None:
         raise UsageProblem.of("unsupported", "`occurs follow` does not run on Spark Connect", hint=hint)
 
 
+def reached(session: SparkSession, address: str, option: str) -> Store:
+    """The objects at an address.  Raises UsageProblem, and ResourceProblem (``cannot-write``) if the session does not
+    reach it."""
+    from occurs.connect.sparkstore import SparkStore
+
+    refuse_connect(session)
+    with writing(f"{option} {address}"):
+        return SparkStore(session, address, option)
+
+
 def trigger_of(asked: Asked) -> dict[str, Any]:
     """For ``trigger(..)``: how often a look is taken.  A record that is replayed without a speed waits for nothing."""
     text = asked.trigger or asked.source.trigger
@@ -297,6 +312,5 @@ def trigger_of(asked: Asked) -> dict[str, Any]:
 
 def _control(session: SparkSession, checkpoint: Checkpoint) -> Any:
     """A stream of which a row says that nothing comes any more."""
-    checkpoint.control.mkdir(exist_ok=True)
     reader = session.readStream.schema("value string").option("pathGlobFilter", "*.txt")
-    return reader.option("maxFileAge", "36500d").text(literal(checkpoint.control))
+    return reader.option("maxFileAge", "36500d").text(watched(checkpoint.store, CONTROL))

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from occurs.follow.checkpoint import numbers
+from occurs.connect.store import Store
+from occurs.follow.checkpoint import SPARK, numbers
 from occurs.follow.folders import Folder, counts
 from occurs.follow.wide import Expected
 
@@ -61,23 +62,23 @@ class Untaken:
     _taken: set[str] = field(default_factory=set)
     _last: dict[str, int] = field(default_factory=dict)
 
-    def bytes(self, spark: Path) -> int:
-        """Their size, by the logs of a query's sources in its directory ``spark``."""
-        for log in sorted((spark / "sources").glob("*")):
-            self._read(log)
+    def bytes(self, store: Store) -> int:
+        """Their size, by the logs of a query's sources in the ``store`` of its checkpoint."""
+        for log in store.list(f"{SPARK}/sources"):
+            self._read(store, log)
         return sum(size for path, size in self._there() if path not in self._taken)
 
-    def _read(self, log: Path) -> None:
+    def _read(self, store: Store, log: str) -> None:
         """What is new in a log: numbered files, now and then put together in one."""
-        last = self._last.get(log.name, -1)
-        whole = [n for n in numbers(log, ".compact") if n > last][-1:]
-        single = [n for n in numbers(log) if n > max([last, *whole])]
-        for path in [*(log / f"{n}.compact" for n in whole), *(log / str(n) for n in single)]:
-            for line in path.read_text().splitlines()[1:]:
+        last = self._last.get(log, -1)
+        whole = [n for n in numbers(store, log, ".compact") if n > last][-1:]
+        single = [n for n in numbers(store, log) if n > max([last, *whole])]
+        for path in [*(f"{log}/{n}.compact" for n in whole), *(f"{log}/{n}" for n in single)]:
+            for line in (store.get(path) or b"").decode().splitlines()[1:]:
                 entry = json.loads(line)
                 if "path" in entry:
                     self._taken.add(unquote(urlparse(entry["path"]).path))
-        self._last[log.name] = max([last, *whole, *single])
+        self._last[log] = max([last, *whole, *single])
 
     def _there(self) -> Iterator[tuple[str, int]]:
         for folder in self.folders:

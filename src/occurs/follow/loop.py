@@ -9,12 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.connect.sparkerrors import own_errors
 from occurs.errors import OccursError
-from occurs.follow.checkpoint import check, explained
+from occurs.follow.checkpoint import SPARK, Checkpoint, check, explained
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.monitoring.instruments import Health
 
@@ -93,7 +92,7 @@ class Loop:
     of life, and is ready while the query runs."""
 
     query: StreamQuery
-    checkpoint: Path
+    checkpoint: Checkpoint
     take: Callable[[int, float, MicroBatch], None]
     stop: threading.Event = field(default_factory=threading.Event)
     health: Health = field(default_factory=Health)
@@ -116,10 +115,11 @@ class Loop:
 
         Raises what a sink or a task has raised, as an error of ours if it is foreign.
         """
-        check(self.checkpoint)
-        with own_errors(), explained(self.checkpoint):
+        store = self.checkpoint.store
+        check(store)
+        with own_errors(), explained(store):
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
-            running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
+            running = writer.option("checkpointLocation", store.address(SPARK)).trigger(**trigger).start()
             self._running = running
             log.debug("the query started", extra={"query": str(running.id)})
             try:
@@ -133,6 +133,7 @@ class Loop:
             error = self._error or running.exception()
             if error is None or isinstance(error, _Stopped) or (halted and not isinstance(error, OccursError)):
                 return  # what a query says that is stopped in a micro-batch is no news
+            self.checkpoint.check_held()  # two followers stop each other in many ways: this is the reason
             raise error
 
     def repeat(self) -> bool:
@@ -143,6 +144,8 @@ class Loop:
     def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None, last: Callable[[], None] | None) -> None:
         while running.isActive:
             self.health.beat()
+            if self.checkpoint.lost:
+                self.checkpoint.check_held()
             self.health.ready = not self.stop.is_set()
             if self.stop.is_set() and not running.status["isTriggerActive"]:
                 return  # between two micro-batches

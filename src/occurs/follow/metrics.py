@@ -15,14 +15,15 @@ from rich.console import Console
 from rich.text import Text
 
 from occurs.errors import Problem
+from occurs.hosts.frequent import HEAVY
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
 from occurs.monitoring.instruments import Instruments
 
 #: micro-batches over which events per second are told
 _RECENT = 10
-#: a key with this part of the rows of an average bucket is named in the metrics; with this one it is warned of
-FREQUENT, HEAVY = 0.05, 1.5
+#: a key with this part of the rows of an average bucket is named in the metrics
+FREQUENT = 0.05
 
 
 @dataclass
@@ -69,7 +70,7 @@ class Totals:
         now = time.time()
         self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
-        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size")}
+        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size", "read")}
         self.last |= {"limit": limit, "backlog": backlog}
         shares = [(k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]]
         self.last["frequent"] = {text: round(part, 3) for text, part in shares if part * buckets >= FREQUENT}
@@ -85,9 +86,7 @@ class Totals:
             if buckets < 2 or part * buckets < HEAVY or text in self._warned:
                 continue
             self._warned.add(text)
-            message = f"{part:.0%} of the events have one key, {text}: one of {buckets} buckets evaluates them all"
-            hint = f"more buckets do not help; {key.split}"
-            out.append(Problem("frequent-key", message, severity="warning", hint=hint))
+            out.append(key.warning(part, buckets, "buckets"))
         return out
 
     @property
@@ -127,7 +126,7 @@ def publish(to: Instruments, last: dict[str, Any], done: MicroBatch, kind: TimeK
         kind: The kind of time; without a unit, times are not published.
     """
     names = {"rows": "events", "bad": "bad_rows", "late": "late_rows", "outside": "outside_rows"}
-    names |= {"empty": "empty_intervals", "size": "state_written_bytes"}
+    names |= {"empty": "empty_intervals", "size": "state_written_bytes", "read": "state_read_bytes"}
     for figure, name in names.items():
         to.add(f"occurs_{name}", last[figure] or 0)
     to.add("occurs_batches", 1)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.connect.sparkerrors import own_errors
+from occurs.connect.store import Store
 from occurs.errors import CheckpointProblem, Problem, UsageProblem
-from occurs.follow.checkpoint import explained, numbers
+from occurs.follow.checkpoint import SPARK, explained, numbers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,24 +80,25 @@ class Laid:
     pending: bool = False
 
     @classmethod
-    def read(cls, spark: Path) -> Laid | None:
-        """``spark``: Spark's directory in a checkpoint that has been checked.  None if nothing is committed there."""
-        offsets, commits = numbers(spark / "offsets"), numbers(spark / "commits")
+    def read(cls, store: Store) -> Laid | None:
+        """``store``: of a checkpoint that has been checked.  None if nothing is committed there."""
+        offsets, commits = numbers(store, f"{SPARK}/offsets"), numbers(store, f"{SPARK}/commits")
         done = [n for n in offsets if n in set(commits)]
         if not done:
             return None
-        buckets = _partitions(spark / "offsets" / str(done[-1]))
+        buckets = _partitions(store, f"{SPARK}/offsets/{done[-1]}")
         if offsets[-1] == done[-1]:
             return cls(buckets)
-        last = _partitions(spark / "offsets" / str(offsets[-1]))
+        last = _partitions(store, f"{SPARK}/offsets/{offsets[-1]}")
         return cls(buckets, pending=True) if last == buckets else cls(buckets, last)
 
 
-def _partitions(offsets: Path) -> int:
+def _partitions(store: Store, offsets: str) -> int:
     try:
-        return int(json.loads(offsets.read_text().splitlines()[1])["conf"][_PARTITIONS])
+        return int(json.loads((store.get(offsets) or b"").decode().splitlines()[1])["conf"][_PARTITIONS])
     except (ValueError, LookupError, TypeError) as error:
-        raise CheckpointProblem.damaged(offsets, "it does not name the partitions of the state") from error
+        why = "it does not name the partitions of the state"
+        raise CheckpointProblem.damaged(store.address(offsets), why) from error
 
 
 def can_move(session: SparkSession) -> bool:
@@ -105,13 +106,13 @@ def can_move(session: SparkSession) -> bool:
     return hasattr(session, "_streamingCheckpointManager")
 
 
-def move(session: SparkSession, spark: Path, buckets: int, repeat: Callable[[], bool]) -> Problem | None:
+def move(session: SparkSession, store: Store, buckets: int, repeat: Callable[[], bool]) -> Problem | None:
     """Let ``buckets`` tasks have the state from now on; returns a notice if that is a change.
 
     ``repeat``: runs the micro-batch that was interrupted, and that only; false: it was stopped.  Raises UsageProblem
     (``unsupported``) with a PySpark that cannot move state, and what Spark is stopped by.
     """
-    laid = Laid.read(spark)
+    laid = Laid.read(store)
     if laid is None:
         return None
     now, steps = laid.buckets, []
@@ -127,8 +128,8 @@ def move(session: SparkSession, spark: Path, buckets: int, repeat: Callable[[], 
         raise UsageProblem.of("unsupported", text, hint="PySpark 4.2 or later can change their number")
     if laid.pending and not repeat():
         return None
-    with own_errors(), explained(spark):
+    with own_errors(), explained(store):
         for number in steps:
-            session._streamingCheckpointManager.repartition(str(spark), number)
+            session._streamingCheckpointManager.repartition(store.address(SPARK), number)
     text = f"the state in this checkpoint moved from {laid.buckets} to {buckets} buckets"
     return Problem("moved-state", text, severity="notice")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import json
 import sys
+import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 import click
@@ -19,7 +20,9 @@ import pyarrow as pa
 from rich.console import Console, RenderableType
 
 from occurs.connect.atomic_files import durable, writing
+from occurs.connect.manifests import is_output, manifest, manifest_name, named_by, part_name, parts_of
 from occurs.connect.places import user_path
+from occurs.connect.store import Disk, Store
 from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
@@ -53,7 +56,61 @@ class SideSink(Protocol):
     def lines(self, batch: int, lines: list[str]) -> None: ...
 
 
-class Files:
+class FileSink(ABC):
+    """Files of one format, at most one file per micro-batch."""
+
+    def __init__(self, suffix: str, option: str, place: str):
+        """``place``: the directory or the address, as messages show it."""
+        self._suffix, self._option, self._place = suffix, option, place
+
+    def write(self, batch: int, tables: Tables) -> None:
+        if any(len(t) for t in tables.values()):
+            rows = sum(map(len, tables.values()))
+            self._put(batch, rows, lambda out: write_to(out, SUFFIXES[self._suffix], tables))
+
+    def rows(self, batch: int, table: pa.Table) -> None:
+        """Rows that are no events."""
+        if len(table):
+            self._put(batch, len(table), lambda out: write_rows_to(out, SUFFIXES[self._suffix], table))
+
+    def lines(self, batch: int, lines: list[str]) -> None:
+        """JSON texts, one a line."""
+        if lines:
+            self._put(batch, len(lines), lambda out: out.write(("\n".join(lines) + "\n").encode()))
+
+    @abstractmethod
+    def _put(self, batch: int, rows: int, body: Callable[[IO[bytes]], object]) -> None:
+        """Write a micro-batch of so many rows."""
+
+    def _claim(self, store: Store, owner: str, is_output: Callable[[str], bool]) -> None:
+        """Let a directory belong to a checkpoint; ``is_output``: whether this is the name of a file of a sink.
+
+        Raises UsageProblem if it belongs to another one, CheckpointProblem if it cannot be read whose it is.
+        """
+        claim = json.dumps({"checkpoint": owner}).encode()
+        data = store.get(_OWNER)
+        if data is None:
+            there = store.list()
+            if _OWNER not in there and any(map(is_output, there)):
+                text = f"{self._option} {self._place}: files in it would be overwritten"
+                raise UsageProblem.of("bad-option", text, hint="use another directory")
+            # if another one was faster, it is that one's
+            data = claim if store.put_new(_OWNER, claim) else store.get(_OWNER) or b""
+        mine = store.address(_OWNER)
+        try:
+            found = json.loads(data)
+        except ValueError as error:
+            raise CheckpointProblem.damaged(mine, error, _WHOLE) from error
+        why = misfit(found, {"checkpoint": str})
+        if why is not None:
+            raise CheckpointProblem.damaged(mine, why, _WHOLE)
+        if found["checkpoint"] != owner:
+            text = f"{self._option} {self._place}: the directory has output of another checkpoint"
+            hint = "micro-batches are numbered per checkpoint; use another directory, or that checkpoint"
+            raise UsageProblem.of("bad-option", text, hint=hint)
+
+
+class Files(FileSink):
     """A directory with one file per micro-batch that has rows: **exactly once**.
 
     A file appears whole, is on the disk before Spark notes that the micro-batch is done, and takes the same name if the
@@ -67,7 +124,8 @@ class Files:
         Raises UsageProblem and ResourceProblem if nothing can be written there, CheckpointProblem (``bad-checkpoint``)
         if it cannot be read whose directory it is.
         """
-        self.path, self._suffix, self._option = user_path(path, option), suffix, option
+        self.path = user_path(path, option)
+        super().__init__(suffix, option, str(self.path))
         if self.path.suffix and not self.path.is_dir():
             text = f"{option} {path}: a stream writes to a directory, one file per micro-batch"
             raise UsageProblem.of(
@@ -76,46 +134,56 @@ class Files:
         check_target(path, option)
         with writing(f"{option} {self.path}"):
             self.path.mkdir(exist_ok=True)
-            self._claim(owner)
+            self._claim(Disk(self.path), owner, lambda name: name.startswith("batch-"))
 
-    def _claim(self, owner: str) -> None:
-        mine = self.path / _OWNER
-        if mine.exists():
-            try:
-                found = json.loads(mine.read_bytes())
-            except ValueError as error:
-                raise CheckpointProblem.damaged(mine, error, _WHOLE) from error
-            why = misfit(found, {"checkpoint": str})
-            if why is not None:
-                raise CheckpointProblem.damaged(mine, why, _WHOLE)
-            if found["checkpoint"] == owner:
-                return
-            text = f"{self._option} {self.path}: the directory has output of another checkpoint"
-            hint = "micro-batches are numbered per checkpoint; use another directory, or that checkpoint"
-            raise UsageProblem.of("bad-option", text, hint=hint)
-        if any(self.path.glob("batch-*")):
-            text = f"{self._option} {self.path}: files in it would be overwritten"
-            raise UsageProblem.of("bad-option", text, hint="use another directory")
-        with durable(mine) as out:
-            out.write(json.dumps({"checkpoint": owner}).encode())
-
-    def write(self, batch: int, tables: Tables) -> None:
-        if any(len(t) for t in tables.values()):
-            self._put(batch, lambda out: write_to(out, SUFFIXES[self._suffix], tables))
-
-    def rows(self, batch: int, table: pa.Table) -> None:
-        """Rows that are no events."""
-        if len(table):
-            self._put(batch, lambda out: write_rows_to(out, SUFFIXES[self._suffix], table))
-
-    def lines(self, batch: int, lines: list[str]) -> None:
-        """JSON texts, one a line."""
-        if lines:
-            self._put(batch, lambda out: out.write(("\n".join(lines) + "\n").encode()))
-
-    def _put(self, batch: int, body: Callable[[IO[bytes]], object]) -> None:
+    def _put(self, batch: int, rows: int, body: Callable[[IO[bytes]], object]) -> None:
         with writing(f"{self._option} {self.path}"), durable(self.path / f"batch-{batch:012}.{self._suffix}") as out:
             body(out)
+
+
+class Objects(FileSink):
+    """A folder at an address, in which a manifest publishes each micro-batch that has rows: **exactly once**.
+
+    The names and the protocol are those of :mod:`occurs.connect.manifests`.  A micro-batch that is written again is
+    published already, or its part is written anew under another name; parts that a stopped run left are deleted when
+    the manifest is there, as then no process can publish them.
+    """
+
+    def __init__(self, store: Store, suffix: str, owner: str, option: str, fence: Callable[[], None] = lambda: None):
+        """``owner``: of the checkpoint, whose numbers the names are: no other may write here; ``fence``: called before
+        a manifest is written, raises if another follower has the checkpoint now.
+
+        Raises ResourceProblem if nothing can be written there, and what :class:`Files` raises about its owner.
+        """
+        super().__init__(suffix, option, store.address())
+        self._store, self._fence = store, fence
+        #: of this process, in the names of its parts
+        self._attempt = uuid.uuid4().hex[:12]
+        #: may an earlier run have written the next micro-batch?
+        self._again = True
+        with writing(f"{option} {self._place}"):
+            self._claim(store, owner, is_output)
+
+    def _put(self, batch: int, rows: int, body: Callable[[IO[bytes]], object]) -> None:
+        name = manifest_name(batch)
+        again, self._again = self._again, False
+        with writing(f"{self._option} {self._place}"):
+            if not (again and self._store.get(name) is not None):
+                out = io.BytesIO()
+                body(out)
+                part = part_name(batch, self._attempt, 0, self._suffix)
+                self._store.put(part, out.getvalue())
+                self._fence()
+                # if it is there by now, it is of this call, repeated by the store, or of another follower
+                self._store.put_new(name, manifest(batch, {part: {"rows": rows, "bytes": out.tell()}}))
+            data = self._store.get(name)
+            if data is None:
+                raise OSError(f"{name} cannot be read though it was written")
+            kept = named_by(data, self._store.address(name))
+            if again or part not in kept:
+                for left in parts_of(self._store.list(), batch):
+                    if left not in kept:
+                        self._store.delete(left)
 
 
 class Lines:
@@ -153,11 +221,11 @@ class Topic:
     A message is a detection as a JSON object, as in a line of a ``.jsonl`` file.
     """
 
-    def __init__(self, address: str, identity: str, directory: Path, session: Callable[[], SparkSession]):
-        """``identity``: of this sink; ``directory``: for its notes, inside the checkpoint."""
+    def __init__(self, address: str, identity: str, store: Store, session: Callable[[], SparkSession]):
+        """``identity``: of this sink; ``store``: of the checkpoint, which has its notes, too."""
         from occurs.connect.kafka import KafkaPlace, KafkaSink
 
-        self._sink = KafkaSink(KafkaPlace.parse(address), identity, directory)
+        self._sink = KafkaSink(KafkaPlace.parse(address), identity, store)
         self._session = session
 
     def write(self, batch: int, tables: Tables) -> None:

@@ -4,6 +4,7 @@ for rules that are new."""
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import threading
@@ -20,13 +21,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from occurs.checked_program import CheckedProgram
-from occurs.connect.atomic_files import durable
+from occurs.connect.atomic_files import writing
 from occurs.connect.files import read_sources
 from occurs.connect.places import is_address, is_table, split_type, user_path
+from occurs.connect.store import Disk, Store
 from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.follow import folders
-from occurs.follow.checkpoint import Checkpoint
-from occurs.follow.folders import PARQUET, literal
+from occurs.follow.checkpoint import PAST, SPOOL, Checkpoint
+from occurs.follow.folders import PARQUET, watched
 from occurs.follow.limits import Limit, Untaken
 from occurs.follow.wide import GOOD, Expected, Pinned, wide
 from occurs.hosts.stream.source import StreamSource
@@ -115,9 +117,9 @@ class Source(ABC):
         """Of a limit the number that counts here; None: neither."""
         return None
 
-    def backlog(self, spark: Path, progress: Any) -> int | None:
-        """What is left after a micro-batch, counted as :meth:`taken` does; None: not known.  ``spark``: the directory
-        of the query; ``progress``: of the micro-batch before."""
+    def backlog(self, store: Store, progress: Any) -> int | None:
+        """What is left after a micro-batch, counted as :meth:`taken` does; None: not known.  ``store``: of the
+        checkpoint; ``progress``: of the micro-batch before."""
         return None
 
     @abstractmethod
@@ -153,6 +155,8 @@ class Folders(Source):
         self._folders = folders.parse_folders(texts)
 
     def refuse_inside(self, option: str, target: str) -> None:
+        if is_address(target):
+            return
         path = user_path(target, option).resolve()
         for folder in self._folders:
             if path.is_relative_to(folder.path.resolve()):
@@ -176,8 +180,8 @@ class Folders(Source):
     def taken(self, limit: Limit) -> int | None:
         return limit.bytes
 
-    def backlog(self, spark: Path, progress: Any) -> int | None:
-        return self._untaken.bytes(spark)
+    def backlog(self, store: Store, progress: Any) -> int | None:
+        return self._untaken.bytes(store)
 
     def identity(self) -> list[str]:
         return [f"{f.type}={f.path.resolve()}" if f.type else str(f.path.resolve()) for f in self._folders]
@@ -213,14 +217,14 @@ class Replay(Source):
             sources = read_sources(self._texts, schemas=schemas, options=expected.options)
         record = Record(sources, expected)
         self._sources = None  # the rows are in the record now
-        self._spool = checkpoint.spool
+        self._store = checkpoint.store
         self._identity = record.identity
-        self._feeder = Feeder(record, checkpoint.spool, self._speed, expected.pinned.kind)
+        self._feeder = Feeder(record, checkpoint.store, self._speed, expected.pinned.kind)
 
     def stream(
         self, session: SparkSession, program: CheckedProgram, expected: Expected, delay: int, limit: Limit | None
     ) -> StreamSource:
-        frame = spooled(session, self._spool, expected, chunks=self._speed is None)
+        frame = spooled(session, self._store, expected, chunks=self._speed is None)
         return stream_source(frame, expected, delay)
 
     def identity(self) -> list[str]:
@@ -295,24 +299,26 @@ class Record:
 
 
 class Feeder(threading.Thread):
-    """Writes what is due into ``spool``, from where a run before has stopped, until the record ends or it is stopped.
+    """Writes what is due into the spool of a checkpoint, from where a run before has stopped, until the record ends or
+    it is stopped.
 
     ``speed``: how many times as fast as it was recorded; None: without delay.  ``error``: what has ended it, if
     something went wrong.  Raises UsageProblem (``missing-unit``) if the length of a tick is unknown.
     """
 
-    def __init__(self, record: Record, spool: Path, speed: float | None, kind: TimeKind):
+    def __init__(self, record: Record, store: Store, speed: float | None, kind: TimeKind):
         super().__init__(name="occurs-replay", daemon=True)
         if speed is not None and kind.tick is None:
             hint = "specify the unit of integer times: --time-unit"
             raise UsageProblem.of("missing-unit", f"--speed {speed:g}: the length of a tick is unknown", hint=hint)
-        self._record, self._spool, self._speed, self._tick = record, spool, speed, kind.tick or 1
+        self._record, self._store, self._speed, self._tick = record, store, speed, kind.tick or 1
         self._halt = threading.Event()
         self.error: OccursError | None = None
-        spool.mkdir(exist_ok=True)
-        names = sorted(p for p in spool.iterdir() if _NAME.fullmatch(p.name))
-        self._at = _end(spool, [p.name for p in names])
-        self._stamp = _stamped(names)
+        with writing(store.address(SPOOL), "disk"):
+            names = [n for n in store.list(SPOOL) if _NAME.fullmatch(n.rpartition("/")[2])]
+        self._at = _end(store.address(SPOOL), names)
+        # elsewhere the store stamps the files, in the order in which they are written
+        self._stamp = _stamped([store.path / name for name in names]) if isinstance(store, Disk) else 0.0
 
     def run(self) -> None:
         times = self._record.times
@@ -326,7 +332,7 @@ class Feeder(threading.Thread):
                 try:
                     self._write(to)
                 except OSError as error:
-                    text = f"{self._spool}: {error.strerror or error}"
+                    text = f"{self._store.address(SPOOL)}: {error.strerror or error}"
                     self.error = ResourceProblem.of("disk", text)
                     return
             if self._speed is not None and self._at < len(times):
@@ -339,9 +345,8 @@ class Feeder(threading.Thread):
         return int(known[0]) if len(known) else 0
 
     def _write(self, to: int) -> None:
-        path = self._spool / f"rows-{self._at:012}-{to:012}.parquet"
-        with durable(path, stamp=self._next_stamp()) as out:
-            pq.write_table(self._record.rows.slice(self._at, to - self._at), out, write_page_checksum=True)
+        data = _parquet(self._record.rows.slice(self._at, to - self._at))
+        self._store.put(f"{SPOOL}/rows-{self._at:012}-{to:012}.parquet", data, stamp=self._next_stamp())
         self._at = to
 
     def _next_stamp(self) -> float:
@@ -374,23 +379,29 @@ def _stamped(files: Sequence[Path]) -> float:
     return last
 
 
-def _end(spool: Path, names: Sequence[str]) -> int:
+def _parquet(rows: pa.Table) -> bytes:
+    """A file whose pages have checksums."""
+    out = io.BytesIO()
+    pq.write_table(rows, out, write_page_checksum=True)
+    return out.getvalue()
+
+
+def _end(spool: object, names: Sequence[str]) -> int:
     """How many rows the files of a spool hold, all from the first.  Raises CheckpointProblem (``bad-checkpoint``)."""
     end = 0
-    for first, last in (map(int, re.findall(r"\d+", name)) for name in names):
+    for first, last in (map(int, re.findall(r"\d{12}", name)) for name in names):
         if first != end:
             raise CheckpointProblem.damaged(spool, f"a file with the rows from {end:,} to {first:,} is missing")
         end = last
     return end
 
 
-def spooled(session: SparkSession, spool: Path, expected: Expected, *, chunks: bool) -> DataFrame:
+def spooled(session: SparkSession, store: Store, expected: Expected, *, chunks: bool) -> DataFrame:
     """The wide rows that a feeder writes; ``chunks``: one file per micro-batch."""
-    spool.mkdir(exist_ok=True)
     reader = session.readStream.schema(expected.ddl).option("maxFileAge", "36500d").options(**PARQUET)
     if chunks:
         reader = reader.option("maxFilesPerTrigger", "1")
-    return reader.parquet(literal(spool))
+    return reader.parquet(watched(store, SPOOL))
 
 
 # --- `--replay-from`: history for rules that are new on a stream, through files in the checkpoint --------------------
@@ -399,7 +410,7 @@ def spooled(session: SparkSession, spool: Path, expected: Expected, *, chunks: b
 HISTORY = 4
 
 
-def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules: Mapping[str, str]) -> int:
+def write_history(paths: Sequence[str], expected: Expected, checkpoint: Checkpoint, rules: Mapping[str, str]) -> int:
     """Read recorded events (``PATH`` or ``TYPE=PATH``) and leave them where :func:`history` finds them, once for these
     ``rules``; returns how many.  Raises InputProblem for what cannot be read; nothing is written then."""
     options = expected.options
@@ -409,19 +420,15 @@ def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules:
     rows = rows.filter(pc.equal(rows.column("__state"), GOOD))
     at = rows.schema.get_field_index("__state")
     rows = rows.set_column(at, rows.schema.field(at), pa.array([HISTORY] * len(rows), pa.int32()))
-    folder.mkdir(exist_ok=True)
-    name = fingerprint(rules, 8)
-    with durable(folder / f"history-{name}.parquet") as out:
-        pq.write_table(rows, out, write_page_checksum=True)
+    checkpoint.lay(f"history-{fingerprint(rules, 8)}.parquet", _parquet(rows))
     return len(rows)
 
 
-def history(session: SparkSession, expected: Expected, source: StreamSource, folder: Path) -> DataFrame:
+def history(session: SparkSession, expected: Expected, source: StreamSource, store: Store) -> DataFrame:
     """What was left there as wide rows of ``source``.  Every query has this stream, as a checkpoint counts them."""
-    folder.mkdir(exist_ok=True)
     reader = session.readStream.schema(replace(expected, late=False).ddl)
     reader = reader.option("maxFileAge", "36500d").options(**PARQUET)
-    frame = reader.parquet(literal(folder))
+    frame = reader.parquet(watched(store, PAST))
     names = {column: source.physical[place] for place, column in expected.physical.items() if place in source.physical}
     special = [c for c in frame.columns if c.startswith("__")]
     return frame.selectExpr(*special, *(f"{have} as {wanted}" for have, wanted in names.items()))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.kafka import KafkaPlace, sample_schema, stream
 from occurs.connect.places import split_type
+from occurs.connect.store import Store
 from occurs.errors import InputProblem, UsageProblem
 from occurs.follow.limits import Limit, behind
 from occurs.follow.sources import Source
@@ -83,7 +83,7 @@ class Topics(Source):
     def taken(self, limit: Limit) -> int | None:
         return limit.rows
 
-    def backlog(self, spark: Path, progress: Any) -> int | None:
+    def backlog(self, store: Store, progress: Any) -> int | None:
         return behind(progress)
 
     def identity(self) -> list[str]:

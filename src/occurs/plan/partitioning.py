@@ -15,10 +15,11 @@ Mode = Literal["keyed", "slices", "rules", "single", "free"]
 
 @dataclass(frozen=True)
 class Group:
-    """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time that overlap by ``overlap``
-    ticks), rules (each of ``shares`` sees all its events in one partition), free (row by row, any partitioning), single
-    (one partition: ``why``).  ``takes``: types whose derived rows come from earlier groups; ``hands``: types whose
-    derived rows go to later ones."""
+    """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time), rules (each of ``shares`` sees
+    all its events in one partition), free (row by row, any partitioning), single (one partition: ``why``).
+    ``overlap``: by how many ticks slices of time overlap, where all rows (mode slices) or those of one key (mode keyed,
+    without ``endless``) can be cut into them.  ``takes``: types whose derived rows come from earlier groups; ``hands``:
+    types whose derived rows go to later ones."""
 
     stage: Stage
     mode: Mode
@@ -44,16 +45,23 @@ class Group:
         return {t: None if everything or t in whole else names for t, names in used.items()}
 
     @property
+    def endless(self) -> str:
+        """Why time cannot be cut into slices; empty if it can."""
+        return _endless(self.stage)
+
+    @property
+    def independent(self) -> list[list[Definition]]:
+        """The definitions in parts that do not read one another."""
+        return connected(self.stage.definitions, set(self.stage.defined))
+
+    @property
     def split(self) -> str:
         """By what the rows of one key could be divided without another answer, or why they cannot, in words."""
-        stage = self.stage
-        parts = connected(stage.definitions, set(stage.defined))
-        why = next((d.endless for d in stage.definitions if d.endless), "")
-        ways = [] if why else ["by time, in slices that overlap by the retention"]
-        if len(parts) > 1:
-            ways.append(f"by rules, in {len(parts)} independent parts")
+        ways = [] if self.endless else ["by time, in slices that overlap by the retention"]
+        if len(self.independent) > 1:
+            ways.append(f"by rules, in {len(self.independent)} independent parts")
         if not ways:
-            return f"it cannot be divided: {why}"
+            return f"it cannot be divided: {self.endless}"
         return f"it could be divided {' or '.join(ways)}"
 
     def spread(self, partitions: int) -> list[Stage]:
@@ -115,8 +123,8 @@ def _together(found: list[Group], whole: Stage) -> Group:
 
 
 def share(stage: Stage, part: Sequence[Definition]) -> Stage:
-    """Some definitions of a stage, without a key."""
-    return _stage(sorted(part, key=_place), stage, {})
+    """Some definitions of a stage, with its key."""
+    return _stage(sorted(part, key=_place), stage, stage.key)
 
 
 def _place(d: Definition) -> int:
@@ -267,9 +275,9 @@ def _columns_of(key: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 def _group(stage: Stage) -> Group:
     if _row_by_row(stage.definitions):
         return Group(stage, "free")
+    why = _endless(stage)
     if stage.key:
-        return Group(stage, "keyed")
-    why = next((d.endless for d in stage.definitions if d.endless), "")
+        return Group(stage, "keyed", overlap=0 if why else reach(stage))
     if why:
         late = _late(stage.definitions)
         readers = stage.definitions
@@ -277,6 +285,10 @@ def _group(stage: Stage) -> Group:
         tied = f", and {', '.join(here)} can only be read in the stage that computes it" if here else ""
         return Group(stage, "single", why=why + tied)
     return Group(stage, "slices", overlap=reach(stage))
+
+
+def _endless(stage: Stage) -> str:
+    return next((d.endless for d in stage.definitions if d.endless), "")
 
 
 def _row_by_row(part: Sequence[Definition]) -> bool:

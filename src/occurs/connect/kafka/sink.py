@@ -7,11 +7,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from occurs.connect.atomic_files import durable, sealed, unsealed
+from occurs.connect.atomic_files import sealed, unsealed
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.connect.kafka.source import BROKEN, REASON
 from occurs.connect.sparkcolumns import PLACE
+from occurs.connect.store import Disk, Store
 from occurs.errors import CheckpointProblem, InputProblem, ResourceProblem, UsageProblem
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class KafkaSink:
     """Writes the micro-batches of one streaming query to one topic, each record once.
 
     ``identity`` names the query: the same after a restart from its checkpoint, unlike that of every other writer to
-    the topic.  ``directory`` lives and dies with the checkpoint.  Every record has the headers ``occurs-type``,
-    ``occurs-label`` (where the row has them), ``occurs-batch`` and ``occurs-writer``.
+    the topic.  ``directory``, or the store of a checkpoint, lives and dies with the checkpoint.  Every record has the
+    headers ``occurs-type``, ``occurs-label`` (where the row has them), ``occurs-batch`` and ``occurs-writer``.
 
     **Why each record is in the topic once.**  Spark hands a micro-batch over again, with the same number and the same
     rows, until it has noted in the checkpoint that it was written; so nothing is lost.  A batch is written twice only
@@ -51,7 +52,7 @@ class KafkaSink:
     (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.
     """
 
-    def __init__(self, place: KafkaPlace, identity: str, directory: Path | str, *, slack: float = SLACK):
+    def __init__(self, place: KafkaPlace, identity: str, directory: Path | str | Store, *, slack: float = SLACK):
         """Raises UsageProblem (``bad-option``) for a place with several topics or with options for reading, and for an
         identity that is not made of letters, digits, ``.``, ``_`` and ``-``."""
         given = [*place.reading, *place.exposed]
@@ -67,7 +68,11 @@ class KafkaSink:
         self.topic = place.topic
         self.identity = identity
         self.slack = slack
-        self._notes = Notes(Path(directory), identity)
+        name = f"kafka-sink-{identity}.json"
+        if isinstance(directory, Store):
+            self._notes = Notes(directory, f"kafka/{name}")
+        else:
+            self._notes = Notes(Disk(Path(directory)), name)
         #: whether the topic was there when this run came to it; None before
         self._there: bool | None = None
 
@@ -196,13 +201,13 @@ _VERSION = 1
 
 
 class Notes:
-    """The file ``kafka-sink-IDENTITY.json`` of a directory: batch number -> when its writing began, in milliseconds.
+    """The object ``name`` of a store: batch number -> when its writing began, in milliseconds.
 
     Raises CheckpointProblem (``bad-checkpoint``) for a file that is none of these, ResourceProblem (``disk``).
     """
 
-    def __init__(self, directory: Path, identity: str):
-        self.path = directory / f"kafka-sink-{identity}.json"
+    def __init__(self, store: Store, name: str):
+        self._store, self._name, self.path = store, name, store.address(name)
 
     def begin(self, batch: int, now: int) -> int | None:
         """Note ``batch`` if it is new: None, and its writing may begin.
@@ -217,20 +222,18 @@ class Notes:
         kept = dict(sorted({**started, batch: now}.items())[-KEPT:])
         entry = {"version": _VERSION, "started": {str(b): t for b, t in kept.items()}}
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with durable(self.path) as out:
-                out.write(sealed(entry))
+            self._store.put(self._name, sealed(entry))
         except OSError as error:
-            raise ResourceProblem.of("disk", f"{self.path} cannot be written: {error.strerror}") from error
+            raise ResourceProblem.of("disk", f"{self.path} cannot be written: {error.strerror or error}") from error
         return None
 
     def _read(self) -> dict[int, int]:
         try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return {}
+            data = self._store.get(self._name)
         except OSError as error:
-            raise ResourceProblem.of("disk", f"{self.path} cannot be read: {error.strerror}") from error
+            raise ResourceProblem.of("disk", f"{self.path} cannot be read: {error.strerror or error}") from error
+        if data is None:
+            return {}
         try:
             found = unsealed(data)
             if found["version"] == _VERSION:
@@ -239,4 +242,4 @@ class Notes:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             why = f"it is damaged ({error!r})"
         hint = "use a new checkpoint, or restore the file from a backup"
-        raise CheckpointProblem.of("bad-checkpoint", f"{self.path}: {why}", file=str(self.path), hint=hint)
+        raise CheckpointProblem.of("bad-checkpoint", f"{self.path}: {why}", file=self.path, hint=hint)

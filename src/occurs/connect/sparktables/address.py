@@ -6,15 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pyarrow as pa
 
+from occurs.connect.manifests import published
 from occurs.connect.places import GIVEN, format_of
 from occurs.connect.spark import placed, read_files
 from occurs.connect.sparkerrors import own_errors
+from occurs.connect.sparkstore import SparkStore
 from occurs.connect.sparktables.write import storable
 from occurs.connect.writers import Tables, typed
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
@@ -91,9 +94,20 @@ class Files:
             ResourceProblem: If the session does not reach the address, or its server does not answer.
         """
         with reached(self.address, f"{self.format} files"):
-            found = placed(read_files(session, self.format, [self.address], options, skip), self.format)
+            found = placed(read_files(session, self.format, self._paths(session), options, skip), self.format)
             found.schema  # noqa: B018  a client of Spark Connect asks the server here
         return found
+
+    def _paths(self, session: SparkSession) -> list[str]:
+        """The address, or what manifests of `occurs follow` name there: other parts were not completed."""
+        if type(session).__module__.startswith("pyspark.sql.connect") or has_magic(self.address):
+            return [self.address]
+        try:
+            store = SparkStore(session, self.address, "--events")
+            names = published(store)
+        except OSError as error:
+            raise ResourceProblem.of("spark-failed", f"the Spark job failed: {error}") from error
+        return [self.address] if names is None else [store.address(name) for name in names]
 
     def __str__(self) -> str:
         return self.address

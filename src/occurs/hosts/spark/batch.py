@@ -18,6 +18,7 @@ from occurs.hosts.detections import Detections, Timeouts, chosen
 from occurs.hosts.spark.read import SparkSource, read, read_here, with_others
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
+from occurs.hosts.spark.sample import samples
 from occurs.hosts.spark.ship import check_cluster
 from occurs.hosts.windows import Asked
 from occurs.model.source import InputOptions
@@ -76,6 +77,7 @@ def detect(
     owners, kept, tallied = _run(stage, asked, source, partitions, with_label, because, ended, queries)
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *placed(source.notices, stage)]
+    notices += [w for result in tallied for w in result.warnings]
     program.judge(notices)
     look = partial(counts, stage, source, tallied)
     sides = {t: owners[t] for t in stage.sides}
@@ -113,8 +115,9 @@ def _run(
     owners: dict[str, Result] = {}
     kept: list[DataFrame] = []
     run = needed(groups(stage.definitions, stage), asked)
+    drawn = samples(run, source, partitions, label or because) if queries is None else {}
     for number, group in enumerate(run):
-        result = run_group(group, source, results, partitions, label, because, ended, queries)
+        result = run_group(group, source, results, partitions, label, because, ended, queries, drawn.get(number))
         mine = [t for t in group.stage.reported if t in asked]
         readers = sum(1 for later in run[number + 1 :] if later.takes & group.hands)
         if len(mine) + readers > 1:

@@ -265,11 +265,11 @@ def left_out(piece: Piece) -> DataFrame:
     )
 
 
-def any_of(conditions: list[Column]) -> Column:
-    """Does one of them hold?  Of none: no."""
+def any_of(conditions: Sequence[Column]) -> Column:
+    """Does one of them hold?  Of none: no.  A balanced tree, as Spark walks expressions recursively."""
     from pyspark.sql import functions as F
 
-    out: Column = F.lit(False)
-    for c in conditions:
-        out = out | c
-    return out
+    if len(conditions) < 2:
+        return conditions[0] if conditions else F.lit(False)
+    half = len(conditions) // 2
+    return any_of(conditions[:half]) | any_of(conditions[half:])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from occurs.connect.sparkcolumns import SPARK
+from occurs.errors import Problem
 from occurs.hosts.spark.collected import MOST_COLUMNS, PACKED, Packer, rows_by_type, unpacked
 from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint_kinds
 from occurs.model.types import Schema, Type
@@ -24,6 +25,7 @@ class Result:
     """What a group found, all its types side by side; ``number`` tells the columns of several groups apart.
 
     ``tally``: what it counts of its input (who, what, n), which is a job of its own; None: nobody can ask.
+    ``warnings``: of how the rows are distributed.
     """
 
     frame: DataFrame
@@ -31,6 +33,7 @@ class Result:
     group: Group
     number: int
     tally: Callable[[], DataFrame] | None = None
+    warnings: tuple[Problem, ...] = ()
 
     def table(self, type: str, name: str | None = None) -> DataFrame:
         """The detections of one type as users see them, called ``name`` if it is given."""

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from occurs.engine.outputs import because_type
 from occurs.errors import Problem
+from occurs.hosts.frequent import Frequent
 from occurs.hosts.spark.wide import kinds_of
-from occurs.hosts.stream.frequent import Frequent, frequent_keys
+from occurs.hosts.stream.frequent import frequent_keys
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, FREQUENT, LATE, SIZES, from_blob, records
 from occurs.hosts.stream.state_migration import begun_anew
@@ -195,7 +196,7 @@ def _cut(parts: Sequence[pa.Table], shapes: Mapping[str, _Shape]) -> Iterator[tu
         yield t, pa.Table.from_arrays(columns, schema=shape.schema)
 
 
-_SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size")
+_SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size", "read")
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from occurs.connect.sparkerrors import problems_in_text
 from occurs.errors import InputProblem, Problem
-from occurs.hosts.spark.run import TRUNCATE, sweeping
+from occurs.hosts.spark.inlets import TRUNCATE, sweeping
 from occurs.hosts.spark.wide import Kind, arrow_of, because_ddl, ddl_of, joint_kinds
 from occurs.hosts.stream.clock import Clock, Ends
 from occurs.hosts.stream.grouped import Groups

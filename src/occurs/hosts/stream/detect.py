@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from occurs.errors import Problem, UsageProblem
 from occurs.hosts.detections import Detections, Timeouts, chosen
 from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
+from occurs.hosts.spark.inlets import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
-from occurs.hosts.spark.run import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.ship import check_cluster
 from occurs.hosts.spark.wide import MOST_NUMBERED, Wide, ddl_of
 from occurs.hosts.stream.batches import StreamQuery
@@ -327,7 +327,7 @@ def observed(frame: DataFrame) -> DataFrame:
 
     figures = F.col("kind") == FIGURES
     sums = [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("rows", "bad", "outside", "empty", "late", "found")]
-    sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size")]
+    sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size", "read")]
     ends = [F.min(F.when(figures, F.col("lo"))).alias("frontier"), F.max(F.when(figures, F.col("hi"))).alias("newest")]
     ends.append(F.max(F.when(figures, F.col("blob").cast("string"))).alias("begun_anew"))
     return frame.observe("occurs", *sums, *ends)

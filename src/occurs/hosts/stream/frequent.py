@@ -8,38 +8,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from occurs.hosts.frequent import Frequent
 from occurs.hosts.stream.layout import Layout, Path
 
 #: rows of a bucket from which on a look costs little beside its work, and rows of a sample
 LEAST, SAMPLE = 10_000, 512
 #: a key with this part of the rows of a bucket is named, and at most so many
 PART, MOST = 0.05, 10
-
-
-@dataclass(frozen=True)
-class Frequent:
-    """A key: ``values``, and per type the ``attributes`` with these values; ``rows``: of the micro-batch, estimated.
-    ``types``: what is detected by the key; ``split``: why it cannot be divided, or how it could be."""
-
-    values: tuple[Any, ...]
-    attributes: Mapping[str, tuple[str, ...]]
-    types: tuple[str, ...]
-    rows: int
-    split: str
-
-    def text(self) -> str:
-        """The key with its values, as in `Smoke.area = Temp.area = "hall"`."""
-        parts = []
-        for n, value in enumerate(self.values):
-            names = " = ".join(f"{t}.{names[n]}" for t, names in sorted(self.attributes.items()))
-            parts.append(f"{names} = {json.dumps(value, ensure_ascii=False, default=str)}")
-        return ", ".join(parts)
 
 
 def frequent(path: Path, layout: Layout, tables: Sequence[pa.Table]) -> bytes | None:
