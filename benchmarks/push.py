@@ -73,12 +73,23 @@ WORKS = (
             emit Found(K = k)""",
     ),
     Work("eSQL", "esql", "DEFINE Found AS GET (THE AVERAGE OF *) FROM A.V ON A WINDOW OF 5.", _TYPED),
+    Work(
+        "MATCH_RECOGNIZE",
+        "match_recognize",
+        """CREATE VIEW Found AS SELECT * FROM A MATCH_RECOGNIZE (PARTITION BY K ORDER BY time
+        MEASURES FIRST(D.V) AS top, LAST(D.V) AS low PATTERN (S D+ U)
+        DEFINE D AS D.V < PREV(D.V), U AS U.V > PREV(U.V));""",
+        _TYPED,
+    ),
 )
 
 
 def hundred(work: Work) -> Work:
     """A hundred rules like the one of a work, each with a bound or a name of its own."""
-    rule = {"tesla": "define", "epl": "insert", "phenesthe": "state", "ftl": "trigger", "esql": "DEFINE"}[work.language]
+    rule = {
+        "tesla": "define", "epl": "insert", "phenesthe": "state", "ftl": "trigger", "esql": "DEFINE",
+        "match_recognize": "CREATE",
+    }[work.language]  # fmt: skip
     head, body = work.rules.split(rule, 1)
     out = []
     for n in range(100):
