@@ -129,13 +129,26 @@ def take_in(
         codes = np.where(lost | early, -1, codes).astype(codes.dtype)
         if end.null_count == n and source.type is None:
             end = None
-    schema = _attributes(table.schema.remove_metadata(), frozenset(options.special), options.lists, not typed)
+    schema = _attributes(table.schema, frozenset(options.special), options.lists, not typed)
     return Intake(source, number, codes, types, time, end, stamped, schema)
 
 
-@lru_cache(256)
+#: the latest table and its attributes, by how they are read: tables that are pushed are alike, and a schema of Arrow
+#: is compared in far less time than it is hashed
+_latest: dict[tuple[frozenset[str | None], bool, bool], tuple[pa.Schema, Schema]] = {}
+
+
 def _attributes(table: pa.Schema, special: frozenset[str | None], with_lists: bool, ordered: bool) -> Schema:
     """The attributes of a table: its columns but the ``special`` ones."""
+    key = special, with_lists, ordered
+    before = _latest.get(key)
+    if before is None or not before[0].equals(table):
+        before = _latest[key] = table, _attributes_of(table.remove_metadata(), special, with_lists, ordered)
+    return before[1]
+
+
+@lru_cache(256)
+def _attributes_of(table: pa.Schema, special: frozenset[str | None], with_lists: bool, ordered: bool) -> Schema:
     kinds = {f.name: f.type for f in table if f.name not in special and f.name not in RESERVED_INPUT}
     found = {c: list_type(k) for c, k in kinds.items()} if with_lists else {}
     lists = {c: k for c, k in found.items() if k is not None}
@@ -228,6 +241,9 @@ def time_kind(intakes: list[Intake], options: InputOptions) -> TimeKind:
 def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str]) -> None:
     """Take out, and count, the rows outside [start, until]."""
     if start is None and until is None:
+        return
+    time = one.time
+    if not len(time) or ((start is None or time.min() >= start) and (until is None or time.max() <= until)):
         return
     out = outside(one, start, until)
     if not out.any():
