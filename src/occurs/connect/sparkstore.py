@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: schemes of object stores: a file is there when it is closed, and to rename it copies it
 _OBJECTS = ("s3a", "s3", "s3n", "gs", "oss", "cosn", "obs", "wasb", "wasbs")
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
+#: S3: do not ask before if a folder has that name; others ignore it
+_QUICK = "fs.s3a.create.performance"
 #: what the failure of a conditional request is called, beside FileAlreadyExistsException
 _TAKEN = ("FileAlreadyExistsException", "RemoteFileChangedException")
 _ABSENT = ("FileNotFoundException", "NoSuchFileException")
@@ -89,7 +91,7 @@ class SparkStore(Store):
                     self._files.delete(beside, False)
                     raise
                 return
-            file = self._files.createFile(place).overwrite(not new).recursive()
+            file = self._files.createFile(place).overwrite(not new).recursive().opt(_QUICK, "true")
             if new and self._conditional:
                 file = file.must(_CONDITIONAL, "true")
             self._fill(file, data)
