@@ -164,7 +164,17 @@ def test_two_claim_a_folder_at_once() -> None:
         sink(ObjectStore(shelf, before=interfere))
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b'{"version": 9, "files": []}', b'{"version": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b'{"version": 9, "files": []}',
+        b'{"version": 1}',
+        b'{"version": 1, "files": [{"name": "../secret"}]}',
+        b'{"version": 1, "files": [7]}',
+    ],
+)
 def test_a_manifest_that_is_damaged(text: bytes) -> None:
     shelf = Shelf(objects={"_batch-000000000001.json": text})
     with pytest.raises(InputProblem, match=r"mem://shelf/_batch-000000000001\.json: it "):
