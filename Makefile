@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Python compiles the modules that it imports: pip would compile all, which takes a third of its time
+PIP := --quiet --disable-pip-version-check --no-compile
 # tests start hundreds of processes: each would compile the modules again that no other one has left compiled
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -10,7 +12,8 @@ export PYTHONDONTWRITEBYTECODE :=
 PAGES := src/occurs/studio/static/index.html
 PAGES_FROM := $(shell find studio-ui -type f -not -path '*/node_modules/*' -not -path '*/.vite/*')
 
-.PHONY: demo demo-ships studio studio-ui test test-plain test-pages kernels spark-classes lint docs pictures dist hooks bench bench-report clean
+.PHONY: demo demo-ships studio studio-ui test for-tests test-plain test-pages kernels spark-classes lint docs pictures dist hooks \
+  bench bench-report clean
 
 demo: $(READY)  ## run the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -33,10 +36,12 @@ studio-ui/node_modules/.package-lock.json: studio-ui/package-lock.json
 	cd studio-ui && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-test: $(READY)  ## run all tests; the slow ones too if CI=true
-	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory studio-ui; fi
-	@$(MAKE) --no-print-directory spark-classes
+test:  ## run all tests; the slow ones too if CI=true
+	@$(MAKE) --no-print-directory -j2 for-tests
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
+
+# two cores have work: npm builds the pages while pip installs.  The archive pays where many Javas start
+for-tests: $(READY) $(if $(CI),spark-classes) $(if $(shell command -v npm 2> /dev/null),studio-ui)
 
 # what calls no kernel is left out: parsers, checks, printers, reference semantics, nets, pictures
 NO_KERNELS := parser checks render semantics explain residual rule_text epl_graph nets_golden nets_extended nets_translate \
@@ -45,7 +50,7 @@ test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices
 	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
 	  tests/operators tests/languages tests/pipes tests/model/test_labels.py $(NO_KERNELS:%=--ignore-glob='*test_*%*.py')
 
-spark-classes: $(READY)  ## an archive of Spark's classes, with which the Java of tests starts in half the CPU
+spark-classes: $(READY)  ## an archive of Spark's classes, with which the Java of all later tests starts in half the CPU
 	@$(BIN)/python tests/sparkclasses.py
 
 test-pages: studio-ui/node_modules/.package-lock.json  ## style, types and tests of the sources of the pages
@@ -86,13 +91,13 @@ $(READY): pyproject.toml
 	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "This Python cannot make virtual environments (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev,docs,examples]'
+	$(BIN)/python -m pip install $(PIP) -e '.[all,dev,docs,examples]'
 	@touch $(READY)
 
 # Delta Lake and Iceberg have no release for the newest Spark: the tests of tables run with one that both support, in
 # front of the packages of $(VENV)
 .venv-tables/.ready: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv-tables/site \
+	$(BIN)/python -m pip install $(PIP) --upgrade --no-deps --target .venv-tables/site \
 	  'pyspark==4.1.*'
 	@touch $@
 

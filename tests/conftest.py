@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -45,6 +46,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log, Path(config.stash[_GROUPS].name))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # nor in the processes that tests start; those of pytest-xdist have read it by now
+    tests_run_here = hasattr(config, "workerinput") or not config.getoption("numprocesses", None)
+    if tests_run_here and not _CI:
+        os.environ.setdefault("OCCURS_KERNELS", "plain")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests, too (so does CI=true)")
     parser.addoption("--long", action="store_true", help="run those that take minutes each, too (kills, restarts)")
@@ -54,6 +62,16 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", sparkclasses.options())
 
 #: tests that take long on Spark because something is live
 _LIVE = ("tests/cli/test_follow", "tests/hosts/test_stream_")
+
+#: tests in a browser take five seconds of a core each: the fast run has the first of these files
+_PAGES = "tests/studio/browser/"
+_FAST_PAGES = (
+    "test_access.py",
+    "test_editor_in_browser.py",
+    "test_graph_in_browser.py",
+    "test_net_in_browser.py",
+    "test_run_in_browser.py",
+)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -83,6 +101,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         elif "spark" in item.keywords:
             live = (_CI or config.getoption("--slow")) and item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
+        elif _CI and item.nodeid.startswith(_PAGES):  # they would last longest
+            group = f"browser {crc32(item.path.name.encode()) % 2}"
+            item.add_marker(pytest.mark.xdist_group(group), append=False)
     if hasattr(config, "workerinput"):  # a process of pytest-xdist: groups, which last longest, begin first
         from scheduling import group_of, note
 
@@ -91,12 +112,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--long"):
         items[:], long = _apart(items, "long")
         config.hook.pytest_deselected(items=long)
-    if config.getoption("--slow") or _CI:
-        return
-    skip = pytest.mark.skip(reason="slow: --slow or CI=true runs it")
+    if not (config.getoption("--slow") or _CI):
+        _leave_out(items)
+        items[:], slow = _apart(items, "slow")
+        config.hook.pytest_deselected(items=slow)
+
+
+def _leave_out(items: list[pytest.Item]) -> None:
+    """Mark as slow what ``share`` leaves out of the fast run.  The name of a test decides, and not its number: it stays
+    where it is when a case is added, and tests of other hosts take other cases of the same file."""
+    begun = set()
     for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(skip)
+        mark = item.get_closest_marker("share")
+        if item.nodeid.startswith(_PAGES):
+            if item.path.name not in _FAST_PAGES or item.path in begun:
+                item.add_marker("slow")
+            begun.add(item.path)
+        elif mark is not None:
+            name = item.nodeid.partition("[")[0]
+            if name in begun and crc32(item.nodeid.encode()) % mark.args[0]:
+                item.add_marker("slow")
+            begun.add(name)
 
 
 def _apart(items: list[pytest.Item], mark: str) -> tuple[list[pytest.Item], list[pytest.Item]]:
@@ -105,6 +141,8 @@ def _apart(items: list[pytest.Item], mark: str) -> tuple[list[pytest.Item], list
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if not (config.getoption("--slow") or _CI):
+        terminalreporter.write_line("Without the tests marked slow: --slow or CI=true runs them.")
     if not config.getoption("--long"):
         terminalreporter.write_line("Without the tests marked long: --long runs them.")
 
@@ -132,10 +170,7 @@ def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
 
     more = _connector(request.session.items)
     small = {name.replace(".", "__"): value for name, value in _SMALL.items()}
-    with pytest.MonkeyPatch.context() as patch:
-        if not _CI:
-            patch.setenv("OCCURS_KERNELS", "plain")  # in Spark's Python processes
-        session = local_session("local[2]", **small, **more)
+    session = local_session("local[2]", **small, **more)
     yield session
     session.stop()
 

@@ -30,6 +30,7 @@ def test_a_history_at_an_address(occurs, here, spark):
     assert (done.status, json.loads(done.out)) == (0, FIRE), done.err
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_stream_at_an_address(occurs, here, spark):
     (here / "in" / "day").mkdir(parents=True)

@@ -19,6 +19,7 @@ HEAD = "type,time,sym,price\n"
 FILES = ("1,x,12 2,x,15 3,y,7 4,x,11 5,x,9", "6,y,7 7,x,13 8,y,5 9,x,16 10,x,14 11,y,6")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_row_pattern(occurs, here, spark):
     (here / "dips.sql").write_text(DIPS)

@@ -124,7 +124,7 @@ def test_the_status_line():
     totals = Totals()
     assert totals.line(TIMESTAMP) == "waiting for events"
     figures = {"rows": 1500, "bad": 0, "outside": 0, "empty": 0, "late": 2, "waiting": 7, "kept": 9, "size": 100}
-    figures |= {"frontier": 1_704_445_200_000_000, "newest": 1_704_445_210_000_000}
+    figures |= {"read": 0, "frontier": 1_704_445_200_000_000, "newest": 1_704_445_210_000_000}
     done = MicroBatch({"Fire": pa.table({"time": [1, 2]})}, figures=figures)
     entry = totals.add(3, 0.5, done)
     assert (entry["batch"], entry["lag"], entry["found"]) == (3, 10_000_000, {"Fire": 2})

@@ -218,6 +218,7 @@ def test_spark_finds_the_same(occurs, here, usual_spark):
     assert "skipped 1 bad row" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_spark_reads_parquet_itself(occurs, here, spark):
     from occurs.connect.files import read_sources

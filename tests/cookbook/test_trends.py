@@ -48,6 +48,7 @@ def test_flapping_that_ends(seed):
     compare(tuples(found["Stable"]), sql(rows, query), least=3)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_flapping_on_spark(spark):
     rows = checks(4)

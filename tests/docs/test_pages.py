@@ -42,6 +42,7 @@ class Borrowed:
         """Other tests go on with it."""
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("page", stories())
 def test_a_page_shows_what_its_code_does(page, tmp_path, monkeypatch, request):
     if SPARK.search(code(page)):

@@ -124,6 +124,7 @@ def rows_of(case: Case, language: str) -> Iterator[tuple[occurs.Program, dict[st
                 yield program, case.tables(), type, row
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("language", ["tesla", "epl", "logic"])
 @pytest.mark.parametrize("part", range(4))
 def test_the_leaves_give_the_row_again_and_the_root_has_its_label(language, part):

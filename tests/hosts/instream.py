@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import random
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
 
@@ -30,7 +32,7 @@ from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.bucket_rows import make_packer, make_unpacker
 from occurs.hosts.stream.detect import _handed, lay_out
 from occurs.hosts.stream.grouped import SLOTS, make_router
-from occurs.hosts.stream.layout import Path
+from occurs.hosts.stream.layout import Path as LanePath
 from occurs.hosts.stream.records import GROUPED, NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
 from occurs.hosts.stream.state_migration import pieces_of
@@ -89,7 +91,8 @@ class How:
     in disorder within the delay; ``memory``: ``kept``, ``forgetful`` (state is read back at every step), ``mixed``, or
     ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own;
     ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
-    ``grouped``: so many buckets share the records of a task (None: two with every third seed)."""
+    ``grouped``: so many buckets share the records of a task (None: two with every third seed).  With odd seeds what is
+    not remembered is in local files, and nothing is read from a store that began here."""
 
     buckets: int = 3
     size: int | None = 7
@@ -184,6 +187,8 @@ class InStream:
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast("Any", None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
+        self._begun: set[tuple[int, int]] = set()
+        self._local = tempfile.TemporaryDirectory() if how.memory != "kept" and how.seed % 2 else None
         kinds = {c: arrow_of(kind) for (_, kind), c in columns.items()}
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
         special |= {"__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
@@ -288,12 +293,18 @@ class InStream:
                 self.rng.shuffle(mine[number])
                 if self.how.memory == "forgetful" or (self.how.memory != "kept" and self.rng.random() < 0.4):
                     memory_of._memories.clear()
+                if (depth, number) not in self.stores:
+                    self._begun.add((depth, number))
                 store = self.stores.setdefault((depth, number), Store())
-                for r in Bucket(self.layout, depth, number, store).step(mine[number]):
+                local = None if self._local is None else Path(self._local.name)
+                bucket = Bucket(self.layout, depth, number, store, local)
+                for r in bucket.step(mine[number]):
                     found.append(r)
                     made += 1
                     if patience is not None and made > patience:
                         return None
+                if local is not None and (depth, number) in self._begun:
+                    assert bucket.read == 0, f"{bucket.read} bytes are not in local files"
             before = batch(found)
         assert before is not None
         return pa.Table.from_batches([before])
@@ -354,7 +365,7 @@ class InStream:
             out["__type"] = pa.array([numbers.get(t) for t in rows.column("__type").to_pylist()], pa.int16())
         return pa.table({**out, **{n: pa.array(found, pa.int32()) for n, found in places.items()}})
 
-    def _places(self, path: Path, rows: pa.Table, first: bool) -> list[int | None]:
+    def _places(self, path: LanePath, rows: pa.Table, first: bool) -> list[int | None]:
         """The bucket of every row in a lane."""
         n, group = len(rows), path.lane.group
         types, times = rows.column("__type").to_pylist(), rows.column("__time").to_pylist()

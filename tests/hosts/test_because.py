@@ -298,6 +298,7 @@ def test_constituents_have_their_attributes(case: Case) -> None:
     assert parts(here(case)) == case.wanted
 
 
+@pytest.mark.share(4)
 @every_language
 @pytest.mark.parametrize("size", [1, 3])
 def test_a_stream_says_the_same(case: Case, size: int) -> None:

@@ -69,6 +69,7 @@ def test_each_type_has_the_columns_of_its_table(spark: Any, monkeypatch: pytest.
     found.unpersist()
 
 
+@pytest.mark.slow
 def test_detections_for_a_table_stay_in_the_cluster(
     spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

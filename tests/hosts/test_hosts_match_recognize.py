@@ -97,6 +97,7 @@ def without_reasons(event: Occurrence) -> Occurrence:
     return Occurrence(event.type, event.time, {n: v for n, v in event.attributes.items() if n != "because"})
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", CLOSED[::6], ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: RowCase) -> None:
     as_stream(case, WAYS)

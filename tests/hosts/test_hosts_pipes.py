@@ -106,6 +106,7 @@ def pushed(case: PipesCase, most: int = 1) -> list[Occurrence]:
     return [Occurrence(r.pop("type"), r.pop("time"), r) for r in found]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_one_by_one(case: PipesCase) -> None:
     assert not missing(pushed(case), case)
@@ -131,6 +132,7 @@ def streamed(case: PipesCase, how: How) -> list[Occurrence]:
     return [e for part in stream.cut() for e in occurrences_of(stream.query.read(stream.micro_batch(part)).found)]
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_on_a_stream(case: PipesCase) -> None:
     assert not missing(streamed(case, WAYS[len(case.name) % len(WAYS)]), case)

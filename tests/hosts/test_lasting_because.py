@@ -188,6 +188,7 @@ def test_a_stream_says_the_same_as_a_batch(memory: str) -> None:
         assert there == everything({t: here.arrow(t) for t in here})
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_spark_says_the_same_and_draws_it(spark: Any) -> None:
     program = occurs.parse(TEXT, language="phenesthe")

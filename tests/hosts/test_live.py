@@ -62,6 +62,7 @@ def pushed(case: Case, seed: int):
     return occurrences_of({t: pa.Table.from_pylist(rows, schema=empty.arrow(t).schema) for t, rows in tables.items()})
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_one_by_one_is_the_same_as_at_once(case):
     assert difference(case.expected, pushed(case, 1)) is None

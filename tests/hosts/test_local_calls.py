@@ -22,6 +22,7 @@ dynamic stay(P, V) : start(moored(V, P)) before end(in_port(V, P)).
 APART = TOGETHER + "event port(P) : left(V, P)."
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("text", [TOGETHER, APART], ids=["together", "apart"])
 @pytest.mark.parametrize("zone", [False, True], ids=["seconds", "timestamps"])
 def test_calls_are_put_together(text: str, zone: bool) -> None:

@@ -51,6 +51,7 @@ def test_what_is_wrong_is_refused(case: EplCase) -> None:
     assert caught.value.kind == case.error
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", [c for c in CASES if c.start is None and c.until is None], ids=str)
 def test_one_by_one_is_the_same_as_at_once(case: EplCase) -> None:
     subject = Subject(case)

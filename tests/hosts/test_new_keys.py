@@ -75,6 +75,7 @@ def test_a_dictionary_is_replaced_when_most_codes_are_free(monkeypatch: pytest.M
     assert asked == [10, 20, 10]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_codes_follow_the_rows(name: str) -> None:
     """The law of forgetting; in two calls keys come and go."""
@@ -105,12 +106,14 @@ def marks(name: str, calls: int, keys: int, parts: int) -> list[Mark]:
     return list(soak(Prepared.of(name, keys), calls, parts))
 
 
+@pytest.mark.share(4)
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_kept_of_keys_that_are_gone(name: str) -> None:
     flat([m.held for m in marks(name, 300, 10, 30)], name)
 
 
+@pytest.mark.share(4)
 @pytest.mark.usefixtures("frozen")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_call_holds_on_to_the_columns_of_the_one_before(name: str) -> None:
@@ -137,7 +140,7 @@ def test_events_one_by_one() -> None:
     program = occurs.Program([(text, None, language) for text, language in MIXED])
     live = program.live({t: {"k": "string", "n": "int"} for t in "AB"}, time_unit="s")
     found, sizes = 0, []
-    for number in range(amount(600, 1200)):
+    for number in range(amount(240, 1200)):
         row = {"k": f"key {number}", "n": number}
         before = {"k": f"key {number - 1}", "n": number - 1}
         for type, attributes in (("A", row), ("L", row), ("B", before), ("L", {**before, "n": None, "op": "delete"})):
@@ -152,11 +155,11 @@ def test_events_one_by_one() -> None:
 def test_the_buckets_of_a_stream() -> None:
     """What they remember, and what they write."""
     program = occurs.Program([(text, None, language) for text, language in MIXED])
-    number = np.arange(600)
+    number = np.arange(amount(240, 600))
     names = pa.array([f"key {i}" for i in number])
     events = {t: pa.table({"time": 10 * number + late, "k": names, "n": number}) for t, late in (("A", 0), ("B", 8))}
-    rows = pa.table({"time": 10 * number, "k": names, "n": number, "op": pa.nulls(600, pa.string())})
-    gone = rows.set_column(0, "time", pa.array(10 * number + 8)).set_column(3, "op", pa.array(["delete"] * 600))
+    rows = pa.table({"time": 10 * number, "k": names, "n": number, "op": pa.nulls(len(number), pa.string())})
+    gone = rows.set_column(0, "time", pa.array(10 * number + 8)).set_column(3, "op", pa.array(["delete"] * len(number)))
     stream = InStream(
         program, {**events, "L": pa.concat_tables([rows, gone])}, InputOptions(time_unit="s"), How(2, 24, because=False)
     )
@@ -166,7 +169,7 @@ def test_the_buckets_of_a_stream() -> None:
         memories = [m for (token, *_), m in bucket._memories.items() if token == stream.layout.token]
         sizes.append(sum(held(seat.engine) + held(seat.waiting) for m in memories for seat in m.seats.values()))
         written.append(sum(len(data) for store in stream.stores.values() for data in store.pieces.values()))
-    assert len(sizes) == 100
+    assert len(sizes) == len(number) / 6
     flat(sizes, "remembered")
     flat(written, "written")
 
@@ -174,6 +177,7 @@ def test_the_buckets_of_a_stream() -> None:
 # --- the same of other numbers ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(4)
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in PLAIN])
 def test_many_keys_at_once_are_forgotten(name: str) -> None:

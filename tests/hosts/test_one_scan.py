@@ -31,6 +31,7 @@ def scans(query: Any) -> int:
     return str(query.frame._jdf.queryExecution().logical()).count("StreamingRelation")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_the_plan_reads_the_source_once(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = Folder(tmp_path).stream(spark, events(1).schema)
@@ -45,6 +46,7 @@ def test_the_plan_reads_the_source_once(spark: Any, tmp_path: Path, monkeypatch:
 _FOUND_IN = detect.found_in
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("memory", ["forgetful", "crash"])
 def test_rows_for_later_stages_travel_through_the_first(seed: int, memory: str) -> None:

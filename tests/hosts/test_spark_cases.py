@@ -44,7 +44,7 @@ def check(spark: Any, batch: Batch, partitions: int, because: bool) -> None:
         assert labelled(rows) == labelled(here(batch.program, batch.table, **options))
 
 
-@pytest.mark.parametrize("because", [False, True])
+@pytest.mark.parametrize("because", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_worked_examples(spark: Any, because: bool) -> None:
     """Without labels, columns that nobody reads stay outside of Python."""
     batches, _ = combined(c for c in all_cases() if c.name.startswith("W"))

@@ -95,6 +95,7 @@ def test_a_key_that_is_not_a_number_is_null(spark: Any) -> None:
     assert alike(spark, KEYED, rows(pa.float64(), [nan, 1.0], [nan, 1.0])) == 1
 
 
+@pytest.mark.slow
 def test_keys_of_text_times_and_truth_values(spark: Any) -> None:
     assert alike(spark, KEYED, rows(pa.string(), ["a", "", "ä"], ["", "a ", "ä"])) == 2
     assert alike(spark, KEYED, rows(pa.bool_(), [True, False], [True, True])) == 2
@@ -159,6 +160,7 @@ def test_extreme_times(spark: Any) -> None:
 
 
 # -- ways to split -----------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_slices_of_time_look_back_exactly_as_far_as_the_window(spark: Any) -> None:
     """Partners exactly one window before, across the boundary of slices, for every place of the boundary."""
     tables = many(40)
@@ -185,6 +187,7 @@ def test_slices_cover_the_clock() -> None:
             assert len(found) == 1 or all(last - first + 1 >= overlap for first, last in found[:-1])
 
 
+@pytest.mark.slow
 def test_rules_over_all_partitions(spark: Any) -> None:
     """What cannot be split shares the partitions, rule by rule; a type that one rule reads goes only there."""
     text = ALONE + "\ndefine D(V) from B() and first A() within 9 ms from B where V = A.V consuming A"
@@ -195,6 +198,7 @@ def test_rules_over_all_partitions(spark: Any) -> None:
         assert alike(spark, text, tables, partitions) > 20
 
 
+@pytest.mark.slow
 def test_stages_between_keys(spark: Any) -> None:
     text = KEYED + "\ndefine N(V, C) from CE() where V = CE.V, C = COUNT(CE(V = CE.V)) within 9 ms from CE"
     text += "\ndefine O(V) from A(V = $v) and each N(V = $v) within 9 ms from A where V = N.C"

@@ -40,6 +40,7 @@ def of(rules: range, size: int, *families: str) -> list[Golden]:
     return [g for g in GOLDEN if g.rules in rules and g.events == size and (not families or g.family in families)]
 
 
+@pytest.mark.slow
 def test_single_rules(usual_spark: Any) -> None:
     cases = of(range(1, 2), 100_000)
     assert {c.family for c in cases} == set(FAMILIES) - {"seq5"}

@@ -32,6 +32,7 @@ def language_of_summits() -> Iterator[None]:
         cloudpickle.unregister_pickle_by_value(family)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("names", [("summits",), ("summits", "epl", "tesla")])
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_in_batch(spark: Any, names: tuple[str, ...], partitions: int) -> None:

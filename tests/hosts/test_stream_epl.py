@@ -58,6 +58,7 @@ def check(case: EplCase, ways: Sequence[How]) -> None:
         assert difference(wanted, bare(got)) is None, how
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: EplCase) -> None:
     number = CASES.index(case)

@@ -4,6 +4,7 @@ when it is final."""
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -24,7 +25,12 @@ WAYS = [
     for size, shuffled, buckets, memory in product((1, 7, None), (False, True), (1, 3), ("kept", "forgetful"))
 ]
 #: every size in order and shuffled, with every number of buckets and every kind of memory
-FEW = [WAYS[n] for n in (3, 4, 8, 15, 18, 21)]
+FEW = [WAYS[n] for n in (3, 4, 8, 15, 21, 18)]
+
+
+def some_of(number: int) -> Sequence[How]:
+    """The ways of the case of this number: every other one of the few in CI, one of them in the fast run."""
+    return one_of(FEW[number % 2 :: 2], number // 2)
 
 
 def options_of(case: LastingCase) -> InputOptions:
@@ -49,7 +55,7 @@ def delayed(case: LastingCase, rng: random.Random) -> int:
     return rng.choice((1, 1 + span // 3, span)) if span < 2**62 else 1
 
 
-def check(case: LastingCase, ways: list[How]) -> None:
+def check(case: LastingCase, ways: Sequence[How]) -> None:
     assert case.expected is not None
     wanted = sorted(Loaded(case).lines(case.expected[None]), key=repr)
     rng = random.Random(case.name)
@@ -64,9 +70,16 @@ def test_few_ways_meet_everything() -> None:
     assert {(w.buckets, w.memory) for w in FEW} == set(product((1, 3), ("kept", "forgetful")))
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", BATCH, ids=str)
 def test_a_stream_that_is_closed_gave_what_a_batch_gives(case: LastingCase) -> None:
-    check(case, one_of(FEW, BATCH.index(case)))
+    check(case, some_of(BATCH.index(case)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", BATCH, ids=str)
+def test_all_ways(case: LastingCase) -> None:
+    check(case, WAYS)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.error is not None and c.mode == "batch"], ids=str)
@@ -76,6 +89,7 @@ def test_what_is_wrong_is_refused(case: LastingCase) -> None:
     assert case.error in {p.kind for p in raised.value.problems}
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", APPEND, ids=str)
 @pytest.mark.parametrize("memory", ["kept", "forgetful"])
 def test_rows_come_when_they_are_final(case: LastingCase, memory: str) -> None:
@@ -94,9 +108,3 @@ def test_rows_come_when_they_are_final(case: LastingCase, memory: str) -> None:
     got["closing"] = set(lines_of(stream.query.read(stream.micro_batch(stream.rows.slice(0, 0), True)).found))
     wanted = {at: Loaded(case).lines(rows) for at, rows in case.expected.items()}
     assert {at: rows for at, rows in got.items() if rows} == {at: rows for at, rows in wanted.items() if rows}
-
-
-if __name__ == "__main__":  # all ways
-    for one in BATCH:
-        check(one, WAYS)
-        print(one.name)

@@ -104,6 +104,7 @@ def check(program: occurs.Program, tables: Table, options: dict[str, Any], how: 
     return late.total()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("rules", [LAST, SEVERAL, CHAIN])
 @pytest.mark.parametrize("wanted", [False, True])
 def test_late_rows_are_as_if_they_had_not_come(rules: str, wanted: bool) -> None:
@@ -157,7 +158,7 @@ def run_seed(seed: int) -> int:
 
 
 def test_late_rows_of_random_programs() -> None:
-    found = [run_seed(seed) for seed in range(amount(30, 60))]
+    found = [run_seed(seed) for seed in range(amount(10, 60))]
     assert sum(n > 0 for n in found) > len(found) / 2
 
 

@@ -43,6 +43,7 @@ def without_reasons(event: Occurrence) -> Occurrence:
 SOME = [c for n, c in enumerate(CASES) if n % 8 == 0 or c.name in ("a table emptied, by key", "observing all")]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: LogicCase) -> None:
     check(case, WAYS)

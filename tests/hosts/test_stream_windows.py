@@ -33,6 +33,7 @@ def stream(case: LastingCase, how: How, windows: dict[str, Any]) -> list[str]:
     return sorted(line for b in stream_of(case, how, **windows).run().batches for line in told(b.found))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", WINDOWS, ids=str)
 def test_every_query_gives_what_a_batch_gives(case: LastingCase) -> None:
     windows = lengths(case, case.times["window"], case.times["step"])
@@ -59,6 +60,7 @@ def check(seed: int, number: int) -> int:
     return len(wanted)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("begin", first(range(0, 24, 6), 1))
 def test_random_programs(begin: int) -> None:
     assert sum(check(seed, 2) for seed in range(begin, begin + 6)) > 20

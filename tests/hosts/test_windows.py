@@ -105,6 +105,7 @@ def test_random_programs(tens: int) -> None:
         check(seed)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_however_rows_come(seed: int) -> None:
     """Rows may go into the engine before their query, and answers may be given in parts: each row with its queries."""

@@ -71,6 +71,7 @@ def tables_of(case: LastingCase) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     return tables, options | lengths(case, case.times["window"], case.times["step"])
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("number", "partitions"),
     [

@@ -12,6 +12,7 @@ READERS = [(documents, values.Fault), (reference_documents, reference_values.Fau
 FORMS = [("read_xml", "<a>", "</a>"), ("read_json", "[", "]"), ("read_json", '{"a":', "}")]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("module", "fault"), READERS)
 @pytest.mark.parametrize(("reader", "opening", "closing"), FORMS)
 def test_a_document_nests_up_to_the_bound(module, fault, reader, opening, closing):

@@ -167,16 +167,16 @@ def to_ipc(table: pa.Table) -> bytes:
     return _CHECKED + zlib.crc32(stream).to_bytes(4, "little") + stream
 
 
-def from_ipc(data: bytes) -> pa.Table:
+def from_ipc(data: bytes | pa.Buffer) -> pa.Table:
     """What :func:`to_ipc` has written.  Raises CheckpointProblem (``bad-checkpoint``) for any other bytes."""
     with restoring("a piece of the saved state"):
-        if data[:4] == _CHECKED:
-            checksum, stream = data[4:8], pa.py_buffer(data).slice(8)
-            if checksum != zlib.crc32(stream).to_bytes(4, "little"):
+        stream = pa.py_buffer(data)
+        head = stream.slice(0, 8).to_pybytes()
+        if head[:4] == _CHECKED:
+            stream = stream.slice(8)
+            if head[4:] != zlib.crc32(stream).to_bytes(4, "little"):
                 raise ValueError("its checksum is wrong")
-        elif data[:4] == _ARROW:
-            stream = pa.py_buffer(data)
-        else:
+        elif head[:4] != _ARROW:
             raise ValueError("it does not start like a saved piece")
         return pa.ipc.open_stream(stream).read_all()
 

@@ -70,7 +70,7 @@ class Totals:
         now = time.time()
         self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
-        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size")}
+        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size", "read")}
         self.last |= {"limit": limit, "backlog": backlog}
         shares = [(k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]]
         self.last["frequent"] = {text: round(part, 3) for text, part in shares if part * buckets >= FREQUENT}
@@ -126,7 +126,7 @@ def publish(to: Instruments, last: dict[str, Any], done: MicroBatch, kind: TimeK
         kind: The kind of time; without a unit, times are not published.
     """
     names = {"rows": "events", "bad": "bad_rows", "late": "late_rows", "outside": "outside_rows"}
-    names |= {"empty": "empty_intervals", "size": "state_written_bytes"}
+    names |= {"empty": "empty_intervals", "size": "state_written_bytes", "read": "state_read_bytes"}
     for figure, name in names.items():
         to.add(f"occurs_{name}", last[figure] or 0)
     to.add("occurs_batches", 1)

@@ -40,6 +40,7 @@ FOLLOW = (
     Metric("occurs_last_batch_seconds", GAUGE, "Duration of the last micro-batch, in seconds."),
     Metric("occurs_last_batch_timestamp_seconds", GAUGE, "Time at which the last micro-batch was completed."),
     Metric("occurs_state_written_bytes", COUNTER, "Bytes of state written."),
+    Metric("occurs_state_read_bytes", COUNTER, "Bytes of state read from Spark's state store."),
     Metric("occurs_backlog", GAUGE, "Input of the source that is not yet read, as `backlog` of --metrics."),
     Metric("occurs_limit", GAUGE, "Most input of a micro-batch, as `limit` of --metrics."),
     Metric("occurs_waiting_rows", GAUGE, "Rows that wait for the frontier."),

@@ -17,6 +17,7 @@ PROGRAMS = amount(20, 100)
 BLOCKS = 5
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_laws_on_text_cases(case: EplCase) -> None:
     all_laws(case, random.Random(case.name))

@@ -72,6 +72,7 @@ def table_of(rng: random.Random) -> pa.Table:
     return pa.table({"type": kinds, "time": one(8), "k": one(1), "v": one(3), "sequence": sequence})
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_laws(name: str) -> None:
     program = Program([(text, None, language) for language, text in PROGRAMS[name].items()])

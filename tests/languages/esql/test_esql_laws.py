@@ -41,6 +41,7 @@ def answer(case: PipesCase, seed: int | None, restart: bool = False) -> dict[str
     return out
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_cuts_and_restarts_change_nothing(case: PipesCase) -> None:
     whole = answer(case, None)

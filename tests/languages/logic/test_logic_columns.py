@@ -202,6 +202,7 @@ RULES = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("rule", RULES)
 def test_every_form_fires_as_the_reference_does(rule: str) -> None:
     word = "past " if rule.startswith("past ") else ""

@@ -58,6 +58,7 @@ def told(case: LogicCase) -> object:
     return subject.answer([subject.clock[1]])
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", RIGHT[::4], ids=str)
 def test_laws(case: LogicCase) -> None:
     all_laws(case, random.Random(case.name))

@@ -58,6 +58,7 @@ def test_nothing_grows_of_all() -> None:
     assert number > 120
 
 
+@pytest.mark.slow
 def test_what_is_unbounded_is_seen_to_grow() -> None:
     text = "state s(a int)\ntrigger m: eventually [t <- time][x <- a] eventually (a = x + 9999 and time > t) continue"
     rows = {"time": list(range(1, 101)), "a": [7 * n % 1000 for n in range(100)]}

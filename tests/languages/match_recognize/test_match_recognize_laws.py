@@ -12,6 +12,7 @@ from tests.textcases.match_recognize import reference
 from occurs.errors import OccursError
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", [*range(12), 1298, 1314, 1350, 1364, 5131, 5266, 6741])
 def test_laws(seed: int) -> None:
     all_laws(random_rows(random.Random(seed)), random.Random(seed))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.amount import amount
 
 import occurs
 from occurs.errors import LimitProblem
@@ -86,7 +87,7 @@ def test_a_condition_on_the_mapping_has_a_limit() -> None:
 
 
 def test_one_match_over_many_rows() -> None:
-    n = 100_000
+    n = amount(10_000, 100_000)
     table = pa.table({"time": np.arange(n), "p": np.arange(n) / 7})
     given = program("A+", "A AS p >= 0", measures="COUNT(*) AS k, SUM(p) AS s, FIRST(p, 2) AS f, LAST(p, 3) AS l")
     (row,) = given.detect({"Q": table})["matches"].to_pylist()

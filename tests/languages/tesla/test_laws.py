@@ -17,6 +17,7 @@ CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if 
 PROGRAMS = amount(30, 300)
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_laws_on_text_cases(case: Case) -> None:
     all_laws(case, random.Random(case.name))

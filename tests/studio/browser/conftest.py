@@ -40,16 +40,19 @@ def missing() -> str | None:
     return None
 
 
-#: the browser of this process, while there is one
+#: the browser of this process, while there is one, and what closes it
+RUNNING: list[Any] = []
 OPEN = ExitStack()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Any:
     reason = missing()
     if reason is not None:
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
+    if RUNNING:
+        return RUNNING[0]
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=20_000)  # machines may be busy
@@ -57,6 +60,8 @@ def browser() -> Any:
     playwright = OPEN.enter_context(sync_playwright())
     found = playwright.chromium.launch(executable_path=chromium(), args=root)
     OPEN.callback(found.close)
+    OPEN.callback(RUNNING.clear)
+    RUNNING.append(found)
     return found
 
 

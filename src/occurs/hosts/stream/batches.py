@@ -196,7 +196,7 @@ def _cut(parts: Sequence[pa.Table], shapes: Mapping[str, _Shape]) -> Iterator[tu
         yield t, pa.Table.from_arrays(columns, schema=shape.schema)
 
 
-_SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size")
+_SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size", "read")
 
 
 def _least(one: int | None, other: int | None) -> int | None:

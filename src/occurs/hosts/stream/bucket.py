@@ -10,7 +10,9 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
+from pathlib import Path as FilePath
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +29,7 @@ from occurs.hosts.spark.wide import wide_rows
 from occurs.hosts.stream.clock import Clock, last_end
 from occurs.hosts.stream.frequent import frequent
 from occurs.hosts.stream.layout import Layout, Path
+from occurs.hosts.stream.local_pieces import LocalPieces
 from occurs.hosts.stream.queries import answers, due, kept
 from occurs.hosts.stream.records import (
     CLOCK,
@@ -107,6 +110,8 @@ class Memory:
     anew: list[str] = field(default_factory=list)
     #: when it was asked for last, in steps of the process
     used: int = 0
+    #: its pieces as files of the executor
+    pieces: LocalPieces = field(default_factory=lambda: LocalPieces(None, ""))
 
 
 _memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
@@ -116,13 +121,16 @@ _steps = count()
 
 @dataclass
 class Bucket:
-    """One micro-batch of one bucket (``number``: on Spark) at one stage (``depth``)."""
+    """One micro-batch of one bucket (``number``: on Spark) at one stage (``depth``).  ``folder``: for files that other
+    processes read, too; ``size`` and ``read``: bytes of state written and read through the store."""
 
     layout: Layout
     depth: int
     number: int
     store: Store
+    folder: FilePath | None = None
     size: int = field(default=0, init=False)
+    read: int = field(default=0, init=False)
 
     def step(self, records: Iterable[Record]) -> Iterator[Record]:
         """Take the records of a micro-batch; returns what they complete."""
@@ -203,6 +211,7 @@ class Bucket:
             waiting=sum(s.waiting.rows for s in memory.seats.values()),
             kept=sum(s.engine.state.rows() for s in memory.seats.values()),
             size=self.size,
+            read=self.read,
             blob=json.dumps(memory.anew).encode() if memory.anew else None,
         )
         memory.anew = []
@@ -297,13 +306,17 @@ class Bucket:
         data = self.store.meta()
         key = (self.layout.token, self.depth, self.number)
         memory = _memories.pop(key, None)
+        pieces = LocalPieces(self.folder, f"{self.depth}-{self.number}")
         if data is None:
             memory = self._fresh()
+            memory.pieces = pieces
         else:
             meta = meta_from_ipc(data)
             with restoring(f"the saved state of bucket {self.number}"):
                 if memory is None or memory.version != meta["version_of_state"]:
-                    memory = self._read(meta)
+                    pieces.open(meta["version_of_state"])
+                    memory = self._read(meta, pieces)
+                    memory.pieces = pieces
         return memory
 
     def _seat(self, path: Path, name: str, births: dict[str, int]) -> Seat | None:
@@ -327,21 +340,31 @@ class Bucket:
     def _fresh(self) -> Memory:
         return self._memory({str(p.lane.number): str(p.lane.number) for p in self.layout.at(self.depth)}, {})
 
-    def _read(self, meta: dict[str, Any]) -> Memory:
+    def _read(self, meta: dict[str, Any], pieces: LocalPieces) -> Memory:
         if meta["program"] != self.program[1]:
-            return self._adopt(meta)
+            return self._adopt(meta, pieces)
         memory = self._memory(meta["names"], meta["births"])
         memory.clock.load(meta["clock"])
         memory.version, memory.described = meta["version_of_state"], True
         for seat in memory.seats.values():
-            seat.engine.state = self._load(seat, meta["lanes"][seat.name])
+            seat.engine.state = self._load(seat, meta["lanes"][seat.name], pieces)
         return memory
 
-    def _load(self, seat: Seat, entry: Mapping[str, Any]) -> State:
+    def _piece(self, name: str, pieces: LocalPieces) -> pa.Table:
+        """A saved piece: from a file of this executor if there is one, which then needs no other."""
+        found = pieces.get(name)
+        if found is not None:
+            return from_ipc(found)
+        data = self.store.get(name)
+        self.read += len(data)
+        pieces.put(name, data)
+        return from_ipc(data)
+
+    def _load(self, seat: Seat, entry: Mapping[str, Any], pieces: LocalPieces) -> State:
         """What was saved of a lane, of which the ledger and the waiting rows are those of ``seat`` now."""
 
         def get(name: str) -> pa.Table:
-            return from_ipc(self.store.get(f"{seat.name}/{name}"))
+            return self._piece(f"{seat.name}/{name}", pieces)
 
         seat.ledger, state = Ledger.read(entry["engine"], seat.engine.definitions, get)
         seat.waiting = Waiting().read(entry["waiting"], state.frontier, get)
@@ -349,9 +372,9 @@ class Bucket:
             seat.answers = kept().read(entry["answers"], state.frontier, get)
         return state
 
-    def _adopt(self, meta: dict[str, Any]) -> Memory:
+    def _adopt(self, meta: dict[str, Any], pieces: LocalPieces) -> Memory:
         """The state that another program wrote, for this one."""
-        old = json.loads(from_ipc(self.store.get(PROGRAM)).column("program")[0].as_py())
+        old = json.loads(self._piece(PROGRAM, pieces).column("program")[0].as_py())
         found = heirs(old, meta["names"], self.layout, self.depth)
         newest = meta["clock"]["newest"]
         births: dict[str, dict[str, int]] = {}
@@ -371,7 +394,7 @@ class Bucket:
                 seat.engine.state.frontier = memory.clock.frontier
                 continue
             kept.add(seat.name)
-            take_over(seat.engine, self._load(seat, entry), seat.path, found[number].new)
+            take_over(seat.engine, self._load(seat, entry, pieces), seat.path, found[number].new)
             tables = [p.table for p in seat.waiting.pieces if p.table.num_rows]
             memory.gone += [f"{seat.name}/{name}" for name in pieces_of(entry)]
             seat.ledger, seat.waiting = Ledger(number=seat.ledger.number), Waiting(number=seat.waiting.number)
@@ -392,30 +415,35 @@ class Bucket:
         return _programs[key]
 
     def _save(self, memory: Memory) -> None:
+        pieces = memory.pieces
+
+        def put(name: str, table: pa.Table, prefix: str = "") -> None:
+            data = to_ipc(table)
+            self.size += len(data)
+            self.store.put(prefix + name, data)
+            pieces.put(prefix + name, data)
+
+        def drop(name: str, prefix: str = "") -> None:
+            self.store.drop(prefix + name)
+            pieces.drop(prefix + name)
+
         for gone in memory.gone:
-            self.store.drop(gone)
+            drop(gone)
         memory.gone.clear()
         text, program = self.program
         if not memory.described:
-            self.store.put(PROGRAM, to_ipc(pa.table({"program": [text]})))
+            put(PROGRAM, pa.table({"program": [text]}))
             memory.described = True
         lanes = {}
         for seat in memory.seats.values():
-
-            def put(name: str, table: pa.Table, prefix: str = seat.name) -> None:
-                data = to_ipc(table)
-                self.size += len(data)
-                self.store.put(f"{prefix}/{name}", data)
-
-            def drop(name: str, prefix: str = seat.name) -> None:
-                self.store.drop(f"{prefix}/{name}")
-
+            own = {"prefix": f"{seat.name}/"}
+            saving = partial(put, **own), partial(drop, **own)
             lanes[seat.name] = {
-                "engine": seat.ledger.write(seat.engine.state, seat.engine.definitions, put, drop),
-                "waiting": seat.waiting.write(put, drop),
+                "engine": seat.ledger.write(seat.engine.state, seat.engine.definitions, *saving),
+                "waiting": seat.waiting.write(*saving),
             }
             if self.layout.window is not None:
-                lanes[seat.name]["answers"] = seat.answers.write(put, drop)
+                lanes[seat.name]["answers"] = seat.answers.write(*saving)
         memory.version = uuid.uuid4().hex
         data = meta_to_ipc(
             {
@@ -429,6 +457,7 @@ class Bucket:
         )
         self.size += len(data)
         self.store.set_meta(data)
+        pieces.close(memory.version)
         key = (self.layout.token, self.depth, self.number)
         _memories[key] = memory
         memory.used = next(_steps)

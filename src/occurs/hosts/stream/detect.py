@@ -327,7 +327,7 @@ def observed(frame: DataFrame) -> DataFrame:
 
     figures = F.col("kind") == FIGURES
     sums = [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("rows", "bad", "outside", "empty", "late", "found")]
-    sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size")]
+    sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size", "read")]
     ends = [F.min(F.when(figures, F.col("lo"))).alias("frontier"), F.max(F.when(figures, F.col("hi"))).alias("newest")]
     ends.append(F.max(F.when(figures, F.col("blob").cast("string"))).alias("begun_anew"))
     return frame.observe("occurs", *sums, *ends)

@@ -26,9 +26,10 @@ class Record:
     bucket: where it goes, of GROUPED the number of the group.  lane: of ROWS and FOUND, of GROUPED the router.  lo, hi:
     least and greatest time (CLOCK), frontier and newest time (FIGURES).  last: the greatest time or end (to a later
     stage, of history; else the blob has the ends).  rows, bad, outside, empty (end = time): of the input (CLOCK,
-    FIGURES); late, found, waiting, kept, size (bytes written): FIGURES.  closing: nothing comes any more (CLOCK).
-    blob: of FIGURES the definitions that began anew and of SIZES the rows of state by definition and by type of the
-    past, as JSON; of FREQUENT the keys of a lane with many rows; of GROUPED records.
+    FIGURES); late, found, waiting, kept, size and read (bytes of state written, and read from Spark's store): FIGURES.
+    closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew and of SIZES the rows of
+    state by definition and by type of the past, as JSON; of FREQUENT the keys of a lane with many rows; of GROUPED
+    records.
     """
 
     kind: int
@@ -46,6 +47,7 @@ class Record:
     waiting: int = 0
     kept: int = 0
     size: int = 0
+    read: int = 0
     closing: bool = False
     blob: bytes | None = None
 

@@ -11,6 +11,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from occurs.connect.sparkerrors import problems_in_text
 from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.layout import Layout
+from occurs.hosts.stream.local_pieces import folder_of
 from occurs.hosts.stream.records import NAMES, of_row
 
 
@@ -52,7 +53,7 @@ class Operator(StatefulProcessor):
         self.store = Store(handle)
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        bucket = Bucket(self.layout, self.depth, int(key[0]), self.store)
+        bucket = Bucket(self.layout, self.depth, int(key[0]), self.store, folder_of(self.layout.token))
         with problems_in_text():
             for record in bucket.step(of_row(row) for row in rows):
                 yield Row(**{name: getattr(record, name) for name in NAMES})
