@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -183,6 +184,21 @@ def test_a_manifest_that_is_damaged(text: bytes) -> None:
 
 def test_a_folder_without_manifests() -> None:
     assert published(ObjectStore(Shelf(objects={"part-1.csv": b""}))) is None
+
+
+def test_a_disk_without_second_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+
+    def refused(*arguments: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    store = Disk(tmp_path)
+    assert [store.put_new("one", text) for text in (b"1", b"2")] == [True, False]
+    assert (store.get("one"), store.list()) == (b"1", ["one"])
+    monkeypatch.setattr("occurs.connect.atomic_files._NO_LINKS", ())
+    with pytest.raises(OSError, match="not permitted"):
+        store.put_new("two", b"2")
 
 
 @pytest.mark.parametrize("lag", [0, 5])
