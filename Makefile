@@ -45,7 +45,7 @@ for-tests: $(READY) $(if $(CI),spark-classes) $(if $(shell command -v npm 2> /de
 
 # what calls no kernel is left out: parsers, checks, printers, reference semantics, nets, pictures
 NO_KERNELS := parser checks render semantics explain residual rule_text epl_graph nets_golden nets_extended nets_translate \
-  epl_random esql_random logic_random pipes_plots pipes_values pipes_kinds pipes_documents pipes_surfaces pipes_stubs
+  nets_origins epl_random esql_random logic_random trees pipes_plots pipes_values pipes_kinds pipes_documents pipes_surfaces pipes_stubs
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
 	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
 	  tests/operators tests/languages tests/pipes tests/model/test_labels.py $(NO_KERNELS:%=--ignore-glob='*test_*%*.py')

@@ -124,6 +124,8 @@ def _leave_out(items: list[pytest.Item]) -> None:
     begun = set()
     for item in items:
         mark = item.get_closest_marker("share")
+        if "slow" in item.keywords:
+            continue
         if item.nodeid.startswith(_PAGES):
             if item.path.name not in _FAST_PAGES or item.path in begun:
                 item.add_marker("slow")

@@ -227,6 +227,7 @@ def test_a_micro_batch_of_the_benchmark_has_rows_of_every_type() -> None:
     assert set(query.read(rows).found) == {f"R{i}" for i in range(5)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", push.WORKS, ids=lambda work: work.name)
 def test_pushes_one_by_one_and_together(work: push.Work) -> None:
     given = push.events(200, 5)

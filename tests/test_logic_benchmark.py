@@ -27,6 +27,7 @@ def test_another_answer_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # the parser that rtamt comes with imports what Python will drop
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_growth_and_rates() -> None:
     (row,) = logic.growth(2000, 1, ["3 OVERLOAD"]).rows

@@ -7,6 +7,7 @@ from benchmarks import nets, nets_work
 from benchmarks.nets_work import Nets
 
 
+@pytest.mark.slow
 def test_steps_beside_snakes() -> None:
     pytest.importorskip("snakes")
     table = nets.steps([20, 50], [20, 50], 1)

@@ -273,6 +273,7 @@ def random_tables(rng: random.Random) -> dict[str, pa.Table]:
     return {t: one() for t in "abcd"}
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_cuts_and_restarts_change_nothing(seed: int) -> None:
     rng = random.Random(seed)

@@ -65,6 +65,7 @@ def test_problems_of_a_plan_are_not_compared_with_one_another(monkeypatch):
     assert len(seen) <= 6 * n
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("what", ["check", "explain", "detect", "because"])
 @pytest.mark.parametrize("grown", sizes.GROWING, ids=lambda f: f.__name__)
 def test_no_function_works_with_the_square_of_the_program(grown, what):

@@ -58,6 +58,7 @@ def test_the_scripts_agree_for_many_rules(case: Golden) -> None:
     case.check(*yardstick.measure(case.family, found))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", [g for g in GOLDEN if g.rules <= 100], ids=lambda g: g.name)
 def test_the_engine_finds_what_the_table_says(case: Golden) -> None:
     case.check(*case.measure(occurs.parse(case.text).detect(case.table, time_unit="ms")))

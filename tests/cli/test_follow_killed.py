@@ -22,6 +22,8 @@ from typing import Any
 import pytest
 from benchmarks import five
 
+from occurs.connect.manifests import published
+from occurs.connect.store import Disk
 from processes import kill
 
 pytestmark = pytest.mark.slow
@@ -46,10 +48,14 @@ def numbers(folder: Path) -> set[int]:
 
 @dataclass
 class Round:
-    """One directory that is followed, by one command that is killed again and again.  ``log``: what happened."""
+    """One directory that is followed, by one command that is killed again and again.
+
+    ``addressed``: the checkpoint and the output are at addresses that only Spark reaches; ``log``: what happened.
+    """
 
     place: Path
     seed: int
+    addressed: bool = False
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -61,6 +67,22 @@ class Round:
         (self.place / "in").mkdir()
         (self.place / "all.csv").write_text(five.text(lines))
         self.come()
+        if self.addressed:
+            (self.place / "there").mkdir()
+            mount = f"spark.hadoop.fs.viewfs.mounttable.round.link./there file://{self.place}/there"
+            (self.place / "spark-defaults.conf").write_text(f"{mount}\n")
+
+    @property
+    def kept(self) -> Path:
+        """Where the checkpoint and the output are."""
+        return self.place / "there" if self.addressed else self.place
+
+    def written(self) -> Counter[str]:
+        """The detections in the output."""
+        out = self.kept / "out"
+        if self.addressed:
+            return rows(out / name for name in published(Disk(out)) or ())
+        return rows(out.glob("batch-*.jsonl"))
 
     def occurs(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "occurs.cli", *arguments[:1], *five.RULES, *arguments[1:], *OPTIONS]
@@ -81,16 +103,16 @@ class Round:
     # -- instants ------------------------------------------------------------------------------------------------------
     @property
     def offsets(self) -> set[int]:
-        return numbers(self.place / "cp" / "spark" / "offsets")
+        return numbers(self.kept / "cp" / "spark" / "offsets")
 
     @property
     def commits(self) -> set[int]:
-        return numbers(self.place / "cp" / "spark" / "commits")
+        return numbers(self.kept / "cp" / "spark" / "commits")
 
     def instant(self, name: str) -> Callable[[], bool]:
         """Has the instant of this name come?"""
         files, offsets, commits = self.files(), self.offsets, self.commits
-        out, checkpoint = self.place / "out", self.place / "cp"
+        out, checkpoint = self.kept / "out", self.kept / "cp"
         instants: dict[str, Callable[[], bool]] = {
             "the checkpoint is made": checkpoint.exists,
             "the output is claimed": (out / ".occurs-follow.json").exists,
@@ -103,16 +125,19 @@ class Round:
 
     def files(self) -> set[str]:
         """Of the output, half-written ones too."""
-        out = self.place / "out"
+        out = self.kept / "out"
         return {name for name in os.listdir(out) if "batch-" in name} if out.is_dir() else set()
 
     # -- processes -----------------------------------------------------------------------------------------------------
     def drive(self, name: str | None) -> None:
         """Start the command; kill it at an instant, or without one let it come to its end."""
         seed = self.rng.randrange(1 << 32)
-        asked = ("--events", "in", "--checkpoint", "cp", "--out", "out", "--trigger", "100ms")
+        base = "viewfs://round/there/" if self.addressed else ""
+        asked = ("--events", "in", "--checkpoint", f"{base}cp", "--out", f"{base}out", "--trigger", "100ms")
         command = self.occurs("follow", *asked, *(["--ended"] if name is None else []))
         environment = {"SPARK_SUBMIT_OPTS": JAVA, **os.environ, "PYTHONHASHSEED": str(seed)}
+        if self.addressed:
+            environment["SPARK_CONF_DIR"] = str(self.place)
         begun = time.monotonic()
         with open(self.place / "log", "ab") as log:
             driver = subprocess.Popen(
@@ -153,9 +178,9 @@ def _text(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def run_round(place: Path, seed: int, instants: Iterable[str]) -> list[str]:
+def run_round(place: Path, seed: int, instants: Iterable[str], *, addressed: bool = False) -> list[str]:
     """The log of a round; AssertionError if the answer is not that of ``occurs run``."""
-    one = Round(place, seed)
+    one = Round(place, seed, addressed)
     wanted = one.wanted()
     types = Counter(json.loads(text)["type"] for text in wanted)
     assert len(types) == 13, types
@@ -164,7 +189,7 @@ def run_round(place: Path, seed: int, instants: Iterable[str]) -> list[str]:
     while one.coming:
         one.come()
     one.drive(None)
-    found = rows((place / "out").glob("batch-*.jsonl"))
+    found = one.written()
     lost, more = wanted - found, found - wanted
     one.log.append(f"{found.total()} of {wanted.total()} detections, {lost.total()} lost, {more.total()} too many")
     text = (place / "log").read_text(errors="replace")
@@ -195,6 +220,14 @@ def drawn(seed: int, kills: int) -> list[str]:
 )
 def test_killed_and_started_again(tmp_path: Path, seed: int, instants: Any) -> None:
     run_round(tmp_path, seed, instants)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 3])
+def test_killed_and_started_again_at_an_address(tmp_path: Path, seed: int) -> None:
+    run_round(
+        tmp_path, seed, ("a file is written", "a micro-batch is done") if seed == 2 else drawn(seed, 3), addressed=True
+    )
 
 
 def main(rounds: int, kills: int = 3, first: int = 100) -> int:

@@ -33,6 +33,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for p in sorted(folder.glob("*.jsonl")) for line in p.read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_triggers_and_notices_until_the_end(occurs, here, spark):
     (here / "overload.ftl").write_text(OVERLOAD)

@@ -141,6 +141,7 @@ def test_json_lines_that_are_no_text_are_torn(put):
     assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("unreadable line", 2), ("unreadable line", 3)]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("depth", [101, 2_000, 100_000])
 @pytest.mark.parametrize("key", ["v", "unread"])
 @pytest.mark.parametrize(("opening", "closing"), ["[]", ('{"a":', "}")])

@@ -25,6 +25,7 @@ def test_the_rule_reports_every_small_payment_before_a_large_one(seed):
     compare(tuples(rules(PAGE, RULE).detect(frames(rows))["Testing"]), sql(rows, query))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_single_repair_is_the_smallest_one(seed):
     rows = payments(seed, 60, cards=3)

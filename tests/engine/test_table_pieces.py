@@ -129,6 +129,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("keys", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bytes_written_per_call(name: str, keys: int) -> None:

@@ -68,6 +68,7 @@ def test_fewer_variants_give_the_same_answer(seed, monkeypatch):
     assert clauses(pruned) == clauses(every)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_reasons_are_sound_and_minimal(seed):
     answer = asked(seed)
@@ -88,6 +89,7 @@ def test_the_laws_of_why_not_in_every_language(language):
     assert asked
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("language", why.LANGUAGES)
 def test_trying_everything_gives_the_same_answer(language):
     first = {"match_recognize": 11, "pipes": 2}.get(language, 1)

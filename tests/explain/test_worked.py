@@ -272,6 +272,7 @@ def test_a_smaller_limit_gives_the_first_reasons(n):
     assert [r.clauses for r in some] == [r.clauses for r in whole[:n]]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_command_line_gives_the_same_reasons(name, tmp_path):
     rules, language, events, type, question = EXAMPLES[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -164,7 +165,17 @@ def test_two_claim_a_folder_at_once() -> None:
         sink(ObjectStore(shelf, before=interfere))
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b'{"version": 9, "files": []}', b'{"version": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b'{"version": 9, "files": []}',
+        b'{"version": 1}',
+        b'{"version": 1, "files": [{"name": "../secret"}]}',
+        b'{"version": 1, "files": [7]}',
+    ],
+)
 def test_a_manifest_that_is_damaged(text: bytes) -> None:
     shelf = Shelf(objects={"_batch-000000000001.json": text})
     with pytest.raises(InputProblem, match=r"mem://shelf/_batch-000000000001\.json: it "):
@@ -173,6 +184,21 @@ def test_a_manifest_that_is_damaged(text: bytes) -> None:
 
 def test_a_folder_without_manifests() -> None:
     assert published(ObjectStore(Shelf(objects={"part-1.csv": b""}))) is None
+
+
+def test_a_disk_without_second_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+
+    def refused(*arguments: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    store = Disk(tmp_path)
+    assert [store.put_new("one", text) for text in (b"1", b"2")] == [True, False]
+    assert (store.get("one"), store.list()) == (b"1", ["one"])
+    monkeypatch.setattr("occurs.connect.atomic_files._NO_LINKS", ())
+    with pytest.raises(OSError, match="not permitted"):
+        store.put_new("two", b"2")
 
 
 @pytest.mark.parametrize("lag", [0, 5])

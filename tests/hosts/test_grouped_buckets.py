@@ -69,6 +69,7 @@ def test_records_and_bytes_do_not_grow_with_the_buckets() -> None:
     assert sum(1 for r in arrived if r.kind == ROWS) <= 3 * SLOTS * BUCKETS
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("memory", ["forgetful", "crash"])
 def test_detections_are_those_of_direct_records(seed: int, memory: str) -> None:

@@ -69,6 +69,7 @@ def test_they_are_no_detections() -> None:
     assert len(only.timeouts["both"]) > 0
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("number", range(4))
 def test_streams_in_this_process(number: int) -> None:
     way = WAYS[number]

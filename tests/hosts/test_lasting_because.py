@@ -156,6 +156,7 @@ def shown(row: Row) -> list[tuple[Any, ...]]:
     return [(p["role"], p["type"], p["time"], p["label"]) for p in row["because"]]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("part", range(2))
 def test_parts_are_rows_and_the_same_in_all_calls(part: int) -> None:
     assert sum(check(seed) for seed in range(100 * part, 100 * part + 20)) > 60

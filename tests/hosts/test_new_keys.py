@@ -193,6 +193,7 @@ def test_many_keys_at_once_are_forgotten(name: str) -> None:
     assert sizes[0] <= 2 * sizes[1] + 5000, sizes
 
 
+@pytest.mark.slow
 def test_copies_are_numbered_anew() -> None:
     """Those of a quantifier, in slices: as many positions wait in one call as in all others together."""
     text = "DEFINE Out AS SLICE EACH A WITH (FOR ALL $i IN [1, 2] ON *.n : F (* >= $i + 100)) ON k UNTIL $0."

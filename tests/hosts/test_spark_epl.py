@@ -67,6 +67,7 @@ def test_many_cases(spark: Any, number: int, partitions: int) -> None:
     same(spark, batch.program, batch.table, partitions, **batch.options, zone=batch.cases[0].zone)
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=[] if c.name in FAST else pytest.mark.long, id=c.name) for c in ALONE if c.events]
 )

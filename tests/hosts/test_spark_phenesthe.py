@@ -103,6 +103,7 @@ def test_other_cases(spark: Any, partitions: int) -> None:
             check(spark, one, partitions)
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.long) for n in ALONE if n != TABLES]
 )

@@ -130,6 +130,7 @@ def hows(old: str, new: str, *, shuffled: bool = True) -> Sequence[tuple[int, Ho
     return one_of(ways, _NAMES.index(old) + 2 * _NAMES.index(new))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_a_rule_is_added(old: str, new: str) -> None:
     texts = RULES | KEYLESS
@@ -140,6 +141,7 @@ def test_a_rule_is_added(old: str, new: str) -> None:
         assert labelled(found) == labelled(expected), (old, new, seed)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_a_rule_is_removed_and_another_changed(old: str, new: str) -> None:
     texts = RULES | KEYLESS
@@ -154,6 +156,7 @@ def test_a_rule_is_removed_and_another_changed(old: str, new: str) -> None:
         assert labelled(found) == labelled(expected), (old, new, seed)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_a_rule_is_added_with_its_history(old: str, new: str) -> None:
     texts = RULES | KEYLESS

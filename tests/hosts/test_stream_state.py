@@ -26,6 +26,7 @@ def check(rules: str, tables: dict[str, pa.Table], how: How) -> InStream:
     return stream
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("memory", ["kept", "forgetful", "crash"])
 def test_few_rows_at_once(monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
     """Engines that are called several times in a micro-batch, tasks that pack rows piece by piece."""
@@ -80,6 +81,7 @@ define Once(V) from A(V > 2) and first B() within 500 ms from A where V = B.V co
 """
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("memory", ["kept", "mixed"])
 @pytest.mark.parametrize("most", [2, 16])
 def test_many_pieces(monkeypatch: pytest.MonkeyPatch, memory: str, most: int) -> None:

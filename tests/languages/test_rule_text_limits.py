@@ -17,6 +17,7 @@ def answered(language: str, text: str) -> None:
     judge(Source("", language, text, {}), text, kinds=())
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("shape", NESTED, ids=str)
 def test_nested(shape: Shape) -> None:
     """Two levels are a program, or have a problem that has nothing to do with depth; no depth is a fault or a hang."""
@@ -56,6 +57,7 @@ def test_nested_at_all_depths(shape: Shape) -> None:
         answered(shape.language, shape.text(n))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("number", ODD_NUMBERS, ids=lambda n: n[:24])
 def test_numbers(number: str) -> None:
     for language, text in NUMBERS:

@@ -159,6 +159,7 @@ def test_the_small_nets_of_the_paper(net: Net, seed: int | None) -> None:
         assert 0 < beside(n, seed, 1000) < 1000
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("number", table_1.CASES)
 def test_steps_of_table_1(number: int) -> None:
     _, results, black, *encoded = table_1.CASES[number]

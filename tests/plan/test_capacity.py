@@ -33,6 +33,7 @@ def plan(text: str, load: Load, costs: Costs | None = None) -> Capacity:
     return capacity(occurs.parse(text, "tesla").checked.plan(None, MS), load, costs)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("number", [1, 30])
 @pytest.mark.parametrize("keys", [5, 500])
 @pytest.mark.parametrize(("back", "watermark"), [(100, 0), (1_000, 0), (1_000, 300)])

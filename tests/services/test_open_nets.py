@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amount import amount
 
 import occurs.studio
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError, UsageProblem
@@ -148,7 +149,10 @@ ask = st.one_of(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=amount(20, 100), deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
 @given(st.booleans(), st.lists(ask, max_size=10))
 def test_the_changes_that_are_told_give_the_marking(black: bool, asks: list[tuple[str, Any]]) -> None:
     net = labor(black=black)

@@ -205,6 +205,7 @@ def fresh(name: str) -> str:
     return f"`{name}0`" if not name.isidentifier() else f"{name}0"
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_a_rename_changes_nothing_but_the_name(case: EplCase) -> None:
     assert tried(case, random.Random(case.name)) or case.rules == ""

@@ -60,6 +60,7 @@ def rows() -> str:
 # --- verify
 
 
+@pytest.mark.slow
 def test_the_example_is_verified_with_its_nets(studio):
     job = ended(studio, {"kind": "verify"})
     fits(studio, job, "Job")

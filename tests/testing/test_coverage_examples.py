@@ -80,6 +80,7 @@ def test_every_language_is_there() -> None:
     assert {Path(f).suffix for f in files if "/" in f} | {".esql", ".ptl", ".sql"} >= suffixes().keys()
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("rules", "clauses", "without", "with_"), CASES)
 def test_a_clause_is_named_until_a_case_depends_on_it(
     rules: str, clauses: str, without: str, with_: str, tmp_path: Path

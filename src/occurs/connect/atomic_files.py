@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -47,7 +48,7 @@ class Whole:
                 if self._stamp is not None:
                     os.utime(self._name, (self._stamp, self._stamp))
                 if self._new:
-                    os.link(self._name, self._path)  # of two processes that do this one fails
+                    _name_new(self._name, self._path)
                 else:
                     os.replace(self._name, self._path)
                 if self._synced:
@@ -55,6 +56,22 @@ class Whole:
         finally:
             if os.path.exists(self._name):
                 os.unlink(self._name)
+
+
+#: how file systems refuse a second name of a file, which some do not have
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+def _name_new(written: str, path: Path) -> None:
+    """Give a file its name.  Raises FileExistsError if there is a file of this name: of two processes one fails."""
+    try:
+        os.link(written, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if path.exists():  # in two steps: whoever writes here has a lock, too
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+        os.replace(written, path)
 
 
 def _sync(folder: Path) -> None:

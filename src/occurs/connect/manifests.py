@@ -51,9 +51,14 @@ def named_by(data: bytes, place: str) -> list[str]:
     """The files that a manifest names, in order.  Raises InputProblem (``bad-value``); ``place``: of the manifest."""
     try:
         entry: Any = unsealed(data)
-        if entry["version"] == _VERSION:
-            return [str(file["name"]) for file in entry["files"]]
-        why = f"it has version {entry['version']}, but this Occurs reads version {_VERSION}"
+        if entry["version"] != _VERSION:
+            why = f"it has version {entry['version']}, but this Occurs reads version {_VERSION}"
+        else:
+            names = [str(file["name"]) for file in entry["files"]]
+            others = [name for name in names if _PART.fullmatch(name) is None]
+            if not others:
+                return names
+            why = f"it names {others[0]!r}, which is not a part"
     except (ValueError, TypeError, KeyError) as error:
         why = f"it is not a manifest ({error!r})"
     raise InputProblem.of("bad-value", f"{place}: {why}", file=place)

@@ -2,13 +2,14 @@
 reaches.
 
 Object stores show a new object when it is complete.  On S3 the request that makes a new object is conditional
-(``fs.option.create.conditional.overwrite``, hadoop-aws 3.4.2 or later), so that of two processes one succeeds.  On
-other file systems, such as HDFS, an object is written beside its place and renamed, which is atomic there and fails if
+(``fs.option.create.conditional.overwrite``, in hadoop-aws 3.5), so that of two processes one succeeds.  On other file
+systems, such as HDFS, an object is written beside its place and renamed, which is atomic there and fails if
 the name is taken.
 """
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,9 +21,12 @@ from occurs.errors import UsageProblem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+log = logging.getLogger("occurs.follow")
 #: schemes of object stores: a file is there when it is closed, and to rename it copies it
 _OBJECTS = ("s3a", "s3", "s3n", "gs", "oss", "cosn", "obs", "wasb", "wasbs")
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
+#: S3: do not ask before if a folder has that name; others ignore it
+_QUICK = "fs.s3a.create.performance"
 #: what the failure of a conditional request is called, beside FileAlreadyExistsException
 _TAKEN = ("FileAlreadyExistsException", "RemoteFileChangedException")
 _ABSENT = ("FileNotFoundException", "NoSuchFileException")
@@ -50,8 +54,11 @@ class SparkStore(Store):
             raise UsageProblem.of("bad-option", f"{option} {address}: {error}") from error
         with _os_errors():
             self._files = self._root.getFileSystem(conf)
-            self._objects = str(self._files.getUri().getScheme()) in _OBJECTS
+            scheme = str(self._files.getUri().getScheme())
+            self._objects = scheme in _OBJECTS
             self._conditional = self._objects and self._files.hasPathCapability(self._root, _CONDITIONAL)
+            if scheme.startswith("s3") and not self._conditional:
+                log.warning("%s: the connector has no conditional requests: start one follower at a time", address)
             self._start = len(self._path(self._files.makeQualified(self._root)))
             if not self._objects:
                 self._context = self._fs.FileContext.getFileContext(self._root.toUri(), conf)
@@ -89,7 +96,7 @@ class SparkStore(Store):
                     self._files.delete(beside, False)
                     raise
                 return
-            file = self._files.createFile(place).overwrite(not new).recursive()
+            file = self._files.createFile(place).overwrite(not new).recursive().opt(_QUICK, "true")
             if new and self._conditional:
                 file = file.must(_CONDITIONAL, "true")
             self._fill(file, data)

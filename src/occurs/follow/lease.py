@@ -181,7 +181,7 @@ class Lease:
         if self._closing.is_set():
             return
         self._closing.set()
-        self._renewing.join()
+        self._renewing.join(PATIENCE)  # a store that does not answer does not keep a follower from its end
         _OWN.discard(self._id)
         if self.lost:
             return

@@ -174,8 +174,10 @@ class Objects(FileSink):
                 part = part_name(batch, self._attempt, 0, self._suffix)
                 self._store.put(part, out.getvalue())
                 self._fence()
+                made = self._store.put_new(name, manifest(batch, {part: {"rows": rows, "bytes": out.tell()}}))
+                if made and not again:
+                    return
                 # if it is there by now, it is of this call, repeated by the store, or of another follower
-                self._store.put_new(name, manifest(batch, {part: {"rows": rows, "bytes": out.tell()}}))
             data = self._store.get(name)
             if data is None:
                 raise OSError(f"{name} cannot be read though it was written")

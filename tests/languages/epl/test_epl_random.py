@@ -16,6 +16,7 @@ from occurs.verify.compare import difference
 MAKERS = [random_core, random_epl]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("seed", range(60))
 def test_laws(make: Callable[[random.Random], EplCase], seed: int) -> None:

@@ -151,6 +151,7 @@ def agree(case: LogicCase, rng: random.Random, obligations: bool = False) -> int
     return len(made)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("make", [random_core, random_logic])
 @pytest.mark.parametrize("obligations", [False, True])
 def test_columns_fire_as_the_reference_does(make: Callable[[random.Random], LogicCase], obligations: bool) -> None:
@@ -225,6 +226,7 @@ def test_every_form_fires_as_the_reference_does(rule: str) -> None:
     assert found[True] >= amount(1, 2)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("most", [3, 40])
 def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """However many of them are made at once, and however far apart rows are."""

@@ -64,6 +64,7 @@ def test_laws(case: LogicCase) -> None:
     all_laws(case, random.Random(case.name))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("make", [random_core, random_logic])
 @pytest.mark.parametrize("seed", range(20))
 def test_random_triggers_keep_the_laws(make, seed: int) -> None:

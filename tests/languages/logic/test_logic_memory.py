@@ -43,6 +43,7 @@ def flat(name: str, program: occurs.Program, history: logic_memory.History, stat
     assert half.states < end.states
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", some(SOME, 3))
 def test_nothing_grows(name: str) -> None:
     ((_, program, history),) = logic_memory.histories(200, [name])

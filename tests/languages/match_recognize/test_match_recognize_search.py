@@ -150,6 +150,7 @@ LINEAR = [
 ]  # fmt: skip
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("condition", LINEAR)
 def test_a_running_value_takes_as_long_per_row_in_a_long_match(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
     n = 20_000

@@ -61,6 +61,7 @@ def test_in_one_call(case: LastingCase) -> None:
     same(case, loaded.batch(), cut(definitions, rows, [], restart=False)[0])
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("restart", [False, True], ids=["kept", "restored"])
 @pytest.mark.parametrize("case", BATCH)
 def test_cut_at_every_instant(case: LastingCase, restart: bool) -> None:

@@ -27,6 +27,7 @@ def check(seed: int) -> None:
         raise AssertionError(f"seed {seed}\n{text_of(case)}\n{error}") from error
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("tens", range(3))
 def test_random_programs(tens: int) -> None:
     for seed in range(10 * tens, 10 * tens + 10):

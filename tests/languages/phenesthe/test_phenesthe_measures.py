@@ -72,6 +72,7 @@ def check(seed: int) -> bool:
     return True
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("tens", first(range(4), 2))
 def test_random_programs(tens: int) -> None:
     assert sum([check(seed) for seed in range(1000 + 10 * tens, 1010 + 10 * tens)]) > 2

@@ -37,6 +37,7 @@ def test_laws_on_random_programs(block: int) -> None:
 FOUND = load_cases(FOLDER / "found" / "programs.md")
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", FOUND, ids=lambda c: c.name)
 def test_laws_on_programs_that_were_wrong(case: Case) -> None:
     all_laws(case, random.Random(int(case.name.removeprefix("seed "))))

@@ -184,6 +184,7 @@ def test_division_and_remainder() -> None:
 # --- laws -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs(seed: int) -> None:
     """Valid by construction, the same for the same seed, whatever the order of the rows and the end of the history."""

@@ -46,6 +46,7 @@ def check(rng: random.Random, tree: Formula, cuts: list[int]) -> None:
     assert sorted([*given, *rows_of(signal.open)]) == sorted(at_the_end)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(80))
 def test_one_relation(seed: int) -> None:
     rng = random.Random(seed)
@@ -53,6 +54,7 @@ def test_one_relation(seed: int) -> None:
     check(rng, tree, random_cuts(rng, UNTIL))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(80))
 def test_nested_relations(seed: int) -> None:
     rng = random.Random(seed)

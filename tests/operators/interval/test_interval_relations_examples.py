@@ -262,6 +262,7 @@ def part(formula: Formula, value: int) -> Formula:
     return type(formula)(part(formula.operand, value), *list(vars(formula).values())[1:])
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_keys_apart(seed: int) -> None:
     rng = random.Random(seed)

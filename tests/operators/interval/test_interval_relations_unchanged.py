@@ -29,6 +29,7 @@ def told(signal: Phenomena) -> object:
     return rows_of(signal.closed), rows_of(signal.open), signal.complete, lags
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(120))
 def test_copied_tables_give_the_same(seed: int) -> None:
     rng = random.Random(seed)

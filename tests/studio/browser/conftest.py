@@ -25,10 +25,9 @@ STATIC, EXAMPLES = STUDIO / "static", STUDIO / "examples"
 
 
 def chromium() -> str | None:
-    """The path of a Chromium of the system."""
-    return os.environ.get("OCCURS_CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None
-    )
+    """The path of a Chromium of the system; the one without windows takes two thirds of the time."""
+    names = ("chromium-headless-shell", "chromium", "google-chrome", "chromium-browser")
+    return os.environ.get("OCCURS_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 def missing() -> str | None:
