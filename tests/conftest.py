@@ -18,6 +18,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import sparkclasses
 from occurs import kernel
@@ -59,6 +60,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", sparkclasses.options())
+
+# how fast examples are made says more about the machine than about a test
+settings.register_profile("occurs", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("occurs")
 
 #: tests that take long on Spark because something is live
 _LIVE = ("tests/cli/test_follow", "tests/hosts/test_stream_")
