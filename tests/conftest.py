@@ -62,7 +62,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 os.environ.setdefault("SPARK_SUBMIT_OPTS", sparkclasses.options())
 
 # how fast examples are made says more about the machine than about a test
-settings.register_profile("occurs", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "occurs", derandomize=_CI, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("occurs")
 
 #: tests that take long on Spark because something is live
