@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pytest
+
 from occurs.connect.store import Store
+
+
+@pytest.fixture
+def without_rename(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is renamed, on this machine either."""
+
+    def refused(*arguments: object) -> None:
+        raise AssertionError(f"rename {arguments}")
+
+    monkeypatch.setattr(os, "rename", refused)
+    monkeypatch.setattr(os, "replace", refused)
 
 
 class Killed(BaseException):

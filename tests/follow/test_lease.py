@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from objectstore import Killed, ObjectStore, Shelf
+from objectstore import Killed, ObjectStore, Shelf, without_rename  # noqa: F401
 from occurs.connect.manifests import published
 from occurs.errors import CheckpointProblem, ResourceProblem
 from occurs.follow import checkpoint as checkpoints
@@ -22,6 +22,8 @@ from occurs.follow import lease as leases
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.lease import Lease
 from occurs.follow.sinks import Objects
+
+pytestmark = pytest.mark.usefixtures("without_rename")
 
 ENTRY: dict[str, Any] = {
     "pinned": {"schemas": {}, "kind": [False, "s"], "sequence": False, "label": False},
@@ -37,17 +39,6 @@ ENTRY: dict[str, Any] = {
     "stages": 1,
     "rules": {},
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_rename(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is renamed, on this machine either."""
-
-    def refused(*arguments: object) -> None:
-        raise AssertionError(f"rename {arguments}")
-
-    monkeypatch.setattr(os, "rename", refused)
-    monkeypatch.setattr(os, "replace", refused)
 
 
 def held(shelf: Shelf, **changed: Any) -> None:

@@ -10,24 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from objectstore import Killed, ObjectStore, Shelf
+from objectstore import Killed, ObjectStore, Shelf, without_rename  # noqa: F401
 from occurs.connect.manifests import is_output, published
 from occurs.connect.store import Disk, Store
 from occurs.errors import CheckpointProblem, InputProblem, UsageProblem
 from occurs.follow.sinks import Objects
 
+pytestmark = pytest.mark.usefixtures("without_rename")
 BATCHES = 3
-
-
-@pytest.fixture(autouse=True)
-def _no_rename(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is renamed, on this machine either."""
-
-    def refused(*arguments: object) -> None:
-        raise AssertionError(f"rename {arguments}")
-
-    monkeypatch.setattr(os, "rename", refused)
-    monkeypatch.setattr(os, "replace", refused)
 
 
 def rows(batch: int) -> dict[str, pa.Table]:
