@@ -15,11 +15,11 @@ Mode = Literal["keyed", "slices", "rules", "single", "free"]
 
 @dataclass(frozen=True)
 class Group:
-    """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time), rules (each of ``shares`` sees
-    all its events in one partition), free (row by row, any partitioning), single (one partition: ``why``).
-    ``overlap``: by how many ticks slices of time overlap, where all rows (mode slices) or those of one key (mode keyed,
-    without ``endless``) can be cut into them.  ``takes``: types whose derived rows come from earlier groups; ``hands``:
-    types whose derived rows go to later ones."""
+    """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time), rules (each share of the
+    definitions sees all its events in one partition), free (row by row, any partitioning), single (one partition:
+    ``why``).  ``overlap``: by how many ticks slices of time overlap, where all rows (mode slices) or those of one key
+    (mode keyed, without ``endless``) can be cut into them.  ``takes``: types whose derived rows come from earlier groups;
+    ``hands``: types whose derived rows go to later ones."""
 
     stage: Stage
     mode: Mode
@@ -27,7 +27,6 @@ class Group:
     why: str = ""
     takes: frozenset[str] = frozenset()
     hands: frozenset[str] = frozenset()
-    shares: tuple[Stage, ...] = ()
 
     def needs(self, everything: bool) -> dict[str, set[str] | None]:
         """The attributes of every type that comes in that must cross into Python; None for all (labels need them).
@@ -65,8 +64,8 @@ class Group:
         return f"it could be divided {' or '.join(ways)}"
 
     def spread(self, partitions: int) -> list[Stage]:
-        """The shares of a group of mode rules, put together to no more than ``partitions``."""
-        bins = [[d for s in self.shares[n::partitions] for d in s.definitions] for n in range(partitions)]
+        """The definitions in no more than ``partitions`` shares, of which none reads what another finds."""
+        bins = [[d for part in self.independent[n::partitions] for d in part] for n in range(partitions)]
         return [share(self.stage, b) for b in bins if b]
 
 
@@ -118,7 +117,7 @@ def _together(found: list[Group], whole: Stage) -> Group:
     parts = sorted((d for g in found for d in g.stage.definitions), key=_place)
     stage = _stage(parts, whole, {})
     if found[0].mode == "single":
-        return Group(stage, "rules", why=found[0].why, shares=tuple(g.stage for g in found))
+        return Group(stage, "rules", why=found[0].why)
     return Group(stage, found[0].mode, overlap=max(g.overlap for g in found))
 
 

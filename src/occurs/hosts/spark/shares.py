@@ -15,7 +15,7 @@ import numpy as np
 from occurs.hosts.spark.inlets import one_of
 from occurs.hosts.spark.sample import Sample
 from occurs.hosts.spark.task import Share
-from occurs.plan.partitioning import Group, share
+from occurs.plan.partitioning import Group
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -141,14 +141,14 @@ def divided(
     from pyspark.sql import functions as F
 
     often = F.xxhash64(*keys).isin([key.hash for key in sample.keys])
-    cut, parts = slices(whole.clock, group.overlap, 1 if group.endless else partitions, sample.often), group.independent
+    cut = slices(whole.clock, group.overlap, 1 if group.endless else partitions, sample.often)
+    parts = group.spread(partitions)
     if len(cut.ends) > 1:
         shares = [whole, *_of_slices(cut, group, whole.clock)]
         needing = cut.needing(F.col("__time"), group.overlap, whole.clock[1])
         own = F.sequence(*(F.when(often, number + 1).otherwise(0) for number in needing))
     elif len(parts) > 1:
-        bins = [[d for p in parts[n::partitions] for d in p] for n in range(min(partitions, len(parts)))]
-        shares = [whole, *(replace(whole, stage=share(group.stage, b)) for b in bins)]
+        shares = [whole, *(replace(whole, stage=part) for part in parts)]
         own = F.when(often, _readers(shares, types, 1)).otherwise(F.array(F.lit(0)))
     else:
         return frame.repartition(partitions, *keys), [whole]
