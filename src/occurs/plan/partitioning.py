@@ -18,8 +18,8 @@ class Group:
     """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time), rules (each share of the
     definitions sees all its events in one partition), free (row by row, any partitioning), single (one partition:
     ``why``).  ``overlap``: by how many ticks slices of time overlap, where all rows (mode slices) or those of one key
-    (mode keyed, without ``endless``) can be cut into them.  ``takes``: types whose derived rows come from earlier groups;
-    ``hands``: types whose derived rows go to later ones."""
+    (mode keyed, without ``endless``) can be cut into them.  ``takes``: types whose derived rows come from earlier
+    groups; ``hands``: types whose derived rows go to later ones."""
 
     stage: Stage
     mode: Mode
