@@ -26,7 +26,7 @@ from occurs.model.time import Duration
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.automaton import Automaton
 from occurs.operators.sequence.definition import nodes
-from occurs.operators.sequence.tree import At
+from occurs.operators.sequence.timers import At
 from occurs.program import Program
 from occurs.verify.compare import row_of
 

@@ -22,7 +22,8 @@ from occurs.operators.sequence import tree
 from occurs.operators.sequence.chain_shape import Shape
 from occurs.operators.sequence.chains import MOST, Chain, Events, domains
 from occurs.operators.sequence.match_rows import Matches, State
-from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Atom, Every, Followed, Node, Not, Within
 
 #: matches as (time, at, due, tag -> the whole event)
 Told = list[tuple[int, int, bool, dict[str, Any]]]

@@ -12,7 +12,8 @@ from itertools import product
 from typing import Any
 
 from occurs.expr.tree import Binary, Expr, Literal, Ref
-from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Atom, Every, Followed, Node, Not, Within
 
 Event = dict[str, Any]
 Binding = dict[str, int]

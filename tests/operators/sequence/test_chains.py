@@ -18,7 +18,8 @@ from occurs.model.types import Type
 from occurs.operators.kernels.row_index import first_after, in_order
 from occurs.operators.sequence.chain_shape import Shape
 from occurs.operators.sequence.chains import NEVER, Chain
-from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Repeat, Sequence, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Atom, Every, Followed, Node, Not, Repeat, Sequence, Within
 
 Told = list[tuple[int, int, bool, Any]]
 

@@ -35,7 +35,8 @@ from occurs.model.types import Type
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.chains import Chains, Events, Found
 from occurs.operators.sequence.match_rows import Matches, State
-from occurs.operators.sequence.tree import Atom, Every, Followed, Interval, Node, Repeat, Sequence, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import Atom, Every, Followed, Node, Repeat, Sequence, Within
 
 
 def advanced(chains: Chains, states: Many[Mapping[str, pa.Table]], given: Stream) -> list[tuple[State, Matches]]:

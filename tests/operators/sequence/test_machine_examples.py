@@ -8,7 +8,8 @@ import pytest
 from machine_streams import atom, compare, history, number, own, pattern, run, text, then
 
 from occurs.expr.tree import Ref
-from occurs.operators.sequence.tree import And, Every, Interval, Node, Not, Or, Repeat, Until, While, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Every, Node, Not, Or, Repeat, Until, While, Within
 
 S1 = "A1 B1 C1 B2 A2 D1 A3 B3 E1 A4 E2 B4"
 SECOND = 1000

@@ -24,20 +24,8 @@ from occurs.errors import InputProblem, LimitProblem
 from occurs.expr.tree import Binary, Call, Expr, Like, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.sequence.machine import Machine
-from occurs.operators.sequence.tree import (
-    And,
-    At,
-    Every,
-    Interval,
-    Node,
-    Not,
-    Or,
-    Repeat,
-    Sequence,
-    Until,
-    While,
-    Within,
-)
+from occurs.operators.sequence.timers import At, Interval
+from occurs.operators.sequence.tree import And, Every, Node, Not, Or, Repeat, Sequence, Until, While, Within
 
 A, B = atom("a=A"), atom("b=B")
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from occurs.expr.tree import Expr, Literal, Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
-from occurs.languages.epl.checks.bounds import BELOW, FIELDS, numbers
+from occurs.languages.epl.timers import timer_of
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
 from occurs.operators.definition import Choice
@@ -22,7 +22,7 @@ from occurs.operators.sequence.definition import SequenceDefinition, nodes
 
 def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Sequence:
     """The pattern of a query without problems; times are counted as ``kind`` says, calendars are those of ``zone``."""
-    root = _Nodes(query.filters, kind, zone).node(query.pattern)
+    root = Nodes(query.filters, kind, zone).node(query.pattern)
     return tree.Sequence(
         query.name,
         tree.Every(root) if query.query.simple else root,
@@ -47,7 +47,7 @@ def _number(bound: int | Expr | None) -> Expr | None:
     return Literal(bound, Type.INT) if isinstance(bound, int) else bound
 
 
-class _Nodes:
+class Nodes:
     def __init__(self, filters: Iterable[Atom], kind: TimeKind, zone: str):
         #: of the filters that are still to come, in the order of the pattern
         self.filters = iter(filters)
@@ -92,12 +92,8 @@ class _Nodes:
                 )
             case syntax.While():
                 return tree.While(self.node(node.operand), node.condition)
-            case syntax.Interval():
-                return tree.Interval(self.ticks(node.duration), self.shift(node.duration), self.length(node.duration))
-            case syntax.At():
-                return self.calendar(node)
-            case syntax.Schedule():
-                return self.schedule(node)
+            case syntax.Timer():
+                return timer_of(node).build(node, self)
         raise AssertionError(f"not a pattern: {node}")
 
     def all_of(self, nodes: tuple[syntax.Pattern, ...]) -> tuple[tree.Node, ...]:
@@ -126,43 +122,6 @@ class _Nodes:
         tick = self.kind.tick
         assert tick is not None
         return tuple((e, Fraction(size, tick)) for e, size in duration.parts)
-
-    def schedule(self, node: syntax.Schedule) -> tree.Schedule:
-        """Its date, if it has one, in ticks: the first that is not before it."""
-        tick = self.kind.tick
-        assert tick is not None
-        date = None if node.date is None else -(-node.date // tick)
-        ticks = 0 if node.period is None else self.ticks(node.period)
-        shift = None if node.period is None else self.shift(node.period)
-        count = 1 if node.repetitions is None else None if node.repetitions < 0 else node.repetitions
-        leads = date is not None and (node.repetitions is not None or node.period is None)
-        return tree.Schedule(date, count, leads, ticks, shift)
-
-    def calendar(self, node: syntax.At) -> tree.At:
-        """Its fields in the order of the tree: second, minute, hour, day of month, month, day of week."""
-        tick = self.kind.tick
-        assert tick is not None
-        fields: list[tuple[int, ...] | None] = []
-        for written, (_, low, high) in zip(node.fields, FIELDS, strict=False):
-            found = numbers(written, low, high)
-            fields.append(None if _any(written) else tuple(sorted(found)))
-        second = fields[5] if len(fields) > 5 else (0,)
-        if fields[2] is not None and fields[4] is not None and (len(fields[2]) == 31 or len(fields[4]) == 7):
-            fields[2] = fields[4] = None  # either will do, and one of them always does
-        below: list[tuple[int, ...]] = [(0,), (0,)]
-        for i, (written, (_, low, high)) in enumerate(zip(node.below, BELOW, strict=False)):
-            below[i] = tuple(sorted(numbers(written, low, high)))
-        day = None
-        if node.fields[4].kind == "last":
-            fields[4] = (6,)  # the last day of the week, as in Esper
-        else:
-            day = next(((f.kind, f.low) for f in node.fields if f.kind in syntax.DAY_RULES), None)
-        return tree.At((second, *fields[:5]), tick, node.zone or self.zone, tuple(below), day)
-
-
-def _any(field: syntax.Cron) -> bool:
-    """Is a field not restricted at all?"""
-    return field.kind in ("any", *syntax.DAY_RULES) or any(_any(i) for i in field.items)
 
 
 # --- the attributes that a pattern can be split by --------------------------------------------------------------------

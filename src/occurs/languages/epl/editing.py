@@ -9,6 +9,7 @@ from occurs.languages.epl import parser, syntax
 from occurs.languages.epl.functions import FUNCTIONS
 from occurs.languages.epl.parser.tree import TYPES
 from occurs.languages.epl.render import clauses
+from occurs.languages.epl.timers import TIMERS
 from occurs.languages.epl.words import UNITS
 from occurs.languages.kit import vocabulary
 from occurs.languages.kit.editing import Begun, Binding, Entry, Snippet, Token, Words, closing, openings
@@ -135,8 +136,7 @@ SNIPPETS = (
 )
 FORMS = (
     Snippet("timer:within", "where timer:within(${5 minutes})", "a time limit of the pattern before it"),
-    Snippet("timer:interval", "timer:interval(${5 minutes})", "true when this time has passed"),
-    Snippet("timer:at", "timer:at(${0}, ${8}, *, *, *)", "true at times: minute, hour, day, month, day of week"),
+    *(Snippet(t.word, t.snippet, t.offered) for t in TIMERS.values()),
     Snippet("every-distinct", "every-distinct(${a1}.${attribute}) ", "each key once"),
 )
 MEANINGS = {
@@ -158,8 +158,7 @@ MEANINGS = {
     "where": "a guard of a pattern, such as `timer:within`; as a clause of its own a condition on the whole detection",
     "timer:within": "gives the pattern before it up after this time",
     "timer:withinmax": "gives the pattern before it up after this time, or after so many detections",
-    "timer:interval": "is true when this time has passed since the search for it began",
-    "timer:at": "is true at the times of a schedule: minute, hour, day of month, month, day of week, second",
+    **{t.word: t.meaning for t in TIMERS.values()},
     "->": "followed by: the right side is searched for when the left one has been detected",
     "@consume": "an event that is taken here is not seen by other parts of the pattern",
     "@name": "the name of the statement; without `insert into` also the type that it derives",

@@ -9,7 +9,7 @@ from typing import Any
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
-from occurs.expr.tree import Expr, Literal, Ref, _span
+from occurs.expr.tree import Binary, Expr, Literal, Ref, _span
 from occurs.model.elements import index_step, path_of
 from occurs.model.time import Duration
 from occurs.model.types import Type
@@ -235,7 +235,12 @@ class Computed(Duration):
 
 
 @dataclass(frozen=True)
-class Interval(Pattern):
+class Timer(Pattern):
+    """A pattern that is true at an instant; what each means is declared in :mod:`occurs.languages.epl.timers`."""
+
+
+@dataclass(frozen=True)
+class Interval(Timer):
     """``timer:interval(duration)``."""
 
     duration: Duration
@@ -262,7 +267,7 @@ class Cron:
 
 
 @dataclass(frozen=True)
-class At(Pattern):
+class At(Timer):
     """``timer:at(minute, hour, day of month, month, day of week [, second [, zone [, millisecond [, microsecond]]]])``.
 
     ``fields``: up to the second; ``below``: the milliseconds and microseconds.
@@ -279,7 +284,7 @@ class At(Pattern):
 
 
 @dataclass(frozen=True)
-class Schedule(Pattern):
+class Schedule(Timer):
     """``timer:schedule(iso: '..')``, ``timer:schedule(date: .., repetitions: .., period: ..)``.
 
     ``date``: microseconds since 1970 UTC; None: the start.  ``repetitions``: how many instants, the date one of them;
@@ -428,3 +433,14 @@ def elements_of(statements: tuple[Statement, ...]) -> frozenset[str]:
         owner = f"{ref.name}{index}" if ref.scope is None else f"{ref.scope}{index}.{ref.name}"
         out |= {name for name in (ref.name, owner) if path_of(name) is not None}
     return frozenset(out)
+
+
+def chained(op: str, node: Expr) -> Iterator[Expr]:
+    """The operands of a chain of ``and`` or of ``or``, left to right."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Binary) and part.op == op:
+            todo += [part.right, part.left]
+        else:
+            yield part

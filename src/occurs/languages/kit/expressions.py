@@ -238,13 +238,13 @@ class ExpressionBuilder(ABC):
         return core.DurationLiteral(self.duration(tree.children), span=self.span(tree))
 
     def x_string(self, tree: Node) -> Expr:
-        return core.Literal(self._unquoted(tree.children[0]), Type.STRING, span=self.span(tree))
+        return core.Literal(self.unquoted(tree.children[0]), Type.STRING, span=self.span(tree))
 
-    def _unquoted(self, token: Token) -> str:
+    def unquoted(self, token: Token) -> str:
         return unquoted(str(token), self.offset + (token.start_pos or 0), self.source)
 
     def x_timestamp(self, tree: Node) -> Expr:
-        text = self._unquoted(tree.children[0]).strip()
+        text = self.unquoted(tree.children[0]).strip()
         value = microseconds(text)
         if value is None:
             hint = 'write it as `timestamp "2024-01-05T09:00:00Z"`'

@@ -16,6 +16,7 @@ import numpy as np
 from occurs.kernel import kernel
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.growing import higher, longer, mixed
+from occurs.operators.kernels.pattern_timers import after, due, later
 from occurs.operators.kernels.stackcode import DONE, Arrays, evaluate
 
 
@@ -129,10 +130,11 @@ def run(
                     else:
                         op, m, x = T.TRUE, inst[i, T.BINDING], np.int64(1)
                         node, p = inst[i, T.NODE], inst[i, T.PARENT]
-                        if nodes[node, T.KIND] == T.SCHEDULE and p >= 0 and nodes[inst[p, T.NODE], T.KIND] == T.EVERY:
+                        if nodes[node, T.STAYS] and p >= 0 and nodes[inst[p, T.NODE], T.KIND] == T.EVERY:
                             # it stays, for its next instant
                             unqueue(inst, queue, i)
-                            scheduled(reg, inst, queue, nodes[node], i, tick, segments)
+                            next_due = due(reg, inst[i], nodes[node], calendars, tick, segments, until)
+                            enqueue(reg, inst, queue, i, next_due)
                             x = np.int64(0)
                 elif more:
                     reg[T.NEXT_EVENT] += 1
@@ -189,25 +191,12 @@ def run(
                         heads = more_heads(reg, inst, heads, nodes)
                     enter_chain(reg, inst, heads, nodes[node, T.ONE], new, words, known, bound, atoms, equals, waiting)
                     op = T.NOTHING
-                elif kind == T.INTERVAL:
-                    ticks = reg[T.ANSWER] if nodes[node, T.LENGTH] else nodes[node, T.ONE]
-                    enqueue(reg, inst, queue, new, later(nodes[node], tick, segments, reg[T.NOW], ticks))
+                elif kind >= T.INTERVAL:
+                    next_due = due(reg, mine, nodes[node], calendars, tick, segments, until)
+                    enqueue(reg, inst, queue, new, next_due)
                     op = T.NOTHING
-                    if nodes[node, T.ONE] == 0 and not nodes[node, T.SHIFTED]:
+                    if nodes[node, T.INSTANT]:
                         op, i, x = T.TRUE, new, np.int64(1)
-                elif kind == T.AT:
-                    allowed = calendars[nodes[node, T.ONE]]
-                    enqueue(
-                        reg,
-                        inst,
-                        queue,
-                        new,
-                        next_instant(allowed, tick, segments, nodes[node, T.ZONE], reg[T.NOW], until),
-                    )
-                    op = T.NOTHING
-                elif kind == T.SCHEDULE:
-                    scheduled(reg, inst, queue, nodes[node], new, tick, segments)
-                    op = T.NOTHING
                 elif kind == T.AND or kind == T.OR or kind == T.UNTIL:
                     if kind == T.AND:
                         mine[T.COUNT] = nodes[node, T.TWO]
@@ -262,7 +251,7 @@ def run(
                         op, i, x = T.START, p, position + 1
                 elif kind == T.EVERY:
                     distinct = nodes[above, T.TWO] > nodes[above, T.ONE]
-                    if nodes[node, T.KIND] == T.ATOM or nodes[node, T.KIND] == T.SCHEDULE:
+                    if nodes[node, T.KIND] == T.ATOM or nodes[node, T.STAYS]:
                         op, i, x = T.DISTINCT if distinct else T.TRUE, p, np.int64(0)
                     elif fresh:
                         # true as soon as it starts: dropped
@@ -661,36 +650,6 @@ def unqueue(inst: np.ndarray, queue: np.ndarray, i: int) -> None:
 
 
 @kernel
-def scheduled(
-    reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, node: np.ndarray, i: int, tick: int, segments: np.ndarray
-) -> None:
-    """Enqueue a schedule for its next instant behind now, NEVER if there is none."""
-    now, most = reg[T.NOW], node[T.TWO]
-    n = inst[i, T.COUNT]
-    if n == 0:
-        n = np.int64(1)
-        due = node[T.DATE] if node[T.FOUR] else now
-        if not node[T.THREE]:
-            due = later(node, tick, segments, due, node[T.ONE])
-    else:
-        n += 1
-        due = later(node, tick, segments, inst[i, T.DUE], node[T.ONE])
-    if due <= now and not node[T.SHIFTED] and node[T.ONE] > 0:
-        n += (now - due) // node[T.ONE] + 1
-        due += ((now - due) // node[T.ONE] + 1) * node[T.ONE]
-    while due <= now and node[T.SHIFTED] and (most < 0 or n < most):
-        n += 1
-        due = later(node, tick, segments, due, node[T.ONE])
-    inst[i, T.COUNT] = n
-    enqueue(reg, inst, queue, i, due if due > now and (most < 0 or n <= most) else T.NEVER)
-
-
-@kernel
-def after(now: int, ticks: int) -> int:
-    return T.NEVER if now > T.NEVER - ticks else now + ticks
-
-
-@kernel
 def soonest(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, until: int) -> int:
     """The instance whose timer is due first, at most at ``until`` (of equals the one started first); -1: none."""
     if reg[T.NEXT_DUE] > until:
@@ -757,7 +716,7 @@ def _release(
                 inst[forth, T.QUEUE_BACK] = back
             waiting[nodes[node, T.ONE]] -= 1
             reg[T.WAITING] -= 1
-    elif kind in (T.WITHIN, T.INTERVAL, T.AT, T.SCHEDULE):
+    elif kind == T.WITHIN or kind >= T.INTERVAL:
         unqueue(inst, queue, i)
     if kind in (T.AND, T.UNTIL, T.REPEAT):
         s = inst[i, T.STORED]
@@ -1174,7 +1133,7 @@ def partial_matches(
             while s >= 0:
                 bound, binding = joined(bound, reg, binding, store[s, T.STORED_BINDING], inst[i, T.BINDING])
                 s = store[s, T.STORED_NEXT]
-            leaf = kind == T.ATOM or kind == T.INTERVAL or kind == T.AT or kind == T.SCHEDULE
+            leaf = kind == T.ATOM or kind >= T.INTERVAL
             if binding >= 0 and (leaf or inst[i, T.STORED] >= 0):
                 if n == len(found):
                     found = longer(found, 2 * n)
@@ -1323,202 +1282,6 @@ def place_of(values: np.ndarray, value: int) -> int:
     return low if low < len(values) and values[low] == value else -1
 
 
-# -- calendars ---------------------------------------------------------------------------------------------------------
-#: where the numbers allowed begin in a calendar: second, minute, hour, day of month, month, day of week
-SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY = 0, 60, 120, 144, 176, 189
-#: rules for days: the last of a month, the last of Monday to Friday, the one of these nearest to day n, the last day of
-#: the week n
-LAST_DAY, LAST_WEEKDAY, NEAREST, LAST_OF = 196, 197, 198, 230
-MILLISECOND, MICROSECOND, ALLOWED = 237, 1237, 2237
-_DAY = 86_400
-
-
-@kernel
-def _civil(day: int) -> tuple[int, int, int]:
-    """Year, month and day of month of a day since 1970-01-01 (of the Gregorian calendar, also before it began)."""
-    z = day + 719_468
-    era = z // 146_097
-    of_era = z - era * 146_097
-    year = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year + year // 4 - year // 100)
-    m = (5 * of_year + 2) // 153
-    month = m + 3 if m < 10 else m - 9
-    return year + era * 400 + (1 if month <= 2 else 0), month, of_year - (153 * m + 2) // 5 + 1
-
-
-@kernel
-def _length(year: int, month: int) -> int:
-    """Days of a month."""
-    if month == 2:
-        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
-    return 30 if month in (4, 6, 9, 11) else 31
-
-
-@kernel
-def _day_of(year: int, month: int, of_month: int) -> int:
-    """The day since 1970-01-01 of a date."""
-    y = year - 1 if month <= 2 else year
-    era = y // 400
-    of_era = y - era * 400
-    of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + of_month - 1
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
-
-
-@kernel
-def _ruled(allowed: np.ndarray, year: int, month: int, of_month: int, of_week: int) -> bool:
-    """Does a rule choose this day?  ``of_week``: 0 is Sunday."""
-    last = _length(year, month)
-    if (allowed[LAST_DAY] and of_month == last) or (allowed[LAST_OF + of_week] and of_month > last - 7):
-        return True
-    if of_week == 0 or of_week == 6:
-        return False
-    if allowed[LAST_WEEKDAY] and (of_month == last or (of_month >= last - 2 and of_week == 5)):
-        return True
-    for n in range(1, 32):
-        if allowed[NEAREST + n]:
-            near = min(n, last)
-            day = (of_week + near - of_month) % 7
-            if day == 6:
-                near += -1 if near > 1 else 2
-            elif day == 0:
-                near += -2 if near == last else 1
-            if near == of_month:
-                return True
-    return False
-
-
-@kernel
-def _first(allowed: np.ndarray, low: int, high: int) -> int:
-    """The first local second that is allowed in [low, high); ``high`` if there is none.
-
-    If both the day of the month and the day of the week are restricted, either will do.
-    """
-    both = not allowed[DAY + 1 : DAY + 32].all() and not allowed[WEEKDAY:LAST_DAY].all()
-    rules = allowed[LAST_DAY:MILLISECOND].any()
-    day = low // _DAY
-    within = low - day * _DAY
-    while day * _DAY < high:
-        year, month, of_month = _civil(day)
-        if not allowed[MONTH + month]:
-            # the next month begins at most 31 days on
-            day += 1
-            while _civil(day)[2] != 1:
-                day += 1
-            within = 0
-            continue
-        of_week = allowed[WEEKDAY + (day + 4) % 7]
-        if (
-            (allowed[DAY + of_month] and of_week)
-            or (both and (allowed[DAY + of_month] or of_week))
-            or (rules and _ruled(allowed, year, month, of_month, (day + 4) % 7))
-        ):
-            hour = within // 3600
-            minute = within // 60 % 60
-            second = within % 60
-            while hour < 24:
-                if allowed[HOUR + hour]:
-                    while minute < 60:
-                        if allowed[MINUTE + minute]:
-                            while second < 60:
-                                if allowed[SECOND + second]:
-                                    return min(high, day * _DAY + hour * 3600 + minute * 60 + second)
-                                second += 1
-                        second = 0
-                        minute += 1
-                minute = 0
-                second = 0
-                hour += 1
-        day += 1
-        within = 0
-    return high
-
-
-@kernel
-def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, zone: int, now: int, until: int) -> int:
-    """The first instant in ticks after ``now`` at most at ``until``, NEVER if there is none.
-
-    ``allowed``: which numbers (ALLOWED booleans); ``tick``: microseconds per tick; ``segments`` (n, 3): a zone, from
-    which second of UTC on its local time is so many seconds ahead.  A local time that occurs twice is taken the first
-    time only.
-    """
-    if until <= now:
-        return T.NEVER
-    # from the second of now to that of until
-    if tick >= 1_000_000:
-        unit = tick // 1_000_000
-        first, last = now * unit + 1, until * unit
-    else:
-        unit = 1_000_000 // tick
-        first, last = now // unit, until // unit
-    for k in range(len(segments)):
-        if segments[k, 0] != zone:
-            continue
-        ahead = segments[k, 2]
-        low = max(first, segments[k, 1])
-        ends = k + 1 == len(segments) or segments[k + 1, 0] != zone
-        high = last + 1 if ends else min(last + 1, segments[k + 1, 1])
-        if k > 0 and segments[k - 1, 0] == zone:
-            low = max(low, segments[k, 1] + segments[k - 1, 2] - ahead)
-        while low < high:
-            found = _first(allowed, low + ahead, high + ahead) - ahead
-            if found == high:
-                break
-            if tick < 1_000_000:
-                part = _part(allowed, tick, now - found * unit)
-                if part >= 0:
-                    at = found * unit + part
-                    return at if at <= until else T.NEVER
-            elif found % unit == 0 and allowed[MILLISECOND] and allowed[MICROSECOND]:
-                return found // unit
-            low = found + 1
-    return T.NEVER
-
-
-@kernel
-def _part(allowed: np.ndarray, tick: int, now: int) -> int:
-    """The first tick after ``now`` within a second that is allowed; -1 if there is none."""
-    for milli in range(1000):
-        if allowed[MILLISECOND + milli]:
-            for micro in range(1000):
-                part = 1000 * milli + micro
-                if allowed[MICROSECOND + micro] and part % tick == 0 and part // tick > now:
-                    return part // tick
-    return -1
-
-
-@kernel
-def later(node: np.ndarray, tick: int, segments: np.ndarray, now: int, ticks: int) -> int:
-    """The end of a length of time that begins now: years, months and days of local time, then ticks."""
-    if not node[T.SHIFTED]:
-        return after(now, ticks)
-    micros = now * tick
-    second = micros // 1_000_000
-    part = micros - second * 1_000_000
-    ahead = 0
-    for k in range(len(segments)):
-        if segments[k, 0] == node[T.ZONE] and segments[k, 1] <= second:
-            ahead = segments[k, 2]
-    local = second + ahead
-    day = local // _DAY
-    year, month, of_month = _civil(day)
-    for months in (12 * node[T.YEARS], node[T.MONTHS]):
-        whole = 12 * year + month - 1 + months
-        year, month = whole // 12, whole % 12 + 1
-        of_month = min(of_month, _length(year, month))
-    local += (_day_of(year, month, of_month) + node[T.DAYS] - day) * _DAY
-    for k in range(len(segments)):
-        if segments[k, 0] != node[T.ZONE]:
-            continue
-        ends = k + 1 == len(segments) or segments[k + 1, 0] != node[T.ZONE]
-        if ends or local - segments[k, 2] < segments[k + 1, 1]:
-            second = local - segments[k, 2]
-            if k > 0 and segments[k - 1, 0] == node[T.ZONE] and second < segments[k, 1]:
-                # clocks skip it: as much later as they are put forward
-                second = local - segments[k - 1, 2]
-            break
-    return after((second * 1_000_000 + part) // tick, ticks)
-
-
 # -- a state that comes back -------------------------------------------------------------------------------------------
 @kernel
 def relink(
@@ -1544,7 +1307,7 @@ def relink(
         kind = nodes[inst[i, T.NODE], T.KIND]
         if kind == T.ATOM:
             enter_chain(reg, inst, heads, nodes[inst[i, T.NODE], T.ONE], i, words, known, bound, atoms, equals, waiting)
-        elif kind in (T.WITHIN, T.INTERVAL, T.AT, T.SCHEDULE):
+        elif kind == T.WITHIN or kind >= T.INTERVAL:
             enqueue(reg, inst, queue, i, inst[i, T.DUE])
 
 

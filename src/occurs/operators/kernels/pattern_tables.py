@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# kinds of nodes
+# kinds of nodes; timers that are patterns on their own come last (see pattern_timers.py)
 ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT, SCHEDULE = range(13)
 
 # fields of a node.  KIDS: its children in the table of children; POSITION: its number among its parent's.  INSTANT: may
@@ -15,10 +15,11 @@ ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT,
 #   INTERVAL: ONE ticks                         AT: ONE its number among the calendars, ZONE
 #   SCHEDULE: ONE ticks, TWO count or -1, THREE: is its DATE the first instant?  FOUR: has it a DATE?
 #   INTERVAL, SCHEDULE, WITHIN, EVERY with an expiry: if SHIFTED, YEARS, MONTHS, DAYS of local time of ZONE come before
-#   its ticks.  LONGEST: ticks of an expiry at most.  LENGTH: must the length be asked for?
+#   its ticks.  LONGEST: ticks of an expiry at most.  LENGTH: must the length be asked for?  STAYS: is a timer due
+#   again and again, directly below an `every`?
 KIND, KIDS, N_KIDS, POSITION, INSTANT, ABSENT, ONE, TWO, THREE, FOUR = range(10)
-SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST, LENGTH, DATE = range(10, 18)
-NODE_FIELDS = 18
+SHIFTED, YEARS, MONTHS, DAYS, ZONE, LONGEST, LENGTH, DATE, STAYS = range(10, 19)
+NODE_FIELDS = 19
 
 # fields of an atom.  CLASS: 0 below a `not`, 1 below the end of an `until`, 2 others; [EQUALS, EQUALS_END) its keys:
 # (own column, tag, column); CONDITION or -1; OWN_NODE: its node

@@ -17,7 +17,8 @@ from occurs.expr.evaluate import as_threshold
 from occurs.expr.tree import Binary, Expr, Literal, Ref, rewrite
 from occurs.model.types import Schema, Type
 from occurs.operators.kernels.ranges import ALL_NUMBERS, as_ordered
-from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Sequence, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Atom, Every, Followed, Node, Not, Sequence, Within
 
 #: the step number by which ``Equal`` names the constants of a rule
 RULE = -1

@@ -13,6 +13,7 @@ from occurs.operators.contract import Moves, Order, Port
 from occurs.operators.definition import Named, Options, Side, Source
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.automaton import Automaton
+from occurs.operators.sequence.timers import Timer
 
 #: live partial matches that a definition may have, if nobody says how many
 MOST_INSTANCES = 10_000_000
@@ -80,8 +81,7 @@ class SequenceDefinition(Named):
     @cached_property
     def timed(self) -> bool:
         """Can something happen where no row is?"""
-        kinds = tree.Interval | tree.At | tree.Schedule | tree.Within
-        timers = any(isinstance(n, kinds) for n in nodes(self.pattern.root))
+        timers = any(isinstance(n, Timer | tree.Within) for n in nodes(self.pattern.root))
         return timers or tree.at_once(self.pattern.root)
 
     def timeouts(self, place: int) -> SequenceDefinition | None:

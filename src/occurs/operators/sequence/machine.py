@@ -19,12 +19,14 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.zones import changes
 from occurs.operators.kernels import pattern_tables as T
-from occurs.operators.kernels.pattern_machine import event_of, next_instant, run
+from occurs.operators.kernels.pattern_machine import event_of, run
+from occurs.operators.kernels.pattern_timers import next_instant
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
 from occurs.operators.sequence.machine_program import EMPTY, Asked, Events, Layout, Rules, events_of, fill_words
 from occurs.operators.sequence.match_rows import Bound, Matches, State
-from occurs.operators.sequence.tree import Atom, Interval, Repeat, Sequence, Until, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import Atom, Repeat, Sequence, Until, Within
 
 
 class Machine:

@@ -21,37 +21,21 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import own_column, passing
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels import stackcode
-from occurs.operators.kernels.pattern_machine import (
-    ALLOWED,
-    DAY,
-    DOUBTFUL,
-    HOUR,
-    LAST_DAY,
-    LAST_OF,
-    LAST_WEEKDAY,
-    MICROSECOND,
-    MILLISECOND,
-    MINUTE,
-    MONTH,
-    NEAREST,
-    SECOND,
-    WEEKDAY,
-)
+from occurs.operators.kernels.pattern_machine import DOUBTFUL
+from occurs.operators.kernels.pattern_timers import ALLOWED
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.rule_bytecode import KINDS, Code, Coder, Unsupported
+from occurs.operators.sequence.timers import Timer
 from occurs.operators.sequence.tree import (
     And,
-    At,
     Atom,
     Every,
     Followed,
-    Interval,
     Node,
     Not,
     Or,
     Repeat,
-    Schedule,
     Sequence,
     Shift,
     Until,
@@ -74,23 +58,7 @@ _KINDS = {
     Repeat: (T.REPEAT, "[n]"),
     Within: (T.WITHIN, "timer:within"),
     While: (T.WHILE, "while"),
-    Interval: (T.INTERVAL, "timer:interval"),
-    At: (T.AT, "timer:at"),
-    Schedule: (T.SCHEDULE, "timer:schedule"),
 }
-#: fields of a calendar: where their numbers begin in the table of those allowed, and the numbers that there are
-_FIELDS = (
-    (SECOND, 0, 60),
-    (MINUTE, 0, 60),
-    (HOUR, 0, 24),
-    (DAY, 1, 32),
-    (MONTH, 1, 13),
-    (WEEKDAY, 0, 7),
-    (MILLISECOND, 0, 1000),
-    (MICROSECOND, 0, 1000),
-)
-#: where the numbers of rules for days begin
-_RULES = {"last": LAST_DAY, "last_weekday": LAST_WEEKDAY, "weekday": NEAREST, "last_of": LAST_OF}
 
 
 class Layout:
@@ -131,13 +99,14 @@ class Layout:
 
     def word(self, node: int) -> str:
         """What users call a node."""
-        return _KINDS[type(self.nodes[node])][1]
+        found = self.nodes[node]
+        return found.word if isinstance(found, Timer) else _KINDS[type(found)][1]
 
     def _node(self, node: Node, position: int, rank: int) -> int:
         """``rank``: 0 below a `not`, 1 below the end of an `until`, else 2."""
         number = len(self._rows)
         row = [0] * T.NODE_FIELDS
-        row[T.KIND] = _KINDS[type(node)][0]
+        row[T.KIND] = node.kind if isinstance(node, Timer) else _KINDS[type(node)][0]
         row[T.N_KIDS] = len(node.children)
         row[T.POSITION] = position
         row[T.INSTANT] = int(at_once(node))
@@ -174,7 +143,7 @@ class Layout:
                 self._text_keys.append(type is Type.STRING)
             row[T.TWO] = len(self._keys)
             row[T.THREE] = -1 if node.expiry is None else node.expiry
-            self._shift(node.shift, row)
+            self.shift(node.shift, row)
             row[T.LONGEST] = row[T.THREE]
             if node.shift is not None:
                 days = 366 * node.shift.years + 31 * node.shift.months + node.shift.days + 1
@@ -197,34 +166,30 @@ class Layout:
             row[T.ONE] = node.ticks
             row[T.TWO] = -1 if node.count is None else node.count
             row[T.LENGTH] = int(bool(node.length))
-            self._shift(node.shift, row)
+            self.shift(node.shift, row)
         elif isinstance(node, While):
             row[T.ONE] = self.rules.condition((node.condition,), None)
-        elif isinstance(node, Interval):
-            row[T.ONE] = node.ticks
-            row[T.LENGTH] = int(bool(node.length))
-            self._shift(node.shift, row)
-        elif isinstance(node, At):
-            row[T.ONE] = len(self._calendars)
-            self._calendars.append(_allowed(node))
-            self.tick, row[T.ZONE] = node.tick, self._zone(node.zone)
+        elif isinstance(node, Timer):
+            row[T.STAYS] = int(node.stays)
+            node.fill(row, self)
 
-        elif isinstance(node, Schedule):
-            row[T.ONE] = node.ticks
-            row[T.TWO] = -1 if node.count is None else node.count
-            row[T.THREE], row[T.FOUR] = int(node.leads), int(node.date is not None)
-            row[T.DATE] = node.date or 0
-            self._shift(node.shift, row)
-
-    def _shift(self, shift: Shift | None, row: list[int]) -> None:
+    def shift(self, shift: Shift | None, row: list[int]) -> None:
+        """Put years, months and days into the row of a node."""
         if shift is not None:
             row[T.SHIFTED] = 1
             row[T.YEARS], row[T.MONTHS], row[T.DAYS] = shift.years, shift.months, shift.days
-            self.tick, row[T.ZONE] = shift.tick, self._zone(shift.zone)
+            self.tick, row[T.ZONE] = shift.tick, self.zone(shift.zone)
             days = 366 * shift.years + 31 * shift.months + shift.days
             self.longest = max(self.longest, days * 86_400_000_000)
 
-    def _zone(self, zone: str) -> int:
+    def calendar(self, allowed: np.ndarray, tick: int, zone: str, row: list[int]) -> None:
+        """Put a calendar into the row of a node."""
+        row[T.ONE], row[T.ZONE] = len(self._calendars), self.zone(zone)
+        self._calendars.append(allowed)
+        self.tick = tick
+
+    def zone(self, zone: str) -> int:
+        """The number of a zone."""
         if zone not in self.zones:
             self.zones.append(zone)
         return self.zones.index(zone)
@@ -247,7 +212,7 @@ class Layout:
 
 def _narrow(node: Node) -> Node:
     """The same with no `and` of more operands than fit into a set."""
-    if isinstance(node, Atom | Interval | At | Schedule):
+    if isinstance(node, Atom | Timer):
         return node
     if isinstance(node, Until):
         return replace(node, operand=_narrow(node.operand), end=_narrow(node.end))
@@ -271,18 +236,6 @@ def _bundled(operands: Many[Node]) -> And:
         return _bundled([rest, *positive[1:], *absent[some:]])
     some = _MOST_OPERANDS
     return _bundled([And(tuple(positive[:some])), *positive[some:], *absent])
-
-
-def _allowed(node: At) -> np.ndarray:
-    out = np.zeros(ALLOWED, np.bool_)
-    for (begin, low, high), numbers in zip(_FIELDS, (*node.fields, *node.below), strict=True):
-        for n in range(low, high) if numbers is None else numbers:
-            out[begin + n] = True
-    if node.day is not None:
-        kind, n = node.day
-        out[DAY : DAY + 32] = False
-        out[_RULES[kind] + n] = True
-    return out
 
 
 # -- conditions and keys as code ---------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows, attributes_of
 from occurs.operators.sequence import tree
-from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Or, Sequence, While, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Atom, Every, Followed, Node, Not, Or, Sequence, While, Within
 
 #: the state of an operator: tables by name
 State = dict[str, pa.Table]

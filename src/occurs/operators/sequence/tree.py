@@ -24,6 +24,11 @@ class Node:
     def children(self) -> tuple[Node, ...]:
         return ()
 
+    @property
+    def instant(self) -> bool:
+        """Is it true as soon as it is started?  (Of operators with operands :func:`at_once` knows.)"""
+        return False
+
     def walk(self) -> Iterator[Node]:
         """This pattern and all below it, parents first."""
         yield self
@@ -162,57 +167,9 @@ class While(_Unary):
     condition: Expr
 
 
-@dataclass(frozen=True)
-class Interval(Node):
-    """True ``ticks`` after its start; 0: at once; ``length``: instead of ``ticks``."""
-
-    ticks: int
-    shift: Shift | None = None
-    length: Length = ()
-
-    @property
-    def fixed(self) -> bool:
-        """Is it always as long?"""
-        return self.shift is None and not self.length
-
-
-@dataclass(frozen=True)
-class At(Node):
-    """True at the next instant of a calendar strictly after its start.
-
-    ``fields``: the numbers allowed for second, minute, hour, day of month, month, day of week (0: Sunday), ascending;
-    None: all.  ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).  ``below``: the same for
-    millisecond and microsecond.  ``day``: a rule instead of numbers: last (of the month), last_of (n: the last of this
-    day of the week), last_weekday (the last of Monday to Friday), weekday (n: the nearest of Monday to Friday).
-    """
-
-    fields: tuple[tuple[int, ...] | None, ...]
-    tick: int
-    zone: str = "UTC"
-    below: tuple[tuple[int, ...] | None, ...] = ((0,), (0,))
-    day: tuple[str, int] | None = None
-
-
-@dataclass(frozen=True)
-class Schedule(Node):
-    """True at instants that lie a period apart, ``ticks`` behind ``shift``; directly below ``every`` at each of them.
-
-    ``date``: a tick where they begin; None: the start of the instance.  ``leads``: is the date the first of them?
-    ``count``: how many there are; None: any number.  Those that are not behind the start of the instance are left out.
-    """
-
-    date: int | None
-    count: int | None
-    leads: bool
-    ticks: int
-    shift: Shift | None = None
-
-
 def at_once(node: Node) -> bool:
     """Is a pattern true as soon as it is started?"""
     match node:
-        case Interval():
-            return node.ticks == 0 and node.fixed
         case Not():
             return True
         case Followed() | And():
@@ -221,7 +178,7 @@ def at_once(node: Node) -> bool:
             return at_once(node.end)
         case Or() | Within() | While():
             return any(map(at_once, node.children))
-    return False
+    return node.instant
 
 
 @dataclass(frozen=True)

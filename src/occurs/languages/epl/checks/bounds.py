@@ -1,29 +1,16 @@
-"""Counts, durations, calendars, and patterns that can never be completed (epl-and-nets.md, section 3)."""
+"""Counts, durations, and patterns that can never be completed (epl-and-nets.md, section 3)."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.languages.epl import syntax
+from occurs.languages.epl.timers import timer_of
 from occurs.languages.kit.complaints import SET_UNIT, refuse_inexact
 from occurs.model.time import Duration, TimeKind
-
-#: the fields of timer:at with the numbers that they may have
-FIELDS = (
-    ("minute", 0, 59),
-    ("hour", 0, 23),
-    ("day of month", 1, 31),
-    ("month", 1, 12),
-    ("day of week", 0, 6),
-    ("second", 0, 59),
-)
-#: those below the second
-BELOW = (("millisecond", 0, 999), ("microsecond", 0, 999))
-_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 @dataclass
@@ -39,17 +26,14 @@ class Bounds:
         match node:
             case syntax.Within():
                 at = self._piece(node, r"timer\s*:\s*within(max)?\s*\(.*", node.operand.span)
-                self._duration(node.duration, at)
+                self.duration(node.duration, at)
                 if node.count is not None and node.count < 0:
                     message = f"the maximum number of matches cannot be {node.count}"
                     self.source.report(
                         "bad-bound", message, at, "write a number from 0, as in `timer:withinmax(10 sec, 2)`"
                     )
-            case syntax.Interval():
-                if node.duration.amount != 0:
-                    self._duration(node.duration, node.span)
             case syntax.EveryDistinct() if node.expiry is not None:
-                self._duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
+                self.duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
             case syntax.Repeat():
                 if isinstance(node.count, int) and node.count < 1:
                     self._count(f"[{node.count}]", "a pattern must be repeated at least once", node)
@@ -61,14 +45,8 @@ class Bounds:
                         at = self._arrow(node, i)
                         message = f"`-[{limit}]>`: the limit must be at least 1"
                         self.source.report("bad-bound", message, at, "write `-[1]>`, or `->` for no limit")
-            case syntax.At():
-                self._calendar(node)
-            case syntax.Schedule():
-                if self.kind is not None and self.kind.tick is None:
-                    message = "`timer:schedule` needs the unit of the integer time column"
-                    self.source.report("missing-unit", message, node.span, SET_UNIT)
-                elif node.period is not None:
-                    self._duration(node.period, node.span)
+            case syntax.Timer():
+                timer_of(node).check(node, self)
         self._absence(node)
 
     # --- counts ------------------------------------------------------------------------------------------------------
@@ -87,7 +65,8 @@ class Bounds:
 
     # --- times -------------------------------------------------------------------------------------------------------
 
-    def _duration(self, duration: Duration, span: Span | None) -> None:
+    def duration(self, duration: Duration, span: Span | None) -> None:
+        """Report a length that is not positive, or that times cannot count."""
         if isinstance(duration, syntax.Computed):
             if self.kind is not None and self.kind.tick is None:
                 message = "a duration needs the unit of the integer time column"
@@ -115,72 +94,6 @@ class Bounds:
         elif ticks >= 2**63:
             message = "the duration does not fit in 64 bits"
             self.source.report("bad-duration", message, span, "write a shorter duration")
-
-    def _calendar(self, node: syntax.At) -> None:
-        before = len(self.source.problems)
-        if not 5 <= len(node.fields) <= 6:
-            names = ", ".join(n for n, _, _ in FIELDS)
-            self.source.report("bad-bound", "`timer:at` takes five or six fields", node.span, f"the fields are {names}")
-            return
-        for written, (name, low, high) in zip((*node.fields, *node.below), (*FIELDS, *BELOW)[: 6 + len(node.below)]):
-            self._field(written, name, low, high, node.span)
-        self._days(node)
-        if node.zone is not None and not known_zone(node.zone):
-            hint = "write a name such as 'Europe/Madrid' or 'UTC'"
-            self.source.report("unknown-name", f"there is no time zone `{node.zone}`", node.span, hint)
-        if self.kind is not None and self.kind.tick is None:
-            message = "`timer:at` needs the unit of the integer time column"
-            self.source.report("missing-unit", message, node.span, SET_UNIT)
-        if len(self.source.problems) > before:
-            return
-        # with a day of the week, too, either of the two will do
-        if node.fields[2].kind in syntax.DAY_RULES:
-            return
-        days, months = numbers(node.fields[2], 1, 31), numbers(node.fields[3], 1, 12)
-        if node.fields[4].kind == "any" and not any(d <= _LENGTHS[m - 1] for d in days for m in months):
-            message = "none of these months has this day, so the timer never fires"
-            self.source.report("bad-bound", message, node.span, "the fields are minute, hour, day of month, month, ..")
-
-    def _days(self, node: syntax.At) -> None:
-        """Report days by the calendar of their month beside another choice of days, or where none belongs."""
-        for i, (written, (name, _, _)) in enumerate(zip((*node.fields, *node.below), (*FIELDS, *BELOW))):
-            if written.kind not in syntax.DAY_RULES:
-                continue
-            at = written.span or node.span
-            if i not in (2, 4):
-                hint = f"write a number for the {name}"
-                self.source.report("bad-bound", "`last` and `weekday` choose days", at, hint)
-            elif node.fields[6 - i].kind != "any":
-                message = "the day is chosen by the day of the month and by the day of the week"
-                self.source.report("bad-bound", message, at, "write `*` for one of the two")
-            elif written.kind == "last_of" and i == 2:
-                hint = f"the last of these days of a month: `timer:at(.., *, .., {written.low} last)`"
-                message = "a number before `last` is a day of the week, and belongs into the fifth field"
-                self.source.report("bad-bound", message, at, hint)
-            else:
-                low, high = {"last_of": (0, 6), "weekday": (1, 31)}.get(written.kind, (0, 0))
-                if not low <= written.low <= high:
-                    self.source.report("bad-bound", f"{written.low} is not a valid day", at, f"from {low} to {high}")
-
-    def _field(self, field: syntax.Cron, name: str, low: int, high: int, span: Span | None) -> None:
-        at = field.span or span
-        if field.kind == "list":
-            for item in field.items:
-                self._field(item, name, low, high, at)
-            return
-        hint = f"the {name} is a number from {low} to {high}"
-        if field.kind == "step":
-            if not 1 <= field.low <= high:
-                self.source.report("bad-bound", f"`*/{field.low}` is not a valid step for the {name}", at, hint)
-            return
-        ends = {"at": (field.low,), "range": (field.low, field.high)}.get(field.kind, ())
-        for end in ends:
-            if not low <= end <= high:
-                self.source.report("bad-bound", f"{end} is not a valid {name}", at, hint)
-                return
-        if field.kind == "range" and field.low > field.high:
-            message = f"`{field.low}:{field.high}`: the lower bound is greater than the upper bound"
-            self.source.report("bad-bound", message, at, "write two ranges as a list: `[22:23, 0:4]`")
 
     # --- absence -----------------------------------------------------------------------------------------------------
 
@@ -233,8 +146,8 @@ class Bounds:
 def at_once(node: syntax.Pattern) -> bool:
     """Is a pattern true as soon as it is started?"""
     match node:
-        case syntax.Interval():
-            return node.duration.amount == 0
+        case syntax.Timer():
+            return timer_of(node).instant(node)
         case syntax.Not():
             return True
         case syntax.Followed():
@@ -268,28 +181,8 @@ def _never(node: syntax.Pattern) -> str | None:
     return None
 
 
-def known_zone(name: str) -> bool:
-    """Is there a time zone of this name?"""
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
+
 
 
 def _bound(value: int | None) -> str:
     return "" if value is None else str(value)
-
-
-def numbers(field: syntax.Cron, low: int, high: int) -> frozenset[int]:
-    """The numbers that a field of a calendar allows."""
-    match field.kind:
-        case "any" | "last" | "last_of" | "last_weekday" | "weekday":
-            return frozenset(range(low, high + 1))
-        case "step":
-            return frozenset(n for n in range(low, high + 1) if n % field.low == 0)
-        case "list":
-            return frozenset().union(*(numbers(i, low, high) for i in field.items))
-        case "range":
-            return frozenset(range(field.low, field.high + 1))
-    return frozenset((field.low,))

@@ -13,8 +13,9 @@ from functools import reduce
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import ResolvedQuery, Wait
-from occurs.languages.epl.checks.bounds import at_once, numbers
-from occurs.model.time import UNIT_MICROSECONDS, Duration
+from occurs.languages.epl.checks.bounds import at_once
+from occurs.languages.epl.timers import timer_of
+from occurs.model.time import Duration
 
 Length = Fraction | None
 
@@ -67,12 +68,8 @@ class _Lengths:
         match node:
             case syntax.Within():
                 return _least(node.duration.amount, self.life(node.operand))
-            case syntax.Interval():
-                return node.duration.amount
-            case syntax.At():
-                return _period(node)
-            case syntax.Schedule():
-                return _next(node)
+            case syntax.Timer():
+                return timer_of(node).longest(node)
             case syntax.Followed():
                 return _sum(self.life(o) for o in node.operands)
             case syntax.And():
@@ -94,12 +91,8 @@ class _Lengths:
 
     def _sure(self, node: syntax.Pattern) -> Length:
         match node:
-            case syntax.Interval():
-                return node.duration.amount
-            case syntax.At():
-                return _period(node)
-            case syntax.Schedule():
-                return _next(node)
+            case syntax.Timer():
+                return timer_of(node).longest(node)
             case syntax.Followed():
                 return _sum(self.sure(o) for o in node.operands)
             case syntax.And():
@@ -120,7 +113,7 @@ class _Lengths:
 def may_fail(node: syntax.Pattern) -> bool:
     """Can an instance of a pattern be over without having been completed?"""
     match node:
-        case syntax.Filter() | syntax.Interval() | syntax.At() | syntax.Schedule():
+        case syntax.Filter() | syntax.Timer():
             return False
         case syntax.Every() | syntax.EveryDistinct():
             return False
@@ -141,29 +134,6 @@ def many(node: syntax.Pattern) -> bool:
         case syntax.Followed() | syntax.And() | syntax.Or() | syntax.While() | syntax.Within():
             return any(many(c) for c in node.children)
     return False
-
-
-def _next(node: syntax.Schedule) -> Length:
-    """How long a schedule waits at most; None: its date may be past, or far ahead."""
-    one = node.repetitions == 1  # the start itself, which is past
-    return None if node.date is not None or node.period is None or one else node.period.amount
-
-
-def _period(node: syntax.At) -> Length:
-    """The longest time between two instants of a calendar, or more than that."""
-    hour, day, week = UNIT_MICROSECONDS["h"], UNIT_MICROSECONDS["d"], UNIT_MICROSECONDS["w"]
-    _, at_hour, at_day, at_month, at_week_day = node.fields[:5]
-    if at_month.kind != "any":
-        return Fraction(8 * 366 * day)  # the 29th of February
-    if at_day.kind in syntax.DAY_RULES or at_week_day.kind in syntax.DAY_RULES:
-        return Fraction(62 * day)
-    if at_week_day.kind != "any":
-        return Fraction(week)
-    if at_day.kind != "any":
-        return Fraction(62 * day)
-    if at_hour.kind != "any":
-        return Fraction(day)
-    return Fraction(hour if numbers(node.fields[0], 0, 59) != frozenset(range(60)) else UNIT_MICROSECONDS["min"])
 
 
 def _least(*lengths: Length) -> Length:
@@ -235,7 +205,7 @@ class _Walk:
                 self.waits[node.tag.text] = Fraction(0)
                 self._piled([node.tag.text], at)
                 return {node.tag.text: at.again}
-            case syntax.Schedule():
+            case syntax.Timer() if timer_of(node).stays:
                 self._hold(at)
                 return {}
             case syntax.Followed():

@@ -24,8 +24,8 @@ from occurs.languages.epl.graph.canvas import (
 )
 from occurs.languages.epl.graph.sources import Source
 from occurs.languages.epl.parser import named, parse, pieces
-from occurs.languages.epl.render import cron_text
 from occurs.languages.epl.render.expressions import duration_text, expr_text, name_text
+from occurs.languages.epl.timers import cron_text
 from occurs.languages.kit.statements import Piece
 
 StatementKind = Literal["pattern", "simple", "schema", "text"]

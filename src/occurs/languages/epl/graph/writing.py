@@ -23,13 +23,13 @@ from occurs.languages.epl.render import (
     WrittenPattern,
     annotation_text,
     clauses,
-    cron_text,
     item_text,
     level_of,
     render,
     source_text,
 )
 from occurs.languages.epl.render.expressions import WrittenExpr, duration_text, expr_text
+from occurs.languages.epl.timers import cron_text
 from occurs.model.time import Duration
 
 #: signs that stand for the parts of a unit: of the private use of Unicode, so that no text needs them

@@ -17,9 +17,10 @@ from occurs.languages.epl.model.checks import validate
 from occurs.languages.epl.model.palette import ARITHMETIC, COMPARISONS, CONDITION, VALUE
 from occurs.languages.epl.model.values import duration_attributes, schedule_attributes, value_attributes, value_type
 from occurs.languages.epl.parser import parse
-from occurs.languages.epl.parser.tree import chained
-from occurs.languages.epl.render import cron_text, item_text, render
+from occurs.languages.epl.render import item_text, render
 from occurs.languages.epl.render.expressions import duration_text
+from occurs.languages.epl.syntax import chained
+from occurs.languages.epl.timers import cron_text, timer_of
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -181,10 +182,6 @@ class _Nodes:
             return self.event(p)
         if isinstance(p, syntax.Interval):
             return self.timer("TimeInterval", p.duration, p.span)
-        if isinstance(p, syntax.Schedule):
-            hint = "write `timer:at(..)` or `timer:interval(..)`"
-            self.source.report("unsupported", "`timer:schedule` has no node in the model", p.span, hint)
-            return None
         if isinstance(p, syntax.At) and not p.plain:
             hint = "a schedule has numbers for the minute, hour, day of month, month, day of week and second"
             self.source.report("unsupported", "this `timer:at` has no node in the model", p.span, hint)
@@ -192,6 +189,10 @@ class _Nodes:
         if isinstance(p, syntax.At):
             texts = tuple(map(cron_text, p.fields))
             return self.add("TimeSchedule", schedule_attributes(p.fields, texts))
+        if isinstance(p, syntax.Timer):
+            hint = "write `timer:at(..)` or `timer:interval(..)`"
+            self.source.report("unsupported", f"`{timer_of(p).word}` has no node in the model", p.span, hint)
+            return None
         found = [self.pattern(c) for c in p.children]
         below = [b for b in found if b is not None]
         if len(below) < len(found):

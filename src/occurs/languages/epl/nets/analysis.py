@@ -15,6 +15,7 @@ from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import ResolvedQuery
 from occurs.languages.epl.nets.terms import Unsupported
+from occurs.languages.epl.timers import timer_of
 
 #: more alternatives of what a match has are not told apart
 MOST_ALTERNATIVES = 64
@@ -278,9 +279,6 @@ _WORDS: dict[type[syntax.Pattern], str] = {
     syntax.Until: "until",
     syntax.Within: "timer:within",
     syntax.While: "while",
-    syntax.Interval: "timer:interval",
-    syntax.At: "timer:at",
-    syntax.Schedule: "timer:schedule",
 }
 CORE = (syntax.Filter, syntax.Every, syntax.Followed)
 EXTENDED = (*CORE, syntax.And, syntax.Or, syntax.Not, syntax.Within)
@@ -290,7 +288,7 @@ def word(p: syntax.Pattern) -> str:
     """An operator as it is written."""
     if isinstance(p, syntax.Within) and p.count is not None:
         return "timer:withinmax"
-    return _WORDS[type(p)]
+    return timer_of(p).word if isinstance(p, syntax.Timer) else _WORDS[type(p)]
 
 
 def is_core(query: syntax.Query) -> bool:

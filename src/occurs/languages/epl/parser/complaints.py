@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from occurs.languages.epl.parser.tree import unit_problem
+from occurs.languages.epl.timers import TIMERS
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
 from occurs.languages.kit.complaints import meant
 from occurs.languages.kit.mistakes import QUOTES, Case, Groups, Mistake, Said, Stop, explainer
@@ -78,12 +79,13 @@ def _timer(stop: Stop) -> Said | None:
     if not timer or not found:
         return None
     word, place = found[1].lower(), (stop.piece.rindex(timer[0], 0, stop.start), stop.start + found.end())
-    if word in ("withinmax", "within", "interval", "at", "schedule"):
+    if word in ("withinmax", "within", *(t.word.removeprefix("timer:") for t in TIMERS.values())):
         guard = word.startswith("within")
         hint = f"write the guard after its pattern: `a=A where timer:{word}(..)`" if guard else (
             f"`timer:{word}(..)` is a pattern on its own, as in `a=A -> timer:{word}(..)`")  # fmt: skip
         return Said(hint, f"`timer:{word}` is not allowed here", place=place)
-    hint = "the timers are timer:within, timer:withinmax, timer:interval, timer:at and timer:schedule"
+    *others, last = ("timer:within", "timer:withinmax", *(t.word for t in TIMERS.values()))
+    hint = f"the timers are {', '.join(others)} and {last}"
     return Said(hint, f"there is no `timer:{word}`", place=place)
 
 

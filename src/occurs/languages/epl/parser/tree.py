@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import Any, ClassVar
 
 from lark import Token
@@ -16,8 +16,8 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.functions import FUNCTIONS
-from occurs.languages.epl.parser.schedules import from_iso, microseconds_of
-from occurs.languages.epl.syntax import Pattern
+from occurs.languages.epl.syntax import Pattern, chained
+from occurs.languages.epl.timers import TIMERS
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
 from occurs.languages.kit.expressions import Node, Refused, SqlBuilder, joined, plain
 from occurs.model.elements import index_step, key_step
@@ -146,7 +146,8 @@ class Builder(SqlBuilder):
         while tree.data == "grouped":
             tree = tree.children[0]
         self.deeper(1, tree)
-        made = getattr(self, f"p_{tree.data}", self._operator)
+        timer = TIMERS.get(tree.data)
+        made = getattr(self, f"p_{tree.data}", self._operator) if timer is None else partial(timer.read, self)
         built: Pattern = made(tree)
         self.depth -= 1
         return built
@@ -262,94 +263,9 @@ class Builder(SqlBuilder):
         operand, condition = tree.children
         return syntax.While(self.pattern(operand), self.expr(condition), span=self.span(tree))
 
-    def p_interval(self, tree: Node) -> Pattern:
-        return syntax.Interval(self.length(tree.children[0]), span=self.span(tree))
-
-    def p_at(self, tree: Node) -> Pattern:
-        if not 5 <= len(tree.children) <= 9:
-            hint = (
-                "the fields are minute, hour, day of month, month, day of week and optionally second, time zone, "
-                "millisecond, microsecond: `timer:at(0, 8, *, *, *)`"
-            )
-            raise self.refuse("syntax", f"`timer:at` takes 5 to 9 fields, not {len(tree.children)}", tree, hint)
-        zone = None
-        for node in tree.children[6:7]:
-            if node.data == "cron_zone":
-                zone = self._unquoted(node.children[0])
-            elif node.data != "cron_any":
-                hint = "write a time zone, as in `timer:at(0, 8, *, *, *, 0, 'Europe/Madrid')`, or `*`"
-                raise self.refuse("syntax", "the seventh field of `timer:at` is a time zone", node, hint)
-        fields = [self.cron(node) for i, node in enumerate(tree.children) if i != 6]
-        return syntax.At(tuple(fields[:6]), zone, tuple(fields[6:]), span=self.span(tree))
-
-    def p_schedule(self, tree: Node) -> Pattern:
-        found: dict[str, Any] = {}
-        for argument in tree.children:
-            if argument is None:
-                continue
-            name = self.name(argument.children[0]).text.lower()
-            if name not in ("iso", "date", "repetitions", "period"):
-                hint = did_you_mean(name, ("iso", "date", "repetitions", "period"), "arguments")
-                raise self.refuse("syntax", f"`timer:schedule` has no argument `{name}`", argument, hint)
-            if name in found:
-                raise self.refuse("duplicate-name", f"the argument `{name}` is given twice", argument)
-            found[name] = self._argument(name, argument.children[1])
-        example = "write for example `timer:schedule(iso: 'R3/2024-05-01T08:00:00Z/PT1H')`"
-        if "iso" in found and len(found) > 1:
-            raise self.refuse("syntax", "the argument `iso` excludes the other arguments", tree, example)
-        if not found.keys() & {"iso", "date", "period"}:
-            raise self.refuse("syntax", "`timer:schedule` needs a date or a period", tree, example)
-        if "repetitions" in found and "period" not in found:
-            raise self.refuse("syntax", "`repetitions` needs a period", tree, example)
-        arguments = tuple(found.items())
-        try:
-            parts = from_iso(found["iso"]) if "iso" in found else found
-            date = parts.get("date")
-            at = microseconds_of(date) if isinstance(date, str) else None if date is None else 1000 * date
-        except ValueError as e:
-            raise self.refuse("syntax", f"this is not a schedule of ISO 8601: {e}", tree, example) from None
-        return syntax.Schedule(arguments, at, parts.get("repetitions"), parts.get("period"), span=self.span(tree))
-
-    def _argument(self, name: str, tree: Node) -> Any:
-        """The value of an argument of `timer:schedule`."""
-        if name == "period":
-            found = self.length(tree)
-            if tree.data != "duration" or len(tree.children) < 3:
-                hint = "write a number with a unit: `period: 10 sec`"
-                raise self.refuse("unsupported", "the period of `timer:schedule` is a fixed length", tree, hint)
-            if found.amount <= 0:
-                raise self.refuse("bad-duration", "a period must be greater than zero", tree, "write `period: 10 sec`")
-            return found
-        whole = tree.data == "duration" and len(tree.children) == 2
-        if whole and name != "iso":
-            sign, number = tree.children
-            value = self.whole(number, f"the {name}")
-            return value if sign is None else -value
-        built = self.expr(tree.children[0]) if tree.data == "computed_length" else None
-        if isinstance(built, core.Literal) and isinstance(built.value, str) and name != "repetitions":
-            return built.value
-        hint = "write a constant: a number of repetitions, a text for `iso` and `date`"
-        raise self.refuse("unsupported", f"the argument `{name}` must be a constant", tree, hint)
-
     def number(self, token: Token, what: str) -> Any:
         """A whole number, or the parameter that gives it."""
         return self.parameter(token) if token.type == "PARAMETER" else self.whole(token, what)
-
-    def cron(self, tree: Node) -> syntax.Cron:
-        """A field of `timer:at`; lists may nest."""
-        self.deeper(1, tree)
-        kind, span, items = str(tree.data).removeprefix("cron_"), self.span(tree), tree.children
-        if kind == "zone":
-            hint = "the seventh field is the time zone: `timer:at(0, 8, *, *, *, 0, 'Europe/Madrid')`"
-            raise self.refuse("syntax", "a field of `timer:at` is a number", tree, hint)
-        if kind == "list":
-            built = syntax.Cron("list", items=tuple(map(self.cron, items)), span=span)
-        else:
-            numbers = [self.number(t, "a field of `timer:at`") for t in items if t.type in ("NUMBER", "PARAMETER")]
-            low, high = (*numbers, 0, 0)[:2]
-            built = syntax.Cron(kind, low, high, span=span)
-        self.depth -= 1
-        return built
 
     def p_filter(self, tree: Node) -> Pattern:
         tag, kind, consume = None, None, 0
@@ -490,7 +406,7 @@ class Builder(SqlBuilder):
             elif step.data == "at":
                 name += index_step(self._index(step))
             else:
-                name += key_step(self._unquoted(step.children[0]))
+                name += key_step(self.unquoted(step.children[0]))
         if scope is None:
             return core.Ref(None, name, span=span)
         return core.Ref(scope, name.removeprefix(f"{scope}."), span=span)
@@ -517,7 +433,7 @@ class Builder(SqlBuilder):
         """The step to a value of a map, if what stands in parentheses is one text."""
         if len(args) != 1 or getattr(args[0], "data", None) != "string":
             return None
-        return key_step(self._unquoted(args[0].children[0]))
+        return key_step(self.unquoted(args[0].children[0]))
 
     def x_library_call(self, tree: Node) -> Expr:
         """`Math.abs(x)`, as Esper writes it, is `abs(x)`; `a.map('k')` is a value of a map."""
@@ -575,17 +491,6 @@ class Builder(SqlBuilder):
 def _in_calendar(parts: Sequence[Any]) -> bool:
     """Are months or years among the units of a duration?"""
     return any(str(word).lower() in UNFIXED for word in parts[1::2])
-
-
-def chained(op: str, node: Expr) -> Iterator[Expr]:
-    """The operands of a chain of ``and`` or of ``or``, left to right."""
-    todo = [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, core.Binary) and part.op == op:
-            todo += [part.right, part.left]
-        else:
-            yield part
 
 
 def unit_problem(word: str) -> tuple[str, str, str]:

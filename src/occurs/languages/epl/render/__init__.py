@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from occurs.expr.tree import Expr
-from occurs.languages.epl import syntax
-from occurs.languages.epl.render.expressions import constant_text, duration_text, expr_text, name_text
+from occurs.languages.epl import syntax, timers  # which need the texts of expressions
+from occurs.languages.epl.render.expressions import constant_text, duration_text, expr_text, name_text, whole_text
 from occurs.languages.epl.syntax import Pattern
-from occurs.model.time import Duration
 from occurs.model.types import Type
 
 FOLLOWED, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
@@ -118,7 +116,7 @@ def _pattern(node: Pattern) -> str:
     if isinstance(node, syntax.Followed):
         parts = [_within(node.operands[0], OR)]
         for limit, operand in zip(node.limits, node.operands[1:], strict=True):
-            parts += ["->" if limit is None else f"-[{_whole(limit)}]>", _within(operand, OR)]
+            parts += ["->" if limit is None else f"-[{whole_text(limit)}]>", _within(operand, OR)]
         return " ".join(parts)
     if isinstance(node, syntax.Or):
         return " or ".join(_within(p, AND) for p in node.operands)
@@ -135,23 +133,17 @@ def _pattern(node: Pattern) -> str:
         return f"every-distinct({', '.join(keys)}) {_operand(node.operand)}"
     if isinstance(node, syntax.Within):
         inside = duration_text(node.duration)
-        guard = f"within({inside})" if node.count is None else f"withinmax({inside}, {_whole(node.count)})"
+        guard = f"within({inside})" if node.count is None else f"withinmax({inside}, {whole_text(node.count)})"
         return f"{_within(node.operand, ATOM)} where timer:{guard}"
     if isinstance(node, syntax.While):
         return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})"
-    if isinstance(node, syntax.Interval):
-        return f"timer:interval({duration_text(node.duration)})"
-    if isinstance(node, syntax.Schedule):
-        texts = (f"{n}: {duration_text(v) if isinstance(v, Duration) else constant_text(v)}" for n, v in node.arguments)
-        return f"timer:schedule({', '.join(texts)})"
-    if isinstance(node, syntax.At):
-        fields = [*map(cron_text, node.fields)]
-        if node.zone is not None or node.below:
-            fields.append("*" if node.zone is None else constant_text(node.zone))
-        return f"timer:at({', '.join([*fields, *map(cron_text, node.below)])})"
+    if isinstance(node, syntax.Timer):
+        return timers.timer_of(node).text(node)
     if isinstance(node, syntax.Filter):
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
-        level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({_whole(node.consume)})"
+        level = (
+            "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({whole_text(node.consume)})"
+        )
         return f"{tag}{_name(node.type)}{_conditions(node)}{level}"
     if isinstance(node, WrittenPattern):
         return node.text
@@ -165,11 +157,6 @@ def _repeated(node: syntax.Repeat | syntax.Until) -> str:
     low, high = ("" if n is None else _number(n) for n in (node.low, node.high))
     bounds = f"[{low}] " if low and low == high else f"[{low}:{high}] " if low or high else ""
     return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}"
-
-
-def _whole(number: int | Expr) -> str:
-    """A number, or the parameter that gives it."""
-    return expr_text(number) if isinstance(number, Expr) else str(number)
 
 
 def _number(number: int | Expr) -> str:
@@ -192,12 +179,3 @@ def _within(node: Pattern, least: int) -> str:
 
 def _conditions(node: syntax.Filter) -> str:
     return f"({', '.join(map(expr_text, node.conditions))})" if node.conditions else ""
-
-
-def cron_text(field: syntax.Cron) -> str:
-    """A field of ``timer:at``."""
-    low, high = _whole(field.low), _whole(field.high)
-    parts: dict[str, str | Sequence[str]] = {"any": "*", "at": low, "step": f"*/{low}", "range": f"{low}:{high}",
-                                             "last": "last", "last_of": f"{low} last", "weekday": f"{low} weekday",
-                                             "last_weekday": "lastweekday"}  # fmt: skip
-    return f"[{', '.join(map(cron_text, field.items))}]" if field.kind == "list" else str(parts[field.kind])

@@ -22,7 +22,7 @@ from occurs.expr.tree import (
     _span,
 )
 from occurs.languages.epl import syntax
-from occurs.languages.epl.parser.tree import chained
+from occurs.languages.epl.syntax import chained
 from occurs.languages.epl.words import KEYWORDS, PRINTED, UNITS
 from occurs.model.elements import index_step, path_of
 from occurs.model.time import Duration
@@ -218,3 +218,8 @@ def _decimal(numerator: int, denominator: int) -> str:
         digits += 1
     whole, rest = divmod(numerator * 10**digits // denominator, 10**digits)
     return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
+
+
+def whole_text(number: int | Expr) -> str:
+    """A number, or the parameter that gives it."""
+    return expr_text(number) if isinstance(number, Expr) else str(number)

@@ -141,12 +141,12 @@ class Builder(ExpressionBuilder):
         never, body = tree.children
         span, on_never = self.span(tree), never is not None
         if body.data == "notify":
-            return syntax.Notify(self._unquoted(body.children[0]), on_never, span=span)
+            return syntax.Notify(self.unquoted(body.children[0]), on_never, span=span)
         first, *rest = body.children
         arguments = tuple((self.name(a.children[0]), self.expr(a.children[2])) for a in rest if a is not None)
         if body.data == "emit":
             return syntax.Emit(self.name(first), arguments, on_never, span=span)
-        return syntax.Execute(self._unquoted(first), arguments, on_never, span=span)
+        return syntax.Execute(self.unquoted(first), arguments, on_never, span=span)
 
     # --- formulas ----------------------------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class Builder(ExpressionBuilder):
             raise self.refuse("syntax", "this is a formula, but a value is needed here", tree, hint)
         return super().expr(tree)
 
-    def _unquoted(self, token: Token) -> str:
+    def unquoted(self, token: Token) -> str:
         quote = token[0]
         return str(token[1:-1]).replace(quote * 2, quote)
 

@@ -233,11 +233,11 @@ class Builder(SqlBuilder):
         name = Word(joined([w.text for w in words[1:]]), any(w.quoted for w in words[1:]), words[1].span)
         return syntax.Column(name, words[0], span=self.span(tree))
 
-    def _unquoted(self, token: Token) -> str:
+    def unquoted(self, token: Token) -> str:
         return str(token)[1:-1].replace("''", "'")
 
     def x_timestamp(self, tree: Node) -> Expr:
-        text = self._unquoted(tree.children[0]).strip()
+        text = self.unquoted(tree.children[0]).strip()
         value = microseconds(text)
         if value is None:
             hint = "write it as `TIMESTAMP '2024-01-05 09:00:00'`"
@@ -253,7 +253,7 @@ class Builder(SqlBuilder):
         negative = bool(sign)
         text = str(number)
         if text.startswith("'"):
-            text = self._unquoted(number).strip()
+            text = self.unquoted(number).strip()
             negative, text = text.startswith("-"), text.removeprefix("-").strip()
         amount = self.exact(number, text, "bad-duration") if _numeric(text) else None
         if amount is None:
