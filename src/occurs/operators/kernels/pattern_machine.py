@@ -191,7 +191,7 @@ def run(
                         heads = more_heads(reg, inst, heads, nodes)
                     enter_chain(reg, inst, heads, nodes[node, T.ONE], new, words, known, bound, atoms, equals, waiting)
                     op = T.NOTHING
-                elif kind >= T.INTERVAL:
+                elif kind >= T.TIMERS:
                     next_due = due(reg, mine, nodes[node], calendars, tick, segments, until)
                     enqueue(reg, inst, queue, new, next_due)
                     op = T.NOTHING
@@ -716,7 +716,7 @@ def _release(
                 inst[forth, T.QUEUE_BACK] = back
             waiting[nodes[node, T.ONE]] -= 1
             reg[T.WAITING] -= 1
-    elif kind == T.WITHIN or kind >= T.INTERVAL:
+    elif kind == T.WITHIN or kind >= T.TIMERS:
         unqueue(inst, queue, i)
     if kind in (T.AND, T.UNTIL, T.REPEAT):
         s = inst[i, T.STORED]
@@ -1133,7 +1133,7 @@ def partial_matches(
             while s >= 0:
                 bound, binding = joined(bound, reg, binding, store[s, T.STORED_BINDING], inst[i, T.BINDING])
                 s = store[s, T.STORED_NEXT]
-            leaf = kind == T.ATOM or kind >= T.INTERVAL
+            leaf = kind == T.ATOM or kind >= T.TIMERS
             if binding >= 0 and (leaf or inst[i, T.STORED] >= 0):
                 if n == len(found):
                     found = longer(found, 2 * n)
@@ -1307,7 +1307,7 @@ def relink(
         kind = nodes[inst[i, T.NODE], T.KIND]
         if kind == T.ATOM:
             enter_chain(reg, inst, heads, nodes[inst[i, T.NODE], T.ONE], i, words, known, bound, atoms, equals, waiting)
-        elif kind == T.WITHIN or kind >= T.INTERVAL:
+        elif kind == T.WITHIN or kind >= T.TIMERS:
             enqueue(reg, inst, queue, i, inst[i, T.DUE])
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# kinds of nodes; timers that are patterns on their own come last (see pattern_timers.py)
-ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, INTERVAL, AT, SCHEDULE = range(13)
+# kinds of nodes; from TIMERS on they are timers that are patterns on their own (see pattern_timers.py)
+ATOM, FOLLOWED, EVERY, NOT, AND, OR, UNTIL, REPEAT, WITHIN, WHILE, TIMERS = range(11)
 
 # fields of a node.  KIDS: its children in the table of children; POSITION: its number among its parent's.  INSTANT: may
 # it report while it starts?  ABSENT: is it below a `not` or the end of an `until`?  The others:

@@ -7,6 +7,9 @@ import numpy as np
 from occurs.kernel import kernel
 from occurs.operators.kernels import pattern_tables as T
 
+#: the kinds of timers
+INTERVAL, AT, SCHEDULE = range(T.TIMERS, T.TIMERS + 3)
+
 
 @kernel
 def due(
@@ -17,9 +20,9 @@ def due(
 
     ``mine``: the instance; ``node``: its node.  NEVER if it is not, or if a calendar has no instant up to ``until``.
     """
-    if node[T.KIND] == T.INTERVAL:
+    if node[T.KIND] == INTERVAL:
         return later(node, tick, segments, reg[T.NOW], reg[T.ANSWER] if node[T.LENGTH] else node[T.ONE])
-    if node[T.KIND] == T.AT:
+    if node[T.KIND] == AT:
         return next_instant(calendars[node[T.ONE]], tick, segments, node[T.ZONE], reg[T.NOW], until)
     return _scheduled(mine, node, reg[T.NOW], tick, segments)
 

@@ -20,7 +20,7 @@ from occurs.model.types import Schema, Type
 from occurs.model.zones import changes
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_machine import event_of, run
-from occurs.operators.kernels.pattern_timers import next_instant
+from occurs.operators.kernels.pattern_timers import AT, next_instant
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
 from occurs.operators.sequence.machine_program import EMPTY, Asked, Events, Layout, Rules, events_of, fill_words
@@ -411,7 +411,7 @@ def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -
         return
     inst = work.arrays[1]
     for number, row in enumerate(layout.node_table):
-        if row[T.KIND] != T.AT:
+        if row[T.KIND] != AT:
             continue
         waiting = np.flatnonzero(inst[: work.reg[T.USED], T.NODE] == number)
         if len(waiting):

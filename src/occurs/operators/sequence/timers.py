@@ -14,8 +14,10 @@ import numpy as np
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_timers import (
     ALLOWED,
+    AT,
     DAY,
     HOUR,
+    INTERVAL,
     LAST_DAY,
     LAST_OF,
     LAST_WEEKDAY,
@@ -24,6 +26,7 @@ from occurs.operators.kernels.pattern_timers import (
     MINUTE,
     MONTH,
     NEAREST,
+    SCHEDULE,
     SECOND,
     WEEKDAY,
 )
@@ -54,7 +57,7 @@ class Timer(Node):
 class Interval(Timer):
     """True ``ticks`` after its start; 0: at once; ``length``: instead of ``ticks``."""
 
-    kind, word = T.INTERVAL, "timer:interval"
+    kind, word = INTERVAL, "timer:interval"
     ticks: int
     shift: Shift | None = None
     length: Length = ()
@@ -84,7 +87,7 @@ class At(Timer):
     day of the week), last_weekday (the last of Monday to Friday), weekday (n: the nearest of Monday to Friday).
     """
 
-    kind, word = T.AT, "timer:at"
+    kind, word = AT, "timer:at"
     fields: tuple[tuple[int, ...] | None, ...]
     tick: int
     zone: str = "UTC"
@@ -103,7 +106,7 @@ class Schedule(Timer):
     ``count``: how many there are; None: any number.  Those that are not behind the start of the instance are left out.
     """
 
-    kind, word, stays = T.SCHEDULE, "timer:schedule", True
+    kind, word, stays = SCHEDULE, "timer:schedule", True
     date: int | None
     count: int | None
     leads: bool
