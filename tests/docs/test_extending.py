@@ -1,4 +1,4 @@
-"""The worked examples for contributors: what adds an aggregate or a processor is put into a copy, and does as it says.
+"""The worked examples for contributors: what adds an aggregate, a timer or a processor is put into a copy, and does as it says.
 
 The operator and the language of the page are those of ``tests/operators/test_stranger.py``.
 """
@@ -25,10 +25,11 @@ def copied(tmp_path):
     return tmp_path
 
 
-def test_an_aggregate_is_added(copied):
-    (change,) = (b.code for b in PAGE if b.language == "diff")
+@pytest.mark.parametrize("name", ["spread", "next"])
+def test_an_aggregate_and_a_timer_are_added(name, copied):
+    (change,) = (b.code for b in PAGE if b.title == f"{name}.diff")
     subprocess.run(["git", "apply", "--unidiff-zero", "-"], input=change, text=True, check=True, cwd=copied)
-    does_what_the_page_says("spread", copied)
+    does_what_the_page_says(name, copied)
 
 
 def test_a_processor_is_added(copied):
