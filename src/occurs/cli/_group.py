@@ -16,6 +16,7 @@ import click
 from occurs import __version__
 from occurs.cli._messages import show, status
 from occurs.errors import OccursError, did_you_mean
+from occurs.lean import postpone_pandas
 
 
 class Commands(click.Group):
@@ -71,7 +72,9 @@ class Commands(click.Group):
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             hint = did_you_mean(name, self.list_commands(ctx), "commands")
             ctx.fail(f"No such command '{name}'. {hint[0].upper()}{hint[1:]}")
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        postpone_pandas()
+        return found
 
 
 def _docstring(name: str) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import DefinitionProblem, LimitProblem, OccursError, Problem
+from occurs.lean import postpone_pandas
 from occurs.studio.limits import LIMITS
 from occurs.studio.memory import limit_memory
 
@@ -56,6 +57,7 @@ def main() -> None:
     as_data(Problem("", ""))
     import occurs.services.events  # noqa: F401
 
+    postpone_pandas()
     limit_memory(given["memory"])
     try:
         tell(done(given, tell))

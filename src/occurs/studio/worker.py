@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import msgspec
 
+from occurs.lean import postpone_pandas
 from occurs.services.answers import Outline, Problem
 from occurs.studio import shapes
 from occurs.studio.limits import LIMITS
@@ -47,6 +48,7 @@ def serve(make: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(lines, waiting), daemon=True).start()
     calls = make()
+    postpone_pandas()
     _write(out, {"ready": True})
     while True:
         request = msgspec.json.decode(waiting.get(), type=Request)
