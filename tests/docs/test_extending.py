@@ -1,4 +1,4 @@
-"""The worked examples for contributors: what adds an aggregate, a timer or a processor is put into a copy, and does as it says.
+"""The worked examples for contributors: an aggregate, a timer and a processor are put into a copy, and do as it says.
 
 The operator and the language of the page are those of ``tests/operators/test_stranger.py``.
 """
