@@ -24,9 +24,12 @@ def one_of(values: Sequence[V], number: int) -> Sequence[V]:
     return values if ALL else [values[number % len(values)]]
 
 
-def first(values: Iterable[Any], fast: int) -> list[Any]:
-    """Parameters of a test, of which all but the first ``fast`` are slow, except in CI."""
-    return [v if ALL or n < fast else pytest.param(v, marks=pytest.mark.slow) for n, v in enumerate(values)]
+def first(values: Iterable[Any], fast: int, all: int | None = None) -> list[Any]:
+    """Parameters of a test, of which all but the first ``fast`` are slow, except in CI; those behind the first ``all``
+    are run with ``--long`` only."""
+    found = list(values)
+    slow = [v if ALL or n < fast else pytest.param(v, marks=pytest.mark.slow) for n, v in enumerate(found[:all])]
+    return slow + [pytest.param(v, marks=pytest.mark.long) for v in found[len(slow) :]]
 
 
 def some(values: Iterable[Any], number: int) -> list[Any]:

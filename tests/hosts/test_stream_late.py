@@ -158,7 +158,7 @@ def run_seed(seed: int) -> int:
 
 
 def test_late_rows_of_random_programs() -> None:
-    found = [run_seed(seed) for seed in range(amount(10, 60))]
+    found = [run_seed(seed) for seed in range(amount(10, 30))]
     assert sum(n > 0 for n in found) > len(found) / 2
 
 

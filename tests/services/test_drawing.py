@@ -26,7 +26,7 @@ def test_no_beginning_of_a_text_is_too_broken_to_be_drawn():
     rng = random.Random(5)
     drawn = 0
     for text in TEXTS:
-        for cut in {rng.randrange(len(text) + 1) for _ in range(amount(1, 10))}:
+        for cut in {rng.randrange(len(text) + 1) for _ in range(amount(1, 4))}:
             broken = text[:cut] + rng.choice(["", "", "(", "'", "/*", ";", "]"])
             found = graph(broken)
             drawn += len(found.statements)
@@ -40,7 +40,7 @@ def test_no_beginning_of_a_text_is_too_broken_to_be_drawn():
                     assert same.text in (None, broken)
                     assert (same.text is None) == any(p.severity == "error" for p in same.problems)
             change_domain(broken, {"op": "add-type", "type": "T"})
-    assert drawn > amount(150, 500)
+    assert drawn > amount(150, 400)
 
 
 def test_problems_stand_at_the_nodes_they_are_about():

@@ -213,7 +213,7 @@ def test_a_rename_changes_nothing_but_the_name(case: EplCase) -> None:
 
 @pytest.mark.parametrize("core", [True, False], ids=["core", "all operators"])
 def test_renames_in_random_programs(core: bool) -> None:
-    for seed in range(amount(20, 150)):
+    for seed in range(amount(20, 75)):
         tried((random_core if core else random_epl)(random.Random(seed)), random.Random(seed))
 
 

@@ -13,7 +13,7 @@ from tests.textcases.epl import EplCase, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "epl"
 CASES = [c for c in load_cases(FOLDER) if c.error is None]
-PROGRAMS = amount(10, 100)
+PROGRAMS = amount(10, 60)
 BLOCKS = 5
 
 

@@ -104,7 +104,7 @@ def statements(case: EplCase) -> list[str]:
 @pytest.mark.parametrize("make", [random_core, random_epl])
 def test_random_programs(make: Callable[[random.Random], EplCase]) -> None:
     drawn = 0
-    for seed in range(amount(20, 150)):
+    for seed in range(amount(20, 75)):
         case = make(random.Random(seed))
         for text in statements(case):
             model, refused = drawn_of(text)

@@ -35,7 +35,7 @@ def test_random_programs(tens: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", some(range(20), 6))
+@pytest.mark.parametrize("part", some(range(20), 3))
 def test_many_random_programs(part: int) -> None:
     for seed in range(100 + 25 * part, 125 + 25 * part):
         check(seed)

@@ -14,7 +14,7 @@ from occurs.testing.cases import Case, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]
-PROGRAMS = amount(30, 300)
+PROGRAMS = amount(30, 150)
 
 
 @pytest.mark.share(8)
