@@ -384,4 +384,59 @@ def test_an_operator_is_called_for_its_rows_alone_if_nothing_else_moves_it(monke
     live.on_event("Temp", 10, {"Area": "hall", "Value": 50})
     live.on_event("Smoke", 20, {"Area": "hall"})
     assert [f["time"] for f in live.on_event("Door", 21)] == [20]
-    assert [c.frontier for c in calls] == [19, 20]
+    assert [c.frontier for c in calls] == [20]
+
+
+def test_rows_that_complete_nothing_wait_for_one_that_may(monkeypatch):
+    calls, advance = [], Template.advance
+    monkeypatch.setattr(Template, "advance", lambda self, state, call: calls.append(call) or advance(self, state, call))
+    live = occurs.parse(FIRE).live(time_unit="s")
+    for time in range(1, 200):
+        live.on_event("Temp", time, {"Area": "hall", "Value": time})
+    live.push_many({"Temp": pa.table({"time": [200, 201], "Area": ["attic", "hall"], "Value": [50, None]})})
+    assert (calls, live.frontier) == ([], 200)
+    live.on_event("Temp", 150, {"Area": "attic", "Value": 60})
+    assert live.late == 1
+    live.on_event("Smoke", 202, {"Area": "hall"})
+    assert [(f["time"], f["Value"]) for f in live.advance(202)] == [(202, 199)]
+    assert [c.frontier for c in calls] == [202]
+    for time in range(203, 1000):
+        live.on_event("Temp", time, {"Area": "hall", "Value": time})
+    assert len(calls) == 4  # else what waits would grow and grow
+    live.on_event("Smoke", 1000, {"Area": "hall"})
+    assert [(f["time"], f["Value"]) for f in live.close()] == [(1000, 999)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "silent"),
+    [
+        ("every a=A -> b=B", {"A"}),
+        ("every a=A -> b=B where timer:within(5 sec)", {"A"}),
+        ("every a=A -> (b=B and c=C)", {"A"}),
+        ("every a=A -> (b=B and not C)", {"A", "C"}),
+        ("every a=A -> not C", {"C"}),
+        ("every (a=A or b=B)", set()),
+        ("every a=A -> (b=B until c=C)", {"A"}),
+        ("every a=A -> timer:interval(5 sec)", None),
+        ("every (timer:interval(5 sec) and not A)", None),
+        ("not A", None),
+    ],
+)
+def test_what_completes_a_pattern(pattern, silent):
+    schemas = "".join(f"create schema {t}(k long);" for t in "ABC")
+    program = occurs.parse(f"{schemas}@Name('X') select 1 as one from pattern [{pattern}];", "epl")
+    found = program.live(time_unit="s").stage.silent
+    assert found == (None if silent is None else silent)
+
+
+@pytest.mark.parametrize(
+    ("rules", "silent"),
+    [
+        (FIRE, {"Temp"}),
+        ("define X() from Timer(S%5 == 0) and last A() within 5 s from Timer", None),
+        ("event A() event B() define A2() from A() define X() from B() and each A2() within 5 s from B", set()),
+        ("event A() event B() define X() from B() and not A() within 5 s from B", {"A"}),
+    ],
+)
+def test_what_completes_a_rule(rules, silent):
+    assert occurs.parse(rules).live({"A": {}}, time_unit="s").stage.silent == silent

@@ -27,7 +27,7 @@ from occurs.engine.results import Parts, TypeRows
 from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import from_ipc, to_ipc
 from occurs.errors import OccursError
-from occurs.hosts.live import Intake, Live
+from occurs.hosts.live import Detection, Intake, Live
 from occurs.hosts.local import history_rows
 from occurs.loading import parse
 from occurs.model.history import History, InputOptions
@@ -329,6 +329,27 @@ def pushing(subject: Subject, rng: random.Random) -> None:
         agree(whole_answer if labelled else bare, found, f"pushed {sizes} at once, {labelled=}")
 
 
+class Prompt:
+    """Another live run of a subject, in which no rows wait for one that may complete something: whatever is pushed, it
+    returns what the first one returns."""
+
+    def __init__(self, subject: Subject, first: Live) -> None:
+        self.live = subject.live(labelled=first.labelled)
+        self.asked = first._silent is not None
+        self.live._silent = None
+
+    def same(self, found: list[Detection], method: str, *given: Any) -> None:
+        """What it returns for a push is what was found.  An error it may raise earlier: the answer is compared then."""
+        if not self.asked:
+            return
+        try:
+            wanted = getattr(self.live, method)(*given)
+        except OccursError:
+            self.asked = False
+            return
+        assert repr(found) == repr(wanted), f"{found} came with a push, not {wanted}"
+
+
 def pushed(subject: Subject, rng: random.Random, sizes: Sequence[int], *, labelled: bool) -> Answer:
     """The answer of a live run that takes as many events at once as one of ``sizes`` says; one goes alone.
 
@@ -336,6 +357,7 @@ def pushed(subject: Subject, rng: random.Random, sizes: Sequence[int], *, labell
     """
     assert subject.clock is not None
     tables, live, out = subject.case.tables(), subject.live(labelled=labelled), []
+    prompt = Prompt(subject, live)
     events = []
     for t, table in tables.items():
         times = table.column("time").cast(pa.int64()).to_pylist()
@@ -349,15 +371,20 @@ def pushed(subject: Subject, rng: random.Random, sizes: Sequence[int], *, labell
                 ((time, _, t, n),) = piece
                 row = tables[t].slice(n, 1).to_pylist(maps_as_pydicts="strict")[0]
                 special = {name: row.pop(name, None) for name in ("time", "sequence", "label")}
-                out += live.on_event(t, time, row, special["sequence"], special["label"])
+                event = (t, time, row, special["sequence"], special["label"])
+                found = live.on_event(*event)
+                prompt.same(found, "on_event", *event)
             else:
                 rng.shuffle(piece)
                 own = {t: [n for *_, of, n in piece if of == t] for t in tables}
-                out += live.push_many({t: tables[t].take(pa.array(at)) for t, at in own.items() if at})
+                given = {t: tables[t].take(pa.array(at)) for t, at in own.items() if at}
+                found = live.push_many(given)
+                prompt.same(found, "push_many", given)
+            out += found
         out += live.advance(subject.clock[1])
     except OccursError as error:
         return error.kind
-    assert live.late == 0
+    assert live.late == prompt.live.late == 0
     nothing = TypeRows(subject.stage, Parts(subject.stage, [], ()), {})
     schemas = {t: nothing.table(t, label=labelled).schema for t in subject.stage.reported}
     rows: dict[str, list[dict[str, Any]]] = {t: [] for t in schemas}

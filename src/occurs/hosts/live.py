@@ -27,6 +27,8 @@ Detection = dict[str, Any]
 Intake = Callable[[Any, int | None], History]
 
 _INT64 = range(-(2**63), 2**63)
+#: so many rows that complete nothing wait at most
+_WAIT = 256
 
 
 class Live:
@@ -66,6 +68,11 @@ class Live:
         #: rows of instants that are not complete: those that were pushed alone, and those that were pushed together
         self._waiting: dict[str, list[Row]] = {}
         self._tables: dict[str, list[TypeTable]] = {}
+        #: types whose rows complete nothing, so that they wait for one that may; None: no rows wait.  With labels none
+        #: wait, as a batch of rows has labels only if each of them brings one
+        self._silent = None if labelled else stage.silent
+        #: how many rows wait that may complete nothing, and whether one waits that may
+        self._unheard, self._heard = 0, False
         self._layouts = {t: self._layout(t) for t in stage.inputs}
         #: reported types in the order in which their rows are given out, notices last
         self._order = {t: n for n, t in enumerate(t for t in stage.reported if t not in stage.notices)}
@@ -134,6 +141,7 @@ class Live:
             self.last = last
         if row is not None:
             self._waiting.setdefault(type, []).append(row)
+            self._count(type, 1)
         return out
 
     def push_many(self, events: Any) -> list[Detection]:
@@ -222,6 +230,12 @@ class Live:
     ) -> list[Detection]:
         """Evaluate the rows that wait, and behind them those ``given``, up to a tick.  ``start``: of the clock, if it
         has not begun."""
+        if not closing and self._nothing_comes(given or {}):
+            for t, table in (given or {}).items():
+                self._tables.setdefault(t, []).append(table)
+                self._count(t, len(table))
+            self.frontier = until
+            return []
         new = self._ready(until)
         for t, table in (given or {}).items():
             rows = self._layouts[t].rows((), [table])
@@ -251,6 +265,11 @@ class Live:
                 early, late = zip(*[_halves(table, until) for table in found], strict=True)
                 tables[t], self._tables[t] = ([part for part in half if part is not None] for half in (early, late))
         ready = {}
+        self._unheard, self._heard = 0, False
+        for t, left in self._waiting.items():
+            self._count(t, len(left))
+        for t, parts in self._tables.items():
+            self._count(t, sum(map(len, parts)))
         for t in waiting if not tables else {**waiting, **tables}:
             rows, found = waiting.get(t, []), tables.get(t, [])
             if rows or found:
@@ -262,7 +281,21 @@ class Live:
         early, rest = _cut(given, until)
         for t, table in early.items():
             self._tables.setdefault(t, []).append(table)
+            self._count(t, len(table))
         return rest
+
+    def _nothing_comes(self, given: Mapping[str, TypeTable]) -> bool:
+        """Can the rows that wait, and those ``given``, complete nothing, and are they few?"""
+        silent = self._silent
+        return silent is not None and not self._heard and self._unheard < _WAIT and given.keys() <= silent
+
+    def _count(self, type: str, rows: int) -> None:
+        """Count rows that begin to wait."""
+        if rows and self._silent is not None:
+            if type in self._silent:
+                self._unheard += rows
+            else:
+                self._heard = True
 
     def _layout(self, type: str) -> Layout:
         schema = self.stage.schemas.get(type, Schema())

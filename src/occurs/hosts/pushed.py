@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Mapping, Sequence
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,11 @@ class Layout:
 
     def rows(self, pushed: Sequence[Row], tables: Sequence[TypeTable] = ()) -> Rows:
         """Rows and tables (as :meth:`conforming` makes them) in the total order."""
-        if len(pushed) == 1 and not tables and not self.labelled:
-            return self._single(pushed[0])
+        if not tables and not self.labelled:
+            if len(pushed) == 1:
+                return self._single(pushed[0])
+            if all(map(lt, times := [row[0] for row in pushed], times[1:])):
+                return self._several(pushed, times)
         if not pushed and len(tables) == 1:
             return self._in_order(tables[0])
         parts = [t.table() for t in tables]
@@ -115,6 +119,19 @@ class Layout:
             columns["sequence"] = Column(Type.INT, np.array((row[SEQUENCE],), np.int64), None)
         return Rows(self.type, np.array((row[0],), np.int64), columns)
 
+    def _several(self, rows: Sequence[Row], times: list[int]) -> Rows:
+        """Rows of later and later times, in the same way."""
+        _, ends, numbers, _, *attributes = zip(*rows, strict=True)
+        columns = {
+            name: _column(values, type, arrow, dtype)
+            for (name, type, arrow, dtype, _), values in zip(self._columns, attributes, strict=True)
+        }
+        if self.lasting:
+            columns["end"] = _column(ends, Type.TIMESTAMP, pa.int64(), np.int64)
+        if self.numbered and any(n is not None for n in numbers):
+            columns["sequence"] = _column(numbers, Type.INT, pa.int64(), np.int64)
+        return Rows(self.type, np.array(times, np.int64), columns)
+
     def _table(self, rows: Sequence[Row]) -> pa.Table:
         """Rows as a table, with the columns ``sequence`` and ``label`` if one, or all, of them have such."""
         named = any(r[SEQUENCE] is not None for r in rows), all(r[LABEL] is not None for r in rows)
@@ -129,6 +146,13 @@ class Layout:
         """A table of the intake with just the columns of pushed rows; attributes that it lacks are null."""
         has = table.column_names
         return table.fitted(self._fields["sequence" in has, "label" in has])
+
+
+def _column(values: tuple[Any, ...], type: Type, arrow: pa.DataType, dtype: Any) -> Column:
+    """A column of values of Python; ``dtype``: of NumPy if values of the type are such."""
+    if dtype is None or None in values:
+        return Column.of(pa.array(values, arrow), type)
+    return Column(type, np.array(values, dtype), None)
 
 
 def joined(one: Rows, other: Rows) -> Rows:

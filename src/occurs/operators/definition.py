@@ -156,6 +156,12 @@ class Definition(ABC):
         return 0
 
     @property
+    def silent(self) -> frozenset[str] | None:
+        """Types whose rows complete nothing: it derives rows only when a row of another type comes, or at the end of
+        the history.  None: it may derive rows at any time, as the clock moves it."""
+        return None
+
+    @property
     def lasting(self) -> bool:
         """Does it derive intervals, whose rows are final when they have ended?"""
         return False

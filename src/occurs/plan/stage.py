@@ -176,6 +176,16 @@ class Stage:
         return self._moved(Moves.END)
 
     @cached_property
+    def silent(self) -> frozenset[str] | None:
+        """Types of the input whose rows complete nothing: something is reported only when a row of another type comes,
+        or at the end of the history.  None: at any time."""
+        definitions = (*self.definitions, *self.hidden)
+        if self.timers or any(d.silent is None for d in definitions):
+            return None
+        heard = {t for d in definitions for t in d.reads if t not in (d.silent or ())}
+        return self.inputs - heard - self.subscriptions.keys() - set(self.defined)
+
+    @cached_property
     def families(self) -> Mapping[str, Definition]:
         """Types whose readers of the same family read more than rows, with the definitions that derive them."""
         return {d.output: d for d in (*self.definitions, *self.hidden) if d.family}

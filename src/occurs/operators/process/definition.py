@@ -51,6 +51,10 @@ class PipesDefinition(Named):
     def adapted(self, options: Options) -> PipesDefinition:
         return replace(super().adapted(options), reasons=self.reasons or options.reasons is not None)
 
+    @property
+    def silent(self) -> frozenset[str] | None:
+        return frozenset()
+
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Process:
         from occurs.operators.process.process import Process  # brings in all processors
 

@@ -55,6 +55,10 @@ class RowPatternDefinition(Named):
     def sides(self) -> Sequence[Side]:
         return [Side(self.name, self.ended, self.schema)] if self.ended else []
 
+    @property
+    def silent(self) -> frozenset[str] | None:
+        return frozenset() if self.matching.within is None else None
+
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> RowMatcher:
         m = self.matching
         moves = {Moves.END} if m.within is None else {Moves.END, Moves.FRONTIER}

@@ -83,6 +83,11 @@ class PatternDefinition(Definition):
     def row_by_row(self) -> bool:
         return set(self.reads.values()) <= {0} and not self.timer and not self.looks_back
 
+    @property
+    def silent(self) -> frozenset[str] | None:
+        """All types but its terminator's."""
+        return None if self.timer else frozenset(self.reads) - {self.pattern.terminator.type}
+
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Template:
         ports = tuple(Port(t, back) for t, back in self.reads.items())
         out = Out(self.output, schemas[self.output], self.identity, self.place)

@@ -54,6 +54,13 @@ class SequenceDefinition(Named):
     def sides(self) -> Sequence[Side]:
         return [Side(self.name, self.ended, self.schema)] if self.ended else []
 
+    @property
+    def silent(self) -> frozenset[str] | None:
+        """All types but those of the filters that can complete the pattern: a guard that runs out completes none."""
+        if self.ended or tree.at_once(self.pattern.root) or any(isinstance(n, Timer) for n in nodes(self.pattern.root)):
+            return None
+        return frozenset(self.reads).difference(*(atom.types for atom in _last(self.pattern.root)))
+
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Automaton:
         return Automaton(
             self.identity,
@@ -103,6 +110,17 @@ class SequenceDefinition(Named):
             own = [schemas[t] for t in types[tag] if t in schemas]
             columns.append((tag, names | {n for s in own for n, kind in s if kind is not Type.RECORD}))
         return tuple(columns)
+
+
+def _last(node: tree.Node) -> Iterator[tree.Atom]:
+    """The filters whose events can complete a pattern."""
+    if isinstance(node, tree.Atom):
+        yield node
+    elif isinstance(node, tree.Followed) and not tree.at_once(node.operands[-1]):
+        yield from _last(node.operands[-1])
+    elif not isinstance(node, tree.Not):
+        for child in node.children:
+            yield from _last(child)
 
 
 def nodes(root: tree.Node) -> Iterator[tree.Node]:

@@ -60,6 +60,10 @@ class TriggerDefinition(Named):
     def sides(self) -> Sequence[Side]:
         return [Side(self.never, self.trigger, self.notices, notices=True)] if self.never else []
 
+    @property
+    def silent(self) -> frozenset[str] | None:
+        return None if self.timed or self.never else frozenset()
+
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Trigger:
         notices = [Out(s.type, s.schema, s.type, self.at) for s in self.sides]
         return Trigger(
