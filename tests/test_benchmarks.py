@@ -14,6 +14,7 @@ from benchmarks.timing import Timing, alternate, stopwatch
 from click.testing import CliRunner
 from rich.console import Console
 
+ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.usefixtures("frozen")  # the benchmarks collect garbage before each job
 
 
@@ -256,4 +257,4 @@ def test_the_page_gets_the_tables_of_all_parts(tmp_path: Path) -> None:
 
 
 def test_the_page_of_the_documentation_has_a_place_for_the_tables() -> None:
-    assert page.between(page.PAGE.read_text(encoding="utf-8"), "").startswith("# Performance")
+    assert page.between((ROOT / page.PAGE).read_text(encoding="utf-8"), "").startswith("# Performance")

@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "errors": "",
     "progress": "",
     "cachefolder": "",
+    "lean": "",
     "kernel": "errors cachefolder",
     "model": "errors kernel",
     "expr": "errors cachefolder model",
@@ -48,13 +49,13 @@ MAY_IMPORT = {
     ),
     "lsp": "version errors model expr languages services",
     "studio": (
-        "errors progress model languages connect plan plot options checked hosts explain program occurs services"
+        "errors progress lean model languages connect plan plot options checked hosts explain program occurs services"
     ),
     "monitoring": "errors",
     "watch": "errors monitoring model expr operators languages connect engine checked",
     "follow": "errors monitoring model languages connect plan checked hosts program watch",
     "cli": (
-        "errors progress kernel model expr languages nets connect plan plot options checked hosts verify explain"
+        "errors progress lean kernel model expr languages nets connect plan plot options checked hosts verify explain"
         " program occurs testing monitoring watch follow services lsp studio"
     ),
 }

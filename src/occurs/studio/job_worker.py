@@ -56,7 +56,9 @@ def main() -> None:
     # all that an end without memory needs is loaded; a library that does not fit would not be a MemoryError
     as_data(Problem("", ""))
     import occurs.services.events  # noqa: F401
+    from occurs.languages.kit.language import suffixes
 
+    suffixes()  # a directory that cannot be listed for want of memory looks like an empty one
     postpone_pandas()
     limit_memory(given["memory"])
     try:
