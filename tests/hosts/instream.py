@@ -19,6 +19,7 @@ from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import spreading
 
 import occurs
 from occurs.checked_program import CheckedProgram
@@ -92,7 +93,8 @@ class How:
     ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own;
     ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
     ``grouped``: so many buckets share the records of a task (None: two with every third seed).  With odd seeds what is
-    not remembered is in local files, and nothing is read from a store that began here."""
+    not remembered is in local files, and nothing is read from a store that began here.  With every third seed the
+    detections are also compared with those that tasks would write."""
 
     buckets: int = 3
     size: int | None = 7
@@ -188,6 +190,8 @@ class InStream:
         self.query = StreamQuery(cast("Any", None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
         self._begun: set[tuple[int, int]] = set()
+        #: detections that stayed with the tasks, where that was compared
+        self.spread = 0
         self._local = tempfile.TemporaryDirectory() if how.memory != "kept" and how.seed % 2 else None
         kinds = {c: arrow_of(kind) for (_, kind), c in columns.items()}
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
@@ -253,7 +257,10 @@ class InStream:
         out = Answer()
         before: int | None = None
         for rows, closing in steps:
-            got = self.query.read(self.micro_batch(rows, closing))
+            records = self.micro_batch(rows, closing)
+            got = self.query.read(records)
+            if self.how.seed % 3 == 0:
+                self.spread += spreading.compare(self.query, records, got, 300 * (self.how.seed % 2))
             found = occurrences_of(got.found)
             frontier = got.figures["frontier"]
             assert frontier is not None or not found

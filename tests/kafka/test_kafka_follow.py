@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from occurs.cli import main
+from occurs.connect.kafka.sink import KafkaSink
+from occurs.errors import ResourceProblem
+from occurs.hosts.stream import batches
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -51,6 +55,33 @@ def test_topics_to_topics(spark, kafka, topic, send, tmp_path, monkeypatch):
     assert hot[1]["occurs-reason"] == "the value of `Value` is not of type int"
     assert "skipped 2 bad rows" in done.stderr
     assert "5 events read, 1 detection (Fire: 1) in " in done.stderr
+
+
+def test_many_detections_are_written_by_tasks_once(spark, kafka, topic, send, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fire.tesla").write_text(RULES)
+    send(*(event(*e) for n in range(40) for e in (("Temp", n, f"a{n}", 50 + n), ("Smoke", n + 1, f"a{n}"))))
+    address = f"kafka://{kafka.server}/{topic}"
+    whole = ["follow", "fire.tesla", "-e", address, "--checkpoint", "cp", "--time-unit", "s", "--ended"]
+    whole += ["--out", f"{address}-out", "--label", "--metrics", "m.jsonl"]
+    append = KafkaSink._append
+
+    def dies(self, batch_id, rows):
+        """A part of the rows is written; then the run ends."""
+        append(self, batch_id, rows.where("rand(7) < 0.5"))
+        raise ResourceProblem.of("unreachable", "the broker went away")
+
+    # the tasks write a part, the next run makes up for it: the tasks again, then the driver
+    for most in (0, 0, 1 << 24):
+        monkeypatch.setattr(batches, "MOST", most)
+        monkeypatch.setattr(KafkaSink, "_append", append if most else dies)
+        done = CliRunner().invoke(main, whole)
+        assert ("the broker went away" in done.stderr) == (most == 0), done.stderr
+    found = read(spark, kafka.server, f"{topic}-out")
+    fires = [json.loads(value) for value, _ in found]
+    assert sorted((f["time"], f["Area"], f["Value"]) for f in fires) == [(n + 1, f"a{n}", 50 + n) for n in range(40)]
+    assert len({headers["occurs-label"] for _, headers in found}) == 40
+    assert sum(json.loads(line)["found"]["Fire"] for line in Path("m.jsonl").read_text().splitlines()) == 40
 
 
 @pytest.mark.long

@@ -155,7 +155,8 @@ class Follower:
                 shown(self.totals.line(self.kind))
                 checkpoint.check_held()  # before Spark notes that the micro-batch is done
 
-            loop = Loop(query, checkpoint, take)
+            # what firings do is done in this process
+            loop = Loop(query, checkpoint, take, by_tasks=sinks.by_tasks and self._acts is None)
             if self._monitor is not None:
                 loop.health = self._monitor.health
             shown(self.totals.line(self.kind))

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -88,12 +88,13 @@ def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
 @dataclass
 class Loop:
     """``take``: gets every micro-batch (its number, how long it took to compute in seconds, what it gave) and is done
-    when it returns; ``stop``: set from outside, it ends the query after the current micro-batch; ``health``: gets signs
-    of life, and is ready while the query runs."""
+    when it returns; ``by_tasks``: it writes many detections from Spark's tasks; ``stop``: set from outside, it ends the
+    query after the current micro-batch; ``health``: gets signs of life, and is ready while the query runs."""
 
     query: StreamQuery
     checkpoint: Checkpoint
     take: Callable[[int, float, MicroBatch], None]
+    by_tasks: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
     health: Health = field(default_factory=Health)
     _error: BaseException | None = None
@@ -173,8 +174,8 @@ class Loop:
         try:
             self.health.beat()
             began = time.monotonic()
-            done = self.query.read(frame.toArrow())
-            self.take(number, time.monotonic() - began, done)
+            with self.query.batch(frame) if self.by_tasks else nullcontext(self.query.read(frame.toArrow())) as done:
+                self.take(number, time.monotonic() - began, done)
         except BaseException as error:
             self._error = error
             raise

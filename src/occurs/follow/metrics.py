@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from rich.console import Console
 from rich.text import Text
 
@@ -55,7 +54,7 @@ class Totals:
     ) -> dict[str, Any]:
         """One micro-batch: its figures as one flat object.  ``limit``: what it might take of its source; ``backlog``:
         what is left there; ``buckets``: tasks that share the rows."""
-        found = {t: len(table) for t, table in done.found.items()}
+        found = done.counts
         f = done.figures
         self.found.update(found)
         self.lasting.update(t for t, table in done.found.items() if "end" in table.column_names)
@@ -142,10 +141,10 @@ def publish(to: Instruments, last: dict[str, Any], done: MicroBatch, kind: TimeK
     to.replace("occurs_past_rows", done.pasts)
     for name, table in done.timeouts.items():
         to.add("occurs_timeouts", len(table), name)
-    for name, table in done.found.items():
-        to.add("occurs_detections", len(table), name)
-        if kind.timestamp and len(table):
-            newest = pc.max(table.column("time")).cast(pa.int64()).as_py()
+    for name, number in done.counts.items():
+        to.add("occurs_detections", number, name)
+        newest = done.newest(name)
+        if kind.timestamp and newest is not None:
             to.set("occurs_detection_lag_seconds", last["wall"] - newest / 1e6, name)
     if kind.tick is not None:
         for figure, name in (("frontier", "frontier_timestamp"), ("newest", "newest_event_timestamp"), ("lag", "lag")):

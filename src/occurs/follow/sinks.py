@@ -11,9 +11,9 @@ import json
 import sys
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Protocol, runtime_checkable
 
 import click
 import pyarrow as pa
@@ -30,9 +30,10 @@ from occurs.follow.metrics import Line
 from occurs.hosts.stream.batches import MicroBatch
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from occurs.connect.sparktables.place import TablePlace
+    from occurs.hosts.stream.spread import Spread
 
 
 Tables = Mapping[str, pa.Table]
@@ -46,6 +47,13 @@ class Sink(Protocol):
     """``tables``: type to detections, in order; every type is there, also without rows."""
 
     def write(self, batch: int, tables: Tables) -> None: ...
+
+
+@runtime_checkable
+class SpreadSink(Sink, Protocol):
+    """A sink that Spark's tasks write to, where there are many detections."""
+
+    def spread(self, batch: int, found: Spread) -> None: ...
 
 
 class SideSink(Protocol):
@@ -231,12 +239,11 @@ class Topic:
         self._session = session
 
     def write(self, batch: int, tables: Tables) -> None:
-        parts = []
-        for name, table in tables.items():
-            if len(table):
-                label = table["label"] if "label" in table.column_names else pa.nulls(len(table), pa.string())
-                parts.append(_messages(json_rows(table, name), pa.array([name] * len(table)), label))
-        self._put(batch, parts)
+        self._put(batch, detections(tables))
+
+    def spread(self, batch: int, found: Spread) -> None:
+        """Messages of one task are in order of time, type by type."""
+        self._sink.write(batch, found.made(detections))
 
     def rows(self, batch: int, table: pa.Table) -> None:
         """Bad rows: each once, as it came, its reasons and its place in headers."""
@@ -249,16 +256,15 @@ class Topic:
         texts = pa.array([text for text, _ in found.values()], pa.string())
         nothing = pa.nulls(len(found), pa.string())
         rows = _messages(texts, nothing, pa.array(places, pa.string()))
-        self._put(batch, [rows.append_column("reason", reasons).append_column("place", pa.array(places, pa.string()))])
+        self._put(batch, rows.append_column("reason", reasons).append_column("place", pa.array(places, pa.string())))
 
     def lines(self, batch: int, lines: list[str]) -> None:
         nothing = pa.nulls(len(lines), pa.string())
-        self._put(batch, [_messages(pa.array(lines, pa.string()), nothing, nothing)])
+        self._put(batch, _messages(pa.array(lines, pa.string()), nothing, nothing))
 
-    def _put(self, batch: int, parts: list[pa.Table]) -> None:
-        rows = [p for p in parts if len(p)]
-        if rows:
-            self._sink.write(batch, self._session().createDataFrame(pa.concat_tables(rows)))
+    def _put(self, batch: int, rows: pa.Table) -> None:
+        if len(rows):
+            self._sink.write(batch, self._session().createDataFrame(rows))
 
 
 class Table:
@@ -281,6 +287,10 @@ class Table:
         if any(len(t) for t in tables.values()):
             self._put(batch, self._target.parts(tables))
 
+    def spread(self, batch: int, found: Spread) -> None:
+        """Files of the table are in order of time."""
+        self._put(batch, self._target.frames(found))
+
     def rows(self, batch: int, table: pa.Table) -> None:
         """Rows that are no events."""
         self._put(batch, [(self._target.place, table)])
@@ -289,8 +299,17 @@ class Table:
         """JSON texts, one a row."""
         self._put(batch, [(self._target.place, pa.table({"row": pa.array(lines, pa.string())}))])
 
-    def _put(self, batch: int, parts: list[tuple[TablePlace, pa.Table]]) -> None:
+    def _put(self, batch: int, parts: Sequence[tuple[TablePlace, pa.Table | DataFrame]]) -> None:
         self._batches.write(self._session(), batch, parts)
+
+
+def detections(tables: Tables) -> pa.Table:
+    """Detections as messages, type by type."""
+    parts = []
+    for name, table in tables.items():
+        label = table["label"] if "label" in table.column_names else pa.nulls(len(table), pa.string())
+        parts.append(_messages(json_rows(table, name), pa.array([name] * len(table), pa.string()), label))
+    return pa.concat_tables(parts)
 
 
 def _messages(value: pa.ChunkedArray, kind: pa.Array, label: pa.ChunkedArray) -> pa.Table:
@@ -313,6 +332,11 @@ class Outputs:
     timeouts_suffix: str | None = None
     never: Sink | None = None
 
+    @property
+    def by_tasks(self) -> bool:
+        """Are many detections written from Spark's tasks?"""
+        return isinstance(self.found, SpreadSink)
+
     def check(self, nothing: MicroBatch) -> None:
         """Raises UsageProblem (``schema-conflict``) if the types cannot be in one file; the micro-batch is empty."""
         for suffix, tables in ((self.suffix, nothing.found), (self.timeouts_suffix, nothing.timeouts)):
@@ -329,7 +353,11 @@ class Outputs:
             self.timeouts.write(batch, _in_order(done.timeouts))
         if self.never is not None:
             self.never.write(batch, _in_order(done.never))
-        self.found.write(batch, _in_order(done.found))
+        if done.spread is None:
+            self.found.write(batch, _in_order(done.found))
+        else:
+            assert isinstance(self.found, SpreadSink)
+            self.found.spread(batch, done.spread)
 
 
 def _in_order(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Frames(Protocol):
-    """Detections of a run on Spark: a DataFrame for each type."""
+    """Detections that are on Spark: a DataFrame for each type."""
 
     def __iter__(self) -> Iterator[str]: ...
 
@@ -81,16 +81,18 @@ class Target:
                 (``schema-conflict``).
             ResourceProblem: If the table cannot be written.
         """
-        if self.place.many:
-            parts = [(self.place.of(name), found[name]) for name in found]
-        else:
-            try:
-                parts = [(self.place, found.together())]
-            except UsageProblem as error:
-                hint = "write each type to a table of its own: {type} in the address"
-                raise UsageProblem.of("schema-conflict", error.message, hint=hint) from error
-        for place, frame in parts:
+        for place, frame in self.frames(found):
             self.put(frame.sparkSession, place, frame, provider_of(frame.sparkSession, place, self.option))
+
+    def frames(self, found: Frames) -> list[tuple[TablePlace, DataFrame]]:
+        """The tables with the rows that they get, from Spark's tasks.  Raises UsageProblem (``schema-conflict``)."""
+        if self.place.many:
+            return [(self.place.of(name), found[name]) for name in found]
+        try:
+            return [(self.place, found.together())]
+        except UsageProblem as error:
+            hint = "write each type to a table of its own: {type} in the address"
+            raise UsageProblem.of("schema-conflict", error.message, hint=hint) from error
 
     def rows(self, session: SparkSession, table: pa.Table) -> None:
         """Write rows that are not events.  Raises what :meth:`write` raises."""
@@ -145,10 +147,12 @@ class Batches:
         self._providers: dict[str, str] = {}
         self._seen: dict[str, int] = {}
 
-    def write(self, session: SparkSession, batch: int, parts: list[tuple[TablePlace, pa.Table]]) -> None:
+    def write(
+        self, session: SparkSession, batch: int, parts: Sequence[tuple[TablePlace, pa.Table | DataFrame]]
+    ) -> None:
         """Write a micro-batch, unless its table has it.  Raises what :meth:`Target.write` raises."""
         for place, table in parts:
-            if not len(table):
+            if isinstance(table, pa.Table) and not len(table):
                 continue
             there = self._providers.get(place.name) or provider_of(session, place, self._target.option)
             provider = there or place.provider or place.scheme

@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.outputs import because_type
 from occurs.errors import Problem
 from occurs.hosts.frequent import Frequent
-from occurs.hosts.spark.wide import kinds_of
 from occurs.hosts.stream.frequent import frequent_keys
-from occurs.hosts.stream.layout import Layout, Path
-from occurs.hosts.stream.records import BAD, FIGURES, FOUND, FREQUENT, LATE, SIZES, from_blob, records
+from occurs.hosts.stream.layout import Layout
+from occurs.hosts.stream.records import BAD, COUNTED, DDL, FIGURES, FOUND, FREQUENT, LATE, SIZES, from_blob, records
+from occurs.hosts.stream.shapes import Shape, cut
+from occurs.hosts.stream.spread import MOST, Shapes, Spread, make_counter
 from occurs.hosts.stream.state_migration import begun_anew
-from occurs.model.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,7 +34,7 @@ class MicroBatch:
     """The result of one micro-batch of a stream.
 
     Attributes:
-        found: The detections of every reported type, in time order.
+        found: The detections of every reported type, in time order; empty if they are in ``spread``.
         late: The late rows as JSON texts, if requested.
         bad: The skipped rows: reason, file, column, value, data, row.
         figures: Counts of rows: ``rows`` read, ``bad``, ``outside``, ``empty`` intervals, ``late``, ``found``;
@@ -47,6 +46,7 @@ class MicroBatch:
         frequent: The keys with many of the rows, as estimated from a sample; the most frequent one first.
         states: The rows of state of the definitions of each type, if requested.
         pasts: The past rows of each type that definitions still need, if requested.
+        spread: The detections as DataFrames, if they stayed with the tasks of Spark (see :meth:`StreamQuery.batch`).
     """
 
     found: dict[str, pa.Table]
@@ -59,6 +59,20 @@ class MicroBatch:
     frequent: list[Frequent] = field(default_factory=list)
     states: dict[str, int] = field(default_factory=dict)
     pasts: dict[str, int] = field(default_factory=dict)
+    spread: Spread | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of detections of every reported type."""
+        there = {} if self.spread is None else self.spread.rows
+        return {t: there.get(t, len(table)) for t, table in self.found.items()}
+
+    def newest(self, type: str) -> int | None:
+        """The greatest time of the detections of a type, in ticks; None if there are none."""
+        if self.spread is not None:
+            return self.spread.newest.get(type)
+        newest: int | None = pc.max(self.found[type].column("time").cast(pa.int64())).as_py()
+        return newest
 
 
 @dataclass(frozen=True)
@@ -80,8 +94,31 @@ class StreamQuery:
     sides: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, rows: pa.Table) -> MicroBatch:
-        """Return the detections in the records of a micro-batch, ``frame.toArrow()`` inside ``foreachBatch``."""
+    @contextmanager
+    def batch(self, frame: DataFrame) -> Iterator[MicroBatch]:
+        """Give a micro-batch for a sink that Spark's tasks write to.
+
+        If the micro-batch has many detections, they stay with the tasks: ``spread`` has them as DataFrames, and
+        ``found`` is empty.
+
+        Args:
+            frame: The DataFrame that ``foreachBatch`` gets.  It is cached while the body of the ``with`` runs.
+        """
+        frame.persist()
+        try:
+            tasks = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+            counted = frame.mapInArrow(make_counter(self.reported, MOST // tasks), DDL)
+            yield self.read(counted.toArrow(), Spread(frame, self.reported))
+        finally:
+            frame.unpersist()
+
+    def read(self, rows: pa.Table, spread: Spread | None = None) -> MicroBatch:
+        """Return the detections in the records of a micro-batch.
+
+        Args:
+            rows: The records, ``frame.toArrow()`` inside ``foreachBatch``.
+            spread: What gets the numbers of detections, where some of them stayed with the tasks.
+        """
         found: dict[int, list[pa.Table]] = {}
         figures: dict[str, int | None] = dict.fromkeys(_SUMS, 0)
         figures |= {"frontier": None, "newest": None}
@@ -93,6 +130,9 @@ class StreamQuery:
         for r in records(rows):
             if r.kind == FOUND and r.blob is not None:
                 found.setdefault(r.lane, []).append(from_blob(r.blob))
+            elif r.kind == COUNTED and r.blob is not None and spread is not None:
+                for t, number, newest in json.loads(r.blob):
+                    spread.add(t, number, newest)
             elif r.kind == LATE and r.blob is not None:
                 late += from_blob(r.blob).column("__data").to_pylist()
             elif r.kind == BAD and r.blob is not None:
@@ -111,7 +151,7 @@ class StreamQuery:
                 anew |= set(json.loads(r.blob)) if r.blob is not None else set()
         tables = {t: shape.schema.empty_table() for shapes in self._shapes.values() for t, shape in shapes.items()}
         for lane, parts in found.items():
-            tables |= dict(_cut(parts, self._shapes[lane]))
+            tables |= dict(cut(parts, self._shapes[lane]))
         sides = {name: tables[t] for t, name in self.sides.items()}
         never = {name: tables[t] for t, name in self.notices.items()}
         for table in (*sides.values(), *never.values()):
@@ -121,13 +161,26 @@ class StreamQuery:
         common.sort(key=lambda k: -k.rows)
         states, pasts = map(dict, sizes)
         found_tables = {t: tables[t] for t in self.types}
-        return MicroBatch(found_tables, late, bads, figures, sides, never, warnings, common, states, pasts)
+        if spread is not None and spread.rows:
+            # other tasks gave theirs, as they had few: all are written from the tasks
+            for t, table in found_tables.items():
+                if len(table):
+                    spread.add(t, len(table), pc.max(table.column("time").cast(pa.int64())).as_py())
+                    found_tables[t] = table.schema.empty_table()
+        else:
+            spread = None
+        return MicroBatch(found_tables, late, bads, figures, sides, never, warnings, common, states, pasts, spread)
+
+    @property
+    def reported(self) -> Shapes:
+        """The shapes of the reported types, lane by lane."""
+        return {n: {t: shape for t, shape in own.items() if t in self.types} for n, own in self._shapes.items()}
 
     @cached_property
-    def _shapes(self) -> Mapping[int, Mapping[str, _Shape]]:
+    def _shapes(self) -> Mapping[int, Mapping[str, Shape]]:
         """Lane by lane the types that are found there, with the columns that users see."""
         names = {**{t: t for t in self.types}, **self.sides, **self.notices}
-        out: dict[int, dict[str, _Shape]] = {}
+        out: dict[int, dict[str, Shape]] = {}
         for path in self.layout.paths:
             own = out.setdefault(path.lane.number, {})
             for number, t in enumerate(path.wide.reported):
@@ -135,65 +188,8 @@ class StreamQuery:
                     # nothing but time has made notices: they have neither labels nor constituents, as on other hosts
                     made = t not in self.notices
                     label, because = self.label and made, self.because and made
-                    own[t] = _Shape.of(path, t, number, names[t], label, because, self.layout.window is not None)
+                    own[t] = Shape.of(path, t, number, names[t], label, because, self.layout.window is not None)
         return out
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """How users see the rows of a type.  ``number``: of the type in its lane; ``name``: what users call it;
-    ``columns``: those of wide rows that are the columns of ``schema`` behind the first, ``type``."""
-
-    number: int
-    name: str
-    schema: pa.Schema
-    columns: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls, path: Path, type: str, number: int, name: str, label: bool, because: bool, query: bool = False
-    ) -> _Shape:
-        stage, wide = path.lane.group.stage, path.wide
-        schema = stage.schemas[type]
-        time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
-        fields = [("time", time, "__time")]
-        fields += [("end", time, "__end")] if schema.lasting else []
-        for (n, t), (_, kind) in zip(schema, kinds_of(schema)):  # what is of several types is text
-            fields.append((n, pa.string() if kind is Type.STRING else schema.arrow_of(n, t), wide.physical[type, n]))
-        fields += [("query", time, "__query")] if query else []
-        fields += [("final", pa.bool_(), "__final")] if wide.final else []
-        fields += [("label", pa.string(), "__label")] if label else []
-        fields += [("because", because_type(stage.kind), "__because")] if because else []
-        columns = pa.schema([("type", pa.string()), *((n, t) for n, t, _ in fields)])
-        return cls(number, name, columns, tuple(c for _, _, c in fields))
-
-
-def _cut(parts: Sequence[pa.Table], shapes: Mapping[str, _Shape]) -> Iterator[tuple[str, pa.Table]]:
-    """The wide rows of a lane type by type, each in order of time, with the columns that users see.
-
-    All rows are sorted at once, and a column is cast once for all types that have it: a type costs little more than
-    the cuts of its columns.
-    """
-    whole = pa.concat_tables(parts)
-    keys = [n for n in ("__type", "__query", "__time", "__end", "__label") if n in whole.column_names]
-    whole = whole.take(pc.sort_indices(whole, sort_keys=[(n, "ascending") for n in keys])).combine_chunks()
-    number = whole.column("__type").to_numpy()
-    bounds = np.searchsorted(number, np.arange(number[-1] + 2)).tolist()
-    cast: dict[tuple[str, pa.DataType], pa.ChunkedArray] = {}
-    for t, shape in shapes.items():
-        first, after = bounds[shape.number : shape.number + 2] if shape.number <= number[-1] else (0, 0)
-        if first == after:
-            continue
-        columns = [pa.repeat(pa.scalar(shape.name), after - first)]
-        for column, type in zip(shape.columns, shape.schema.types[1:], strict=True):
-            values = cast.get((column, type))
-            if values is None:
-                values = whole.column(column)
-                # an attribute without any value travels as text
-                values = pa.chunked_array([pa.nulls(len(whole))]) if pa.types.is_null(type) else values.cast(type)
-                cast[column, type] = values
-            columns.append(values.slice(first, after - first))
-        yield t, pa.Table.from_arrays(columns, schema=shape.schema)
 
 
 _SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size", "read")

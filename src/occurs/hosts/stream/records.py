@@ -13,8 +13,8 @@ import pyarrow as pa
 
 #: kinds of records: into a bucket ROWS of a lane, CLOCK, STRAYS (rows that no definition reads), and of history REPLAY
 #: (rows of a lane) and REPLAY_CLOCK; GROUPED is for many buckets, and becomes ROWS and CLOCK before it reaches them;
-#: the others pass
-ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK, FREQUENT, SIZES, GROUPED = range(12)
+#: COUNTED comes behind all stages, for rows of FOUND that stay with the tasks; the others pass
+ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK, FREQUENT, SIZES, GROUPED, COUNTED = range(13)
 #: kinds that a bucket passes on as they are
 PASSED = (FOUND, LATE, BAD, FIGURES, FREQUENT, SIZES)
 
@@ -29,7 +29,7 @@ class Record:
     FIGURES); late, found, waiting, kept, size and read (bytes of state written, and read from Spark's store): FIGURES.
     closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew and of SIZES the rows of
     state by definition and by type of the past, as JSON; of FREQUENT the keys of a lane with many rows; of GROUPED
-    records.
+    records; of COUNTED the type, the number and the newest time of rows, as JSON.
     """
 
     kind: int
