@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from occurs.connect.manifests import published
+from occurs.connect.manifests import is_output, published
 from occurs.connect.sparkstore import SparkStore
 from occurs.connect.store import Disk
 from occurs.errors import UsageProblem
+from occurs.hosts.stream import batches
 
 from .conftest import EVENTS, FIRE
 
@@ -92,6 +95,42 @@ def test_a_micro_batch_that_was_not_published_is_repeated(occurs, here, there, s
     (here / "seen.epl").write_text("insert into Seen select f.Area as Area from pattern [every f=Fire];\n")
     done = occurs("run", "seen.epl", "-e", f"{there}/out", "--format", "jsonl")
     assert (done.status, len(done.out.splitlines())) == (0, 1), done.err
+
+
+@pytest.mark.spark
+def test_tasks_write_the_parts_of_many_detections(occurs, here, there, spark, monkeypatch):
+    """A run that ends before its manifest leaves parts of tasks; the next one deletes them."""
+    follow = (*asked(here, there), "--out-format", "parquet", "--label")
+    more = "".join(f"{type},2024-01-05T10:0{n}:00Z,a{n},60\n" for n in range(5) for type in ("Temp", "Smoke"))
+    (here / "in" / "a.csv").write_text(EVENTS + more)
+    out = here / "there" / "out"
+    monkeypatch.setattr(batches, "MOST", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkStore, "put_new", refuse_manifests(SparkStore.put_new))
+        done = occurs(*follow)
+    assert (done.status, published(Disk(out))) == (1, None), done.err
+    left = {path.name for path in out.glob("part-*")}
+    assert left
+    done = occurs(*follow)
+    assert done.status == 0, done.err
+    parts = published(Disk(out)) or []
+    assert all(is_output(name) for name in parts)
+    assert {path.name for path in out.glob("[!_.]*")} == set(parts)
+    assert not left & set(parts)
+    table = pa.concat_tables(pq.read_table(out / name) for name in parts)
+    assert table.schema.field("time").type == pa.timestamp("us", tz="UTC")
+    found = sorted((row["time"], row["Area"]) for row in table.to_pylist())
+    assert [area for _, area in found] == ["kitchen", *(f"a{n}" for n in range(5))]
+    # the driver writes the same, in a file per micro-batch
+    monkeypatch.setattr(batches, "MOST", 1 << 26)
+    options = ("--out-format", "parquet", "--label", "--ended", "--bad-rows", "skip")
+    done = occurs("follow", "fire.tesla", "-e", "in", "--checkpoint", "cp", "--out", f"{there}/one", *options)
+    assert done.status == 0, done.err
+    names = published(Disk(here / "there" / "one")) or []
+    assert {name.rpartition("-")[2] for name in names} == {"0.parquet"}
+    one = pa.concat_tables(pq.read_table(here / "there" / "one" / name) for name in names)
+    assert one.column_names == table.column_names
+    assert sorted(map(repr, one.to_pylist())) == sorted(map(repr, table.to_pylist()))
 
 
 @pytest.mark.spark

@@ -36,7 +36,7 @@ def _source(table: pa.Table) -> Any:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("most", [0, 1 << 24])
+@pytest.mark.parametrize("most", [0, 1 << 26])
 def test_dataframes_of_a_micro_batch(live: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(batches, "MOST", most)
     folder = Folder(tmp_path / "in")

@@ -72,7 +72,7 @@ def test_many_detections_are_written_by_tasks_once(spark, kafka, topic, send, tm
         raise ResourceProblem.of("unreachable", "the broker went away")
 
     # the tasks write a part, the next run makes up for it: the tasks again, then the driver
-    for most in (0, 0, 1 << 24):
+    for most in (0, 0, 1 << 26):
         monkeypatch.setattr(batches, "MOST", most)
         monkeypatch.setattr(KafkaSink, "_append", append if most else dies)
         done = CliRunner().invoke(main, whole)

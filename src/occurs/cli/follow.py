@@ -22,7 +22,19 @@ from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.follower import Asked, Follower, reached
 from occurs.follow.metrics import Line, Totals
-from occurs.follow.sinks import SUFFIXES, Files, FileSink, Lines, Objects, Outputs, Shown, Sink, Table, Topic
+from occurs.follow.sinks import (
+    SUFFIXES,
+    Files,
+    FileSink,
+    Lines,
+    Objects,
+    Outputs,
+    ParquetObjects,
+    Shown,
+    Sink,
+    Table,
+    Topic,
+)
 from occurs.follow.sources import Source, source_of
 from occurs.follow.stream_actions import Acts, acting, definitions
 from occurs.follow.stream_actions import counted as counted_actions
@@ -199,7 +211,8 @@ def command(
         if _is_topic(target):
             return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.store, session)
         if is_address(target):
-            return Objects(reached(session(), target, option), suffix, checkpoint.id, option, checkpoint.check_held)
+            made = ParquetObjects if suffix == "parquet" else Objects
+            return made(reached(session(), target, option), suffix, checkpoint.id, option, checkpoint.check_held)
         return Files(target, suffix, checkpoint.id, option)
 
     def outputs(checkpoint: Checkpoint) -> Outputs:

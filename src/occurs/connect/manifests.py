@@ -1,9 +1,10 @@
 """Files that a manifest publishes: the protocol of :class:`occurs.follow.sinks.Objects`, for those who write and read.
 
-A micro-batch that has rows is one or more files ``part-BATCH-ATTEMPT-TASK.SUFFIX`` and then one object
-``_batch-BATCH.json``, the manifest, which names them.  The manifest is written if there is none of its name, so a
-micro-batch is published once, whoever writes it and however often.  A part that no manifest names was left by a process
-that was stopped, and does not count.  Spark and most readers ignore names that begin with ``_``.
+A micro-batch that has rows is one or more files ``part-BATCH-ATTEMPT-TASK.SUFFIX`` (of Spark's tasks
+``part-BATCH-ATTEMPT-TASK-JOB.SUFFIX``) and then one object ``_batch-BATCH.json``, the manifest, which names them.  The
+manifest is written if there is none of its name, so a micro-batch is published once, whoever writes it and however
+often.  A part that no manifest names was left by a process that was stopped, and does not count.  Spark and most
+readers ignore names that begin with ``_``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from occurs.errors import InputProblem
 
 _VERSION = 1
 _MANIFEST = re.compile(r"_batch-\d{12,}\.json")
-_PART = re.compile(r"part-\d{12,}-[0-9a-f]+-\d+\.\w+")
+_PART = re.compile(r"part-\d{12,}-[0-9a-f]+-\d+(-[\w-]+)?(\.\w+)+")
 
 
 def manifest_name(batch: int) -> str:
@@ -28,7 +29,12 @@ def manifest_name(batch: int) -> str:
 
 def part_name(batch: int, attempt: str, task: int, suffix: str) -> str:
     """The name of a part; ``attempt``: of one process, unlike that of every other."""
-    return f"part-{batch:012}-{attempt}-{task}.{suffix}"
+    return f"{begin_of_parts(batch, attempt)}-{task}.{suffix}"
+
+
+def begin_of_parts(batch: int, attempt: str) -> str:
+    """What the names of the parts of an attempt begin with; behind it is a number."""
+    return f"part-{batch:012}-{attempt}"
 
 
 def parts_of(names: list[str], batch: int) -> list[str]:
@@ -42,7 +48,7 @@ def is_output(name: str) -> bool:
 
 
 def manifest(batch: int, files: Mapping[str, Mapping[str, int]]) -> bytes:
-    """The content of a manifest; ``files``: by name ``rows`` and ``bytes`` of each."""
+    """The content of a manifest; ``files``: by name what is known of each, such as ``rows`` and ``bytes``."""
     entry = {"version": _VERSION, "batch": batch, "files": [{"name": name, **facts} for name, facts in files.items()]}
     return sealed(entry)
 

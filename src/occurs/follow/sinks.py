@@ -20,12 +20,22 @@ import pyarrow as pa
 from rich.console import Console, RenderableType
 
 from occurs.connect.atomic_files import durable, writing
-from occurs.connect.manifests import is_output, manifest, manifest_name, named_by, part_name, parts_of
+from occurs.connect.manifests import (
+    begin_of_parts,
+    is_output,
+    manifest,
+    manifest_name,
+    named_by,
+    part_name,
+    parts_of,
+)
 from occurs.connect.places import user_path
+from occurs.connect.sparkerrors import own_errors
 from occurs.connect.store import Disk, Store
 from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
+from occurs.follow.loop import set_to
 from occurs.follow.metrics import Line
 from occurs.hosts.stream.batches import MicroBatch
 
@@ -37,6 +47,12 @@ if TYPE_CHECKING:
 
 
 Tables = Mapping[str, pa.Table]
+#: by the names of parts what their manifest has of each
+Parts = Mapping[str, Mapping[str, int]]
+#: options of Spark's writer of files: what their names begin with; is there to be an empty file when all are written?
+_BASE, _SUCCESS = "mapreduce.output.basename", "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+#: how it writes times
+_TIMES = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
 _OWNER = ".occurs-follow.json"
 #: what to do if that file is damaged
@@ -173,16 +189,26 @@ class Objects(FileSink):
             self._claim(store, owner, is_output)
 
     def _put(self, batch: int, rows: int, body: Callable[[IO[bytes]], object]) -> None:
+        def write(attempt: str) -> Parts:
+            out = io.BytesIO()
+            body(out)
+            part = part_name(batch, attempt, 0, self._suffix)
+            self._store.put(part, out.getvalue())
+            return {part: {"rows": rows, "bytes": out.tell()}}
+
+        self._publish(batch, write)
+
+    def _publish(self, batch: int, write: Callable[[str], Parts]) -> None:
+        """Publish a micro-batch, unless it is; ``write``: writes its parts, whose names have the attempt that it
+        gets."""
         name = manifest_name(batch)
         again, self._again = self._again, False
+        parts: Parts = {}
         with writing(f"{self._option} {self._place}"):
             if not (again and self._store.get(name) is not None):
-                out = io.BytesIO()
-                body(out)
-                part = part_name(batch, self._attempt, 0, self._suffix)
-                self._store.put(part, out.getvalue())
+                parts = write(self._attempt)
                 self._fence()
-                made = self._store.put_new(name, manifest(batch, {part: {"rows": rows, "bytes": out.tell()}}))
+                made = self._store.put_new(name, manifest(batch, parts))
                 if made and not again:
                     return
                 # if it is there by now, it is of this call, repeated by the store, or of another follower
@@ -190,10 +216,31 @@ class Objects(FileSink):
             if data is None:
                 raise OSError(f"{name} cannot be read though it was written")
             kept = named_by(data, self._store.address(name))
-            if again or part not in kept:
+            if again or not set(parts) <= set(kept):
                 for left in parts_of(self._store.list(), batch):
                     if left not in kept:
                         self._store.delete(left)
+
+
+class ParquetObjects(Objects):
+    """As :class:`Objects`; where there are many detections, Spark's tasks write the parts.
+
+    They write beside the other parts, under names of their own, by the committer that the session has for its file
+    system.  A part of a task that was repeated or lost is never named.
+    """
+
+    def spread(self, batch: int, found: Spread) -> None:
+        """Parts are in order of time."""
+
+        def write(attempt: str) -> Parts:
+            begin = begin_of_parts(batch, attempt)
+            frame = found.together().sortWithinPartitions("time")
+            writer = frame.write.mode("append").options(**{_BASE: begin, _SUCCESS: "false"})
+            with own_errors(), set_to(frame.sparkSession, _TIMES):
+                writer.parquet(self._store.address())
+            return {name: {} for name in sorted(self._store.list()) if name.startswith(f"{begin}-")}
+
+        self._publish(batch, write)
 
 
 class Lines:

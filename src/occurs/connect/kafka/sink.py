@@ -49,7 +49,9 @@ class KafkaSink:
     records have the time of their writing.  (4) The rows of a batch are the same when it comes again: true of all of
     Occurs's, not of a program that was changed in between.  (5) Records are seen by consumers as they arrive, in no
     transaction: one that reads between a crash and the restart sees half a batch, later the rest, nothing twice.
-    (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.
+    (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.  (7) Spark repeats no
+    task of the write within a run: what the first attempt wrote would be there twice.  ``local[*]`` repeats none; on a
+    cluster ``spark.task.maxFailures=1`` ends the run instead, and the next one writes only what is missing.
     """
 
     def __init__(self, place: KafkaPlace, identity: str, directory: Path | str | Store, *, slack: float = SLACK):

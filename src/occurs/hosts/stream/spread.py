@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: bytes of detections that the tasks of a micro-batch give to this process together; where there are more, all stay
-MOST = 1 << 24
+MOST = 1 << 26
 Batches = Iterator[pa.RecordBatch]
 #: lane by lane the types that are found there
 Shapes = Mapping[int, Mapping[str, Shape]]
