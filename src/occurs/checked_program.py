@@ -87,7 +87,8 @@ class CheckedProgram:
         Raises UsageProblem for an invalid option, and DefinitionProblem if one makes an error of a warning.
         """
         tables = fact_tables({} if facts is None else facts, self._unbound.facts)
-        others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
+        parts = {} if window is None else self._unbound.parts  # the nodes of thousands of rules take a while
+        others = [n for n, part in parts.items() if (part.nodes or part.subscribed) and not part.windows]
         out = self._with(
             zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
             provisional=provisional, timeouts=timeouts, max_instances=max_instances, max_steps=max_steps,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 
 from occurs.expr.tree import (
     COMPARISONS,
@@ -168,6 +169,7 @@ def timestamp_text(microseconds: int) -> str:
     return f'timestamp "{at.replace(tzinfo=None).isoformat()}Z"'
 
 
+@lru_cache(1024)
 def duration_text(duration: Duration) -> str:
     """Exact units, largest first; ticks as a bare number.
 

@@ -6,6 +6,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+#: more objects than a process makes beside such work between two collections
+MANY = 100_000
+
 
 @contextmanager
 def uncollected() -> Iterator[None]:
@@ -19,4 +22,8 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if before:
+            if gc.get_count()[0] > MANY and not gc.get_freeze_count():
+                # what was made becomes old without a look at it: else the next collections look at all of it, thrice
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

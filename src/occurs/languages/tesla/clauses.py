@@ -33,7 +33,6 @@ from occurs.languages.kit.clauses import (
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import bindings
 from occurs.languages.tesla.checks.catalogue import TIMER
-from occurs.languages.tesla.checks.types import expressions_of, looked_back
 from occurs.languages.tesla.define import Tesla
 from occurs.languages.tesla.render import render
 from occurs.model.time import Duration, TimeKind, ceil_ticks, floor_ticks
@@ -82,7 +81,7 @@ class _Rule:
         found = distinct(self._all())
         return RuleClauses(
             self.number, self.start, self.stop, rule.type.text, rule.name.text if rule.name else None, tuple(found),
-            positive, negative, looked_back(rule) - positive - negative | self._aggregated(),
+            positive, negative, rule.looked_back - positive - negative | self._aggregated(),
             loosened=tuple(self._loosened(found)), renamed=self._renamed, named=self._named, probed=self._probed,
             opaque=self._opaque(), consumes=tuple(n.text for n in rule.consuming), reach=self._reach(),
             durations=tuple(self._durations()), constants=tuple(self._constants()), fixed=self._fixed(),
@@ -94,13 +93,12 @@ class _Rule:
 
     # -- facts -------------------------------------------------------------------------------------------------------
     def _aggregated(self) -> frozenset[str]:
-        nodes = (n for e in expressions_of(self.rule) for n in e.walk())
-        return frozenset(n.event.type.text for n in nodes if isinstance(n, syntax.Aggregate))
+        return frozenset(n.event.type.text for n in self.rule.aggregates)
 
     def _anchors(self) -> frozenset[str]:
         """The type of the terminator, if nothing else reads it, and if detections do not use up rows of others."""
         own = self.rule.terminator.type.text
-        return frozenset() if self.rule.consuming else frozenset({own}) - {TIMER} - looked_back(self.rule)
+        return frozenset() if self.rule.consuming else frozenset({own}) - {TIMER} - self.rule.looked_back
 
     def _completing(self) -> frozenset[tuple[str, int]] | None:
         """The type of the terminator; None if that is a timer."""
@@ -132,9 +130,7 @@ class _Rule:
             depth[s.event.role] = depth.get(s.within.role.text, 0) + self._ticks(s.within.duration)
         most = max(depth.values())
         intervals = [i.interval for i in self.rule.items if isinstance(i, syntax.Negation)]
-        intervals += [
-            n.interval for e in expressions_of(self.rule) for n in e.walk() if isinstance(n, syntax.Aggregate)
-        ]
+        intervals += [n.interval for n in self.rule.aggregates]
         for interval in intervals:
             if isinstance(interval, syntax.Within):
                 most = max(most, depth.get(interval.role.text, 0) + self._ticks(interval.duration, opened=True))
@@ -149,7 +145,7 @@ class _Rule:
                 within = i.interval
             if isinstance(within, syntax.Within):
                 yield self._ticks(within.duration)
-        for e in expressions_of(self.rule):
+        for e in self.rule.expressions:
             for n in e.walk():
                 if isinstance(n, DurationLiteral):
                     yield self._ticks(n.value)
@@ -157,7 +153,7 @@ class _Rule:
                     yield self._ticks(n.interval.duration)
 
     def _constants(self) -> Iterator[Any]:
-        for e in expressions_of(self.rule):
+        for e in self.rule.expressions:
             for n in e.walk():
                 if isinstance(n, Literal) and n.type is not Type.NULL:
                     yield n.value
@@ -490,8 +486,7 @@ class _Rule:
         """Per aggregate, as `because` calls it, the edit after which the rule also binds each row that enters."""
         ends = [self.source.offsets(of_text(i.span))[1] for i in self.rule.items]
         at = max([self.source.offsets(of_text(self.rule.terminator.span))[1], *ends])
-        nodes = (n for e in expressions_of(self.rule) for n in e.walk())
-        for node in dict.fromkeys(n for n in nodes if isinstance(n, syntax.Aggregate)):
+        for node in dict.fromkeys(self.rule.aggregates):
             over = node.event.type.text if node.attribute is None else f"{node.event.type.text}.{node.attribute}"
             event = render(replace(node.event, alias=syntax.Name(GATHERED)))
             if isinstance(node.interval, syntax.Within):
@@ -511,8 +506,7 @@ class _Rule:
                     end = self.source.offsets(of_text(event.span))[1]
                     out.append(Splice(end, end, f" as {name_text(event.type.text)}"))
         absent = [i.event for i in rule.items if isinstance(i, syntax.Negation)]
-        nodes = (n for e in expressions_of(rule) for n in e.walk())
-        for event in [*absent, *(n.event for n in nodes if isinstance(n, syntax.Aggregate))]:
+        for event in [*absent, *(n.event for n in rule.aggregates)]:
             if event.type.text in names:
                 out.append(Splice(*self.source.offsets(of_text(event.type.span)), f"`{names[event.type.text]}`"))
         return out

@@ -14,7 +14,7 @@ from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks.catalogue import TIMER
 from occurs.languages.tesla.checks.plain import ZONE
-from occurs.languages.tesla.checks.types import looked_back, types_read
+from occurs.languages.tesla.checks.types import types_read
 from occurs.languages.tesla.compile import compile_rule
 from occurs.languages.tesla.editing import begun as begun
 from occurs.languages.tesla.editing import bound as bound
@@ -99,7 +99,7 @@ class Tesla(Part):
     @cached_property
     def nodes(self) -> list[Node]:
         return [
-            Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), looked_back(r.rule))
+            Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), r.rule.looked_back)
             for r in self.analysis.rules
         ]
 

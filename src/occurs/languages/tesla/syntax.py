@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 
 from occurs.errors import Span
 from occurs.expr.text import Name as Name
@@ -155,14 +158,48 @@ class Rule:
     consuming: tuple[Name, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
-    @property
+    @cached_property
     def selections(self) -> tuple[Selection, ...]:
         return tuple(i for i in self.items if isinstance(i, Selection))
 
-    @property
+    @cached_property
     def roles(self) -> tuple[Event, ...]:
         """r0 (the terminator), r1 ... rn as written."""
         return (self.terminator, *(s.event for s in self.selections))
+
+    @property
+    def events(self) -> Iterator[Event]:
+        """The terminator, then the selected and negated events."""
+        yield self.terminator
+        for item in self.items:
+            if isinstance(item, Selection | Negation):
+                yield item.event
+
+    @property
+    def conditions(self) -> Iterator[Expr]:
+        """The conditions at the top level of the pattern, and those of `having`."""
+        for item in self.items:
+            if isinstance(item, Condition):
+                yield item.expr
+            elif isinstance(item, Selection) and item.having is not None:
+                yield item.having
+
+    @cached_property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Every constraint, condition and value."""
+        constraints = chain.from_iterable(event.constraints for event in self.events)
+        return (*constraints, *self.conditions, *(assignment.expr for assignment in self.where))
+
+    @cached_property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """Those in all expressions."""
+        return tuple(n for e in self.expressions for n in e.walk() if isinstance(n, Aggregate))
+
+    @cached_property
+    def looked_back(self) -> frozenset[str]:
+        """The types that selections, negations and aggregates range over."""
+        ranged = {item.event.type.text for item in self.items if isinstance(item, Selection | Negation)}
+        return frozenset(ranged.union(n.event.type.text for n in self.aggregates))
 
 
 @dataclass(frozen=True)

@@ -140,10 +140,10 @@ class RuleTypes:
     def check(self) -> None:
         """Report every type problem of the rule."""
         report: Report = self.source.report
-        for event in events_of(self.rule):
+        for event in self.rule.events:
             for constraint in event.constraints:
                 self._condition(constraint, event.type.text, report)
-        for condition in conditions_of(self.rule):
+        for condition in self.rule.conditions:
             self._condition(condition, None, report)
         # what the rule itself declares; that it disagrees with another rule has been said already
         declared = {a.name.text: a.type for a in reversed(self.rule.attributes) if a.type}
@@ -187,7 +187,7 @@ class RuleTypes:
             self.source.report("missing-unit", message, timer.span, SET_UNIT)
         for within in windows_of(self.rule):
             self._duration(within.duration, within.span)
-        for expr in expressions_of(self.rule):
+        for expr in self.rule.expressions:
             for node in expr.walk():
                 if isinstance(node, DurationLiteral):
                     self._duration(node.value, node.span)
@@ -204,31 +204,6 @@ def _named(kind: Type) -> str:
     return "a list" if kind is Type.RECORD else str(kind)
 
 
-def events_of(rule: syntax.Rule) -> Iterator[syntax.Event]:
-    """The terminator, then the selected and negated events."""
-    yield rule.terminator
-    for item in rule.items:
-        if isinstance(item, syntax.Selection | syntax.Negation):
-            yield item.event
-
-
-def conditions_of(rule: syntax.Rule) -> Iterator[Expr]:
-    """The conditions at the top level of the pattern, and those of `having`."""
-    for item in rule.items:
-        if isinstance(item, syntax.Condition):
-            yield item.expr
-        elif isinstance(item, syntax.Selection) and item.having is not None:
-            yield item.having
-
-
-def expressions_of(rule: syntax.Rule) -> Iterator[Expr]:
-    """Every constraint, condition and value."""
-    for event in events_of(rule):
-        yield from event.constraints
-    yield from conditions_of(rule)
-    yield from (assignment.expr for assignment in rule.where)
-
-
 def windows_of(rule: syntax.Rule) -> Iterator[syntax.Within]:
     """Every `within` of a rule, those of aggregates too."""
     for item in rule.items:
@@ -236,19 +211,9 @@ def windows_of(rule: syntax.Rule) -> Iterator[syntax.Within]:
             yield item.within
         elif isinstance(item, syntax.Negation) and isinstance(item.interval, syntax.Within):
             yield item.interval
-    for expr in expressions_of(rule):
-        for node in expr.walk():
-            if isinstance(node, syntax.Aggregate) and isinstance(node.interval, syntax.Within):
-                yield node.interval
-
-
-def looked_back(rule: syntax.Rule) -> frozenset[str]:
-    """The types that selections, negations and aggregates of a rule range over."""
-    ranged = {item.event.type.text for item in rule.items if isinstance(item, syntax.Selection | syntax.Negation)}
-    aggregated = {n.event.type.text for e in expressions_of(rule) for n in e.walk() if isinstance(n, syntax.Aggregate)}
-    return frozenset(ranged | aggregated)
+    yield from (node.interval for node in rule.aggregates if isinstance(node.interval, syntax.Within))
 
 
 def types_read(rule: syntax.Rule) -> frozenset[str]:
     """The types whose events a rule reads, Timer left out."""
-    return (looked_back(rule) | {rule.terminator.type.text}) - {TIMER}
+    return (rule.looked_back | {rule.terminator.type.text}) - {TIMER}
