@@ -25,7 +25,7 @@ from occurs.watch.rules import read_rules
 from occurs.watch.watcher import Watcher
 
 #: the tests have the one way to a server
-_TESTS = Path(__file__).resolve().parent.parent / "tests" / "watch"
+_TESTS = Path(__file__).resolve().parent.parent / "tests"
 _TABLE = "create table {name} (link varchar(20) primary key, load bigint)"
 _RULES = """table hot(link string key, load int)
 trigger overload for each y in (select link from hot):
