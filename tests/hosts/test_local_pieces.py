@@ -117,13 +117,13 @@ def test_executors_of_a_cluster_share_state(tmp_path: Path) -> None:
     """Two executors with two processes each: a Spark of its own in processes of its own."""
     path = os.pathsep.join([str(Path(occurs.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, shared_state.__file__, "local-cluster[2,2,1024]", "20", str(tmp_path)],
+        [sys.executable, shared_state.__file__, "local-cluster[2,2,1024]", "200", str(tmp_path)],
         env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3_000:]
     told = json.loads(done.stdout.splitlines()[-1])
-    assert told["read"] == [0] * 20
-    tables = pa.concat_tables(shared_state.events(n) for n in range(20))
+    assert told["read"] == [0] * 200
+    tables = pa.concat_tables(shared_state.events(n) for n in range(200))
     local = occurs.parse(shared_state.RULES).detect(tables, time_unit="ms")["Pair"].to_pylist()
     wanted = sorted([r["time"], r["K"], r["V"], r["W"]] for r in local)
     # without an end of the stream, what the last instants find is not final
