@@ -19,9 +19,9 @@ from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import spreading
 
 import occurs
+import spreading
 from occurs.checked_program import CheckedProgram
 from occurs.connect.sparkerrors import translate
 from occurs.engine.state import meta_from_ipc

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 from filestream import Folder
 from instream import How, InStream
-from spreading import sorted_rows
 from streamprograms import EVERYTHING, events
 
 import occurs
 from occurs.connect.writers import one_table, typed
 from occurs.hosts.stream import batches
 from occurs.model.history import InputOptions
+from spreading import sorted_rows
 
 OPTIONS = InputOptions(time_unit="ms")
 

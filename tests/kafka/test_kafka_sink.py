@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from occurs.connect.kafka import KafkaPlace, KafkaSink, letters, stream
+from occurs.connect.kafka import KafkaPlace, KafkaSink, letters, sink, stream
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.types import Type
 
@@ -53,6 +53,57 @@ def test_a_batch_written_again_leaves_each_record_once(spark, place, tmp_path):
     KafkaSink(place, "me", tmp_path).write(7, rows_of(spark, *reversed(rows)))
     KafkaSink(place, "me", tmp_path).write(7, rows_of(spark, *rows))
     assert records(spark, place) == sorted(((k, v, headers(7, label)) for k, v, _, label in rows), key=repr)
+
+
+@pytest.mark.long
+def test_a_task_that_spark_repeats_writes_nothing_twice(spark, place, tmp_path):
+    """In a Spark of its own, which repeats tasks that fail."""
+    script = os.path.join(os.path.dirname(__file__), "repeating.py")
+    server = place.connection()["kafka.bootstrap.servers"]
+    done = subprocess.run(
+        [sys.executable, script, server, place.topic, str(tmp_path)], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert (tmp_path / "failed").exists()
+    found = records(spark, place)
+    assert len(found) == 200
+    assert {value for _, value, _ in found} == {str(n) for n in range(200)}
+
+
+def test_what_tasks_left_out_is_made_up_for_in_the_same_run(spark, place, tmp_path, monkeypatch):
+    monkeypatch.setattr(sink, "SETTLED", 0)
+    append, failures = KafkaSink._append, iter([0.3, 0.6])
+
+    def fails(self, batch_id, rows):
+        part = next(failures, None)
+        if part is None:
+            return append(self, batch_id, rows)
+        append(self, batch_id, rows.where(f"rand(1) < {part}"))
+        raise RuntimeError(f"Job aborted: RuntimeError: {sink._REPEATED}")
+
+    monkeypatch.setattr(KafkaSink, "_append", fails)
+    rows = [(None, str(i), "Fire", f"label{i}") for i in range(40)]
+    KafkaSink(place, "me", tmp_path).write(0, rows_of(spark, *rows))
+    assert [value for _, value, _ in records(spark, place)] == sorted((str(i) for i in range(40)), key=repr)
+    failures = iter([0.3] * 4)
+    with pytest.raises(ResourceProblem, match="Spark's tasks failed 3 times while they wrote a micro-batch"):
+        KafkaSink(place, "me", tmp_path).write(1, rows_of(spark, *rows))
+
+
+@pytest.mark.parametrize(("number", "rows"), [(0, 1), (1, None)])
+def test_only_the_first_attempt_hands_rows_on(monkeypatch, number, rows):
+    import pyspark
+
+    class Attempt:
+        def attemptNumber(self):
+            return number
+
+    monkeypatch.setattr(pyspark.TaskContext, "get", classmethod(lambda cls: Attempt()))
+    if rows is None:
+        with pytest.raises(RuntimeError, match="is repeated"):
+            list(sink.first_attempt(iter([1])))
+    else:
+        assert list(sink.first_attempt(iter([1]))) == [1]
 
 
 def test_only_what_is_missing_is_written(spark, place, tmp_path):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from occurs.connect.atomic_files import sealed, unsealed
 from occurs.connect.kafka.place import KafkaPlace
@@ -18,10 +22,16 @@ from occurs.errors import CheckpointProblem, InputProblem, ResourceProblem, Usag
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-
+log = logging.getLogger("occurs.follow")
 #: columns that become headers ``occurs-NAME`` where they are not null; dead letters have the last two
 _HEADERS = ("type", "label", "reason", "place")
 _WANTED = ("key", "value", "type", "label")
+#: what a task that is repeated says
+_REPEATED = "a task that writes to Kafka is repeated"
+#: how often a micro-batch of which tasks fail is made up for
+ATTEMPTS = 3
+#: seconds in which the producers of tasks that were stopped send what they still have
+SETTLED = 5
 #: how far clocks of writers and brokers may be apart, in seconds
 SLACK = 600
 
@@ -49,9 +59,10 @@ class KafkaSink:
     records have the time of their writing.  (4) The rows of a batch are the same when it comes again: true of all of
     Occurs's, not of a program that was changed in between.  (5) Records are seen by consumers as they arrive, in no
     transaction: one that reads between a crash and the restart sees half a batch, later the rest, nothing twice.
-    (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.  (7) Spark repeats no
-    task of the write within a run: what the first attempt wrote would be there twice.  ``local[*]`` repeats none; on a
-    cluster ``spark.task.maxFailures=1`` ends the run instead, and the next one writes only what is missing.
+    (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.
+
+    On a cluster Spark repeats a task that has failed, which would write again what its first attempt wrote.  A second
+    attempt writes nothing here: the job fails, and the sink makes up for it as the next run would.
     """
 
     def __init__(self, place: KafkaPlace, identity: str, directory: Path | str | Store, *, slack: float = SLACK):
@@ -87,17 +98,35 @@ class KafkaSink:
         """
         wide = _completed(rows)
         self._reach(rows.sparkSession)
-        since = self._notes.begin(batch_id, int(time.time() * 1000))
+        now = int(time.time() * 1000)
+        since = self._notes.begin(batch_id, now)
         with kafka_errors(self.place):
             if since is None or not self._there:
-                self._append(batch_id, wide)
-                return
+                if self._whole(batch_id, wide):
+                    return
+                since = now
             held = wide.persist()
             try:
-                written = self._written(rows.sparkSession, batch_id, since)
-                self._append(batch_id, _missing(held, written))
+                for _ in range(ATTEMPTS):
+                    written = self._written(rows.sparkSession, batch_id, since)
+                    if self._whole(batch_id, _missing(held, written)):
+                        return
             finally:
                 held.unpersist()
+        text = f"{self.place}: Spark's tasks failed {ATTEMPTS} times while they wrote a micro-batch"
+        raise ResourceProblem.of("spark-failed", text, hint="the reasons are in the logs of the executors")
+
+    def _whole(self, batch_id: int, rows: DataFrame) -> bool:
+        """Write rows; False if a task failed on the way, so that some are written and others not."""
+        try:
+            self._append(batch_id, rows)
+        except Exception as error:
+            if _REPEATED not in str(error):
+                raise
+            log.warning("a task failed while it wrote to %s; what is missing is written", self.place)
+            time.sleep(SETTLED)
+            return False
+        return True
 
     def _reach(self, session: SparkSession) -> None:
         """Once a run: a broker that does not answer is told of in seconds, not after the producer's minutes."""
@@ -121,8 +150,10 @@ class KafkaSink:
             *(F.struct(F.lit(f"occurs-{n}").alias("key"), c.cast("binary").alias("value")) for n, c in headers.items())
         )
         known = F.filter(every, lambda h: h["value"].isNotNull()).alias("headers")
-        out = rows.select("key", "value", known).write.format("kafka").options(**self.place.connection())
-        out.option("topic", self.topic).save()
+        records = rows.select("key", "value", known)
+        if _repeats(rows.sparkSession):
+            records = records.mapInArrow(first_attempt, records.schema)
+        records.write.format("kafka").options(**self.place.connection()).option("topic", self.topic).save()
 
     def _written(self, session: SparkSession, batch_id: int, since: int) -> DataFrame:
         """(value, label) of the records of a batch that are in the topic."""
@@ -145,6 +176,23 @@ class KafkaSink:
         mine = (header("occurs-writer") == self.identity) & (header("occurs-batch") == str(batch_id))
         value = F.make_valid_utf8(F.col("value").cast("string"))
         return records.where(mine).select(value.alias("value"), header("occurs-label").alias("label"))
+
+
+def first_attempt(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of a task, unless it is repeated: what its first attempt wrote would be there twice."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() > 0:
+        raise RuntimeError(_REPEATED)
+    yield from batches
+
+
+def _repeats(session: SparkSession) -> bool:
+    """May Spark repeat a task?  Not in this process, unless its master says so."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        return True
+    return re.fullmatch(r"local(\[[^,\]]*\])?", session.sparkContext.master) is None
 
 
 def letters(messages: DataFrame) -> DataFrame:
