@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import duckdb
 import ibis
 import narwhals as nw
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import occurs
-from occurs.connect.tables import kind_of, like, to_arrow
+from occurs.connect.tables import kind_of, like, to_arrow, to_spark
 from occurs.errors import InputProblem, UsageProblem
 
 TABLE = pa.table({"time": [1, 2], "v": [2**60, None], "s": ["a", None]})
@@ -127,3 +129,14 @@ def test_two_columns_of_one_name():
     frame = pd.DataFrame([[1, 2, 3]], columns=["time", "k", "k"])
     with pytest.raises(InputProblem, match="two columns are called `k`"):
         to_arrow(frame, "A")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("sizes", [(3, 0, 2), (0, 0, 4, 1, 0, 3), (0,)])
+def test_no_row_is_lost_behind_an_empty_batch(spark: Any, sizes: tuple[int, ...]) -> None:
+    """Spark's own ``createDataFrame`` ends at the first batch without rows."""
+    chunks = [pa.array(range(10 * n, 10 * n + size), pa.int64()) for n, size in enumerate(sizes)]
+    table = pa.table({"V": pa.chunked_array(chunks, pa.int64())})
+    frame = to_spark(spark, table)
+    assert sorted(row.V for row in frame.collect()) == sorted(table["V"].to_pylist())
+    assert frame.columns == ["V"]

@@ -21,7 +21,7 @@ STEP = amount(40, 4)
 def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder to which both processes wrote what they found, in all languages."""
     folder, script = tmp_path_factory.mktemp("halves"), Path(__file__).with_name("halves.py")
-    path = os.pathsep.join([str(script.parent), str(script.parents[2]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([*map(str, (script.parent, *script.parents[1:3])), os.environ.get("PYTHONPATH", "")])
     for half, seed in (("begin", 0), ("end", 2)):
         done = subprocess.run(
             [sys.executable, str(script), half, str(folder), str(STEP)],

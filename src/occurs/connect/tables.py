@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from occurs.errors import InputProblem, UsageProblem
 from occurs.model.source import Source
 from occurs.model.values import is_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 Kind = Literal["arrow", "pandas", "polars", "duckdb", "ibis", "narwhals", "spark"]
 
@@ -72,6 +75,12 @@ def to_arrow(obj: Any, name: str | None = None) -> pa.Table:
     return pa.table(obj) if not isinstance(obj, pa.RecordBatchReader) else obj.read_all()
 
 
+def to_spark(session: SparkSession, table: pa.Table) -> DataFrame:
+    """An Arrow table as a DataFrame: Spark 4 leaves out all rows behind a batch without rows, so it gets none."""
+    batches = [batch for batch in table.to_batches() if len(batch)]
+    return session.createDataFrame(pa.Table.from_batches(batches, table.schema))
+
+
 def like(obj: Any, table: pa.Table) -> Any:
     """``table`` as the kind of table that ``obj`` is (None: Arrow).
 
@@ -80,7 +89,7 @@ def like(obj: Any, table: pa.Table) -> Any:
     kind = None if obj is None else kind_of(obj)
     if kind == "spark":
         try:
-            return obj.sparkSession.createDataFrame(table)
+            return to_spark(obj.sparkSession, table)
         except TypeError:  # Spark before 4 takes no Arrow table
             return obj.sparkSession.createDataFrame(table.to_pandas())
     if kind == "pandas":

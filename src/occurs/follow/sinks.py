@@ -32,6 +32,7 @@ from occurs.connect.manifests import (
 from occurs.connect.places import user_path
 from occurs.connect.sparkerrors import own_errors
 from occurs.connect.store import Disk, Store
+from occurs.connect.tables import to_spark
 from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
@@ -311,7 +312,7 @@ class Topic:
 
     def _put(self, batch: int, rows: pa.Table) -> None:
         if len(rows):
-            self._sink.write(batch, self._session().createDataFrame(rows))
+            self._sink.write(batch, to_spark(self._session(), rows))
 
 
 class Table:

@@ -140,31 +140,31 @@ export interface Language {
 /**
  * How a text of a language looks, in pieces that every editor can use.
  *
- *     A word is a letter, an underscore or one of ``word_signs``, then these and digits.  A number is digits, a fraction,
- *     an exponent.
+ * A word is a letter, an underscore or one of ``word_signs``, then these and digits.  A number is digits, a fraction,
+ * an exponent.
  *
- *     Attributes:
- *         line_comments: Marks of comments that end with the line.
- *         line_start_comments: The same, but only where nothing but blanks stands before the mark in its line.
- *         block_comments: Opening and closing marks.
- *         strings: Marks around texts, which end on their line.
- *         escape: The sign before a mark in a text that does not end it; empty: a doubled mark stands for one.
- *         quoted_names: The mark around names that are no words, empty if there is none.
- *         word_signs: Signs besides letters, digits and ``_`` that words may have.
- *         variable_marks: Signs that begin a variable.
- *         ignore_case: Whether ``Select`` is the keyword ``select``.
- *         keywords: Words with a meaning, and forms of several words or signs such as ``timer:within``.
- *         constants: Words that are values.
- *         types: Names of the types of attributes.
- *         units: Units of durations.
- *         functions: Functions and aggregates.
- *         calls: How functions are called, and what they give, in a sentence.
- *         operators: Operators that are made of signs.
- *         access: The sign between an event and its attribute, empty if there is none.
- *         statement_end: The sign that ends a statement, empty if none has to.
- *         snippets: Statements to start from.
- *         forms: Pieces of statements to start from.
- *         meanings: A sentence for words and operators; keys are in lower case if ``ignore_case``.
+ * Attributes:
+ *     line_comments: Marks of comments that end with the line.
+ *     line_start_comments: The same, but only where nothing but blanks stands before the mark in its line.
+ *     block_comments: Opening and closing marks.
+ *     strings: Marks around texts, which end on their line.
+ *     escape: The sign before a mark in a text that does not end it; empty: a doubled mark stands for one.
+ *     quoted_names: The mark around names that are no words, empty if there is none.
+ *     word_signs: Signs besides letters, digits and ``_`` that words may have.
+ *     variable_marks: Signs that begin a variable.
+ *     ignore_case: Whether ``Select`` is the keyword ``select``.
+ *     keywords: Words with a meaning, and forms of several words or signs such as ``timer:within``.
+ *     constants: Words that are values.
+ *     types: Names of the types of attributes.
+ *     units: Units of durations.
+ *     functions: Functions and aggregates.
+ *     calls: How functions are called, and what they give, in a sentence.
+ *     operators: Operators that are made of signs.
+ *     access: The sign between an event and its attribute, empty if there is none.
+ *     statement_end: The sign that ends a statement, empty if none has to.
+ *     snippets: Statements to start from.
+ *     forms: Pieces of statements to start from.
+ *     meanings: A sentence for words and operators; keys are in lower case if ``ignore_case``.
  */
 export interface Words {
   access: string;
@@ -204,8 +204,8 @@ export interface Snippet {
 /**
  * An option of runs.  ``of``: what it describes or changes; null while the language worker cannot be asked.
  *
- *     ``kind``: the form of its value; a ``moment`` is a text or an integer, ``names`` are a list, ``paths`` an object
- *     from names to paths.  ``choices``: the values there are.  ``none``: null is a value of its own, not the default.
+ * ``kind``: the form of its value; a ``moment`` is a text or an integer, ``names`` are a list, ``paths`` an object
+ * from names to paths.  ``choices``: the values there are.  ``none``: null is a value of its own, not the default.
  */
 export interface Option {
   choices: string[];
@@ -245,7 +245,7 @@ export interface Canvas {
 /**
  * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
  *
- *     ``where``: the condition on detections.
+ * ``where``: the condition on detections.
  */
 export interface CanvasHead {
   description: string | null;
@@ -287,7 +287,7 @@ export interface CanvasNode {
 /**
  * The statement around a drawn pattern.  ``into``: the type that it derives, as the complex event says, too.
  *
- *     ``where``: the condition on detections.
+ * ``where``: the condition on detections.
  */
 export interface CanvasHead1 {
   description: string | null;
@@ -314,7 +314,7 @@ export interface CanvasOf {
 /**
  * A change of a type of events or of its attribute; ``to``: the new name, or the type of the attribute.
  *
- *     ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
+ * ``name``: the name of what is added, if ``type`` or ``attribute`` does not say it.
  */
 export interface Change {
   attribute: string | null;
@@ -374,8 +374,8 @@ export interface Checked {
 /**
  * A file of events, or a directory in which all files are events.
  *
- *     ``entry``: how it is read if nobody says it, `PATH` or `TYPE=PATH`.  ``default``: whether it is read if the project
- *     names no events.
+ * ``entry``: how it is read if nobody says it, `PATH` or `TYPE=PATH`.  ``default``: whether it is read if the project
+ * names no events.
  */
 export interface EventFile {
   default: boolean;
@@ -487,7 +487,7 @@ export interface Count {
 /**
  * Everything that was checked for a detection.
  *
- *     ``more``: nodes that are left out; ``leaves``: rows of the input.
+ * ``more``: nodes that are left out; ``leaves``: rows of the input.
  */
 export interface Derivation {
   label: string | null;
@@ -499,8 +499,8 @@ export interface Derivation {
 /**
  * A node of a derivation, numbered from 1, behind its parent.
  *
- *     ``kind``: `detection`, `event`, `timer`, `clause`, `absence` (with the time in which no such row was allowed),
- *     `aggregate`, `passed`.
+ * ``kind``: `detection`, `event`, `timer`, `clause`, `absence` (with the time in which no such row was allowed),
+ * `aggregate`, `passed`.
  */
 export interface WhyNode {
   clause: string | null;
@@ -535,7 +535,7 @@ export interface Detected {
 /**
  * The first instant at which a side differs from the reference in a type.
  *
- *     ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
+ * ``text``: detections that are missing or unexpected; ``why``: what the run of a net says of it.
  */
 export interface Difference {
   side: string;
@@ -582,7 +582,7 @@ export interface Draft {
 }
 /**
  * A text after an edit of a drawing; null if the drawing has errors.  ``renamed``: ids of nodes that have other
- *     ones now.
+ * ones now.
  */
 export interface Edited {
   edits: Edit[];
@@ -688,10 +688,10 @@ export interface File {
 }
 /**
  * One of: a number of firings (``steps``), a run to the ``end`` or to the entry of a ``row``, one ``transition``
- *     (with a ``binding`` as the state lists it; without: the first), firings to take ``back``, or ``reset`` with a seed
- *     or null.
+ * (with a ``binding`` as the state lists it; without: the first), firings to take ``back``, or ``reset`` with a seed
+ * or null.
  *
- *     ``breaks``: of runs.
+ * ``breaks``: of runs.
  */
 export interface FireRequest {
   back: number;
@@ -788,9 +788,9 @@ export interface Job {
 /**
  * How far a job is.
  *
- *     Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
- *     are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).  While events
- *     are read, ``reading`` names the file, and ``done`` of ``total`` are the bytes of the files before it and of all.
+ * Of a run: rows that are processed, of how many, the time that is reached, detections so far.  ``done`` of ``total``
+ * are else sides (`verify`), expanded markings of those that are known (`space`), or runs (`random`).  While events
+ * are read, ``reading`` names the file, and ``done`` of ``total`` are the bytes of the files before it and of all.
  */
 export interface Progress {
   at: string | number | null;
@@ -803,11 +803,11 @@ export interface Progress {
 /**
  * What a job found; the members depend on its kind.
  *
- *     Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
- *     ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
- *     ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
- *     the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.  Of questions:
- *     ``why``, ``why_not``.
+ * Of a run: ``first``, ``last``: its clock in ticks; ``counts``: rows read, bad, outside ..  Of a verification:
+ * ``equal``, ``report`` as text, ``sides`` with their ``table`` and ``differences``, ``firings`` of the nets,
+ * ``without``: why there is no net, or one only.  Of a state space: ``report``, ``complete``, ``nodes``, ``arcs``, and
+ * the numbers of markings that are dead or home (null if unknown).  Of random streams: ``counted``.  Of questions:
+ * ``why``, ``why_not``.
  */
 export interface Result {
   arcs: number;
@@ -845,11 +845,11 @@ export interface Result {
 /**
  * How often something was there in each of many random runs.
  *
- *     Attributes:
- *         of: Rows of the input, events that statements derive, or firings.
- *         interval: Of the mean; None for a single run.
- *         share: The share of runs in which it was there at all.
- *         histogram: At most 20 bars.
+ * Attributes:
+ *     of: Rows of the input, events that statements derive, or firings.
+ *     interval: Of the mean; None for a single run.
+ *     share: The share of runs in which it was there at all.
+ *     histogram: At most 20 bars.
  */
 export interface NetCounted {
   histogram: Bar[];
@@ -883,8 +883,8 @@ export interface TimeKind {
 /**
  * The answer to why there is no detection: reasons, the nearest first.
  *
- *     ``found``: how many there are after all, the first of them in ``rows``.  ``complete``: whether no repair was left
- *     untried; ``notes`` say what was not.  The range is as it was understood, in ticks.
+ * ``found``: how many there are after all, the first of them in ``rows``.  ``complete``: whether no repair was left
+ * untried; ``notes`` say what was not.  The range is as it was understood, in ticks.
  */
 export interface WhyNot {
   complete: boolean;
@@ -902,8 +902,8 @@ export interface WhyNot {
 /**
  * A smallest set of clauses without which the detection would be there.
  *
- *     ``repair``: a sentence; ``files``: the paths of the texts that the repair changes, which `repairs` returns;
- *     ``added``: the row that it adds to the input, or null; ``more``: rows of the witness that are left out.
+ * ``repair``: a sentence; ``files``: the paths of the texts that the repair changes, which `repairs` returns;
+ * ``added``: the row that it adds to the input, or null; ``more``: rows of the witness that are left out.
  */
 export interface Reason {
   added: {
@@ -921,7 +921,7 @@ export interface Reason {
 /**
  * A row that a reason shows: of the repaired detection, or (not ``ok``) one at which a clause failed.
  *
- *     ``added``: it is not in the input; ``parent``: the number of the derived row that it belongs to, from 0.
+ * ``added``: it is not in the input; ``parent``: the number of the derived row that it belongs to, from 0.
  */
 export interface WitnessRow {
   added: boolean;
@@ -941,17 +941,17 @@ export interface WitnessRow {
 /**
  * The net of a job that is not a run.
  *
- *     Attributes:
- *         path: A file of rules, or for `space` of a net; null: the whole program.
- *         black: Of `space` and `random`: whether to keep black transitions.
- *         first: The number at which searches start.
- *         sink_exits: Whether to keep the Exit places below `every` empty.
- *         rows: The maximum number of rows: 1,000 for `space`, 20,000 for `verify`.
- *         max_states: Of `space`: the number of markings at which the search stops.
- *         stream: Of `random`: the file that describes the streams (`.toml`, `.json`), or the description itself.
- *         runs: Of `random`: the number of runs.
- *         seed: Of `random`: determines all streams.
- *         steps: Of `random`: the maximum number of firings of a run.
+ * Attributes:
+ *     path: A file of rules, or for `space` of a net; null: the whole program.
+ *     black: Of `space` and `random`: whether to keep black transitions.
+ *     first: The number at which searches start.
+ *     sink_exits: Whether to keep the Exit places below `every` empty.
+ *     rows: The maximum number of rows: 1,000 for `space`, 20,000 for `verify`.
+ *     max_states: Of `space`: the number of markings at which the search stops.
+ *     stream: Of `random`: the file that describes the streams (`.toml`, `.json`), or the description itself.
+ *     runs: Of `random`: the number of runs.
+ *     seed: Of `random`: determines all streams.
+ *     steps: Of `random`: the maximum number of firings of a run.
  */
 export interface JobNet {
   black: boolean;
@@ -973,8 +973,8 @@ export interface JobNet {
 /**
  * A job: unsaved texts, and events and options in the place of those of the project.
  *
- *     ``run`` the program, ``verify`` it with its nets, explore the state ``space`` of its net, or count over ``random``
- *     streams.
+ * ``run`` the program, ``verify`` it with its nets, explore the state ``space`` of its net, or count over ``random``
+ * streams.
  */
 export interface JobRequest {
   events: string[] | null;
@@ -996,7 +996,7 @@ export interface JobStarted {
 /**
  * A lane: how many rows there are in every pixel, or one by one as [start, end, row].
  *
- *     The end of what is open is null, that of an instant its start.
+ * The end of what is open is null, that of an instant its start.
  */
 export interface Lane {
   count: number;
@@ -1009,7 +1009,7 @@ export interface Lane {
 /**
  * A statement of an EPL text to make a graphical model of, or the graphical model to make a text of.
  *
- *     ``xml``: the content of a ``.pattern`` or ``.domain`` file of MEdit4CEP, to make a text of.
+ * ``xml``: the content of a ``.pattern`` or ``.domain`` file of MEdit4CEP, to make a text of.
  */
 export interface ModelOf {
   model: {
@@ -1022,12 +1022,12 @@ export interface ModelOf {
 /**
  * A line between a place and a transition, for one arc or for two with the same inscription.
  *
- *     Attributes:
- *         into: Whether it has a head at the transition.
- *         out: Whether it has a head at the place.
- *         points: From the place to the transition: two points, or three of a curve through the second.
- *         text: The inscription as CPN ML.
- *         label: The inscription, where it is written.
+ * Attributes:
+ *     into: Whether it has a head at the transition.
+ *     out: Whether it has a head at the place.
+ *     points: From the place to the transition: two points, or three of a curve through the second.
+ *     text: The inscription as CPN ML.
+ *     label: The inscription, where it is written.
  */
 export interface NetArc {
   into: boolean;
@@ -1049,8 +1049,8 @@ export interface NetText {
 /**
  * A new text of an element, as CPN ML.
  *
- *     ``element``: a place for ``initial``, else a transition.  Of an ``arc`` also its ``place``, and whether it leads
- *     ``into`` the transition; null: both directions, as a line with two heads is.
+ * ``element``: a place for ``initial``, else a transition.  Of an ``arc`` also its ``place``, and whether it leads
+ * ``into`` the transition; null: both directions, as a line with two heads is.
  */
 export interface NetChange {
   element: string;
@@ -1126,15 +1126,15 @@ export interface NetPage {
 /**
  * A place: an ellipse.
  *
- *     Attributes:
- *         x: The middle on its page, as y.
- *         colour: The name of its colour set.
- *         role: Its role in a net of event patterns; ``Fp`` is F'.
- *         fusion: The name of its fusion set; None if it is not fused.
- *         holder: The place that stands for its fusion set in states; itself if it is not fused.
- *         initial: The initial tokens.
- *         note: Where the colour and the fusion set are written.
- *         tokens_at: The middle of the text with the number of tokens.
+ * Attributes:
+ *     x: The middle on its page, as y.
+ *     colour: The name of its colour set.
+ *     role: Its role in a net of event patterns; ``Fp`` is F'.
+ *     fusion: The name of its fusion set; None if it is not fused.
+ *     holder: The place that stands for its fusion set in states; itself if it is not fused.
+ *     initial: The initial tokens.
+ *     note: Where the colour and the fusion set are written.
+ *     tokens_at: The middle of the text with the number of tokens.
  */
 export interface NetPlace {
   colour: string;
@@ -1181,12 +1181,12 @@ export interface NetOrigin {
 /**
  * A transition: a box.
  *
- *     Attributes:
- *         priority: The level; lower is more urgent.
- *         urgency: The level by its name (``P_HN``), or as a number.
- *         guard: As CPN ML, in brackets; empty if it has none.
- *         note: Where the urgency is written; None for ``P_NORMAL``.
- *         label: The guard, where it is written.
+ * Attributes:
+ *     priority: The level; lower is more urgent.
+ *     urgency: The level by its name (``P_HN``), or as a number.
+ *     guard: As CPN ML, in brackets; empty if it has none.
+ *     note: Where the urgency is written; None for ``P_NORMAL``.
+ *     label: The guard, where it is written.
  */
 export interface NetTransition {
   black: boolean;
@@ -1218,11 +1218,11 @@ export interface NetExportQuery {
 /**
  * A firing.
  *
- *     Attributes:
- *         step: Its number, from 1.
- *         binding: The values of its variables as texts.
- *         row: The row of the input that it took or let in.
- *         derived: The event that it derived.
+ * Attributes:
+ *     step: Its number, from 1.
+ *     binding: The values of its variables as texts.
+ *     row: The row of the input that it took or let in.
+ *     derived: The event that it derived.
  */
 export interface NetFiring {
   binding: {
@@ -1236,8 +1236,8 @@ export interface NetFiring {
 /**
  * A net that was opened, with its drawing and its first state.
  *
- *     ``state`` is null if it cannot be run, as a problem says.  ``rows``: the first 1,000.  ``problems``: statements
- *     without a net, rows that are left out, and parts of a file that are not supported.
+ * ``state`` is null if it cannot be run, as a problem says.  ``rows``: the first 1,000.  ``problems``: statements
+ * without a net, rows that are left out, and parts of a file that are not supported.
  */
 export interface NetOpened {
   id: string;
@@ -1249,18 +1249,18 @@ export interface NetOpened {
 /**
  * The state of a net after a call.
  *
- *     Attributes:
- *         steps: The number of firings so far.
- *         row: The number of rows that have entered.
- *         rows: The number of all rows.
- *         seed: Of the random choices; None if the first enabled transition fires.
- *         changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
- *             all places that have any.  A run that is stopped by ``time`` only counts them; the next answer has them.
- *         enabled: The transitions that can fire, in the order of the net.
- *         fired: The last 200 firings of the call.
- *         more: The number of earlier firings of the call.
- *         stopped: Why a run stopped; ``time``: it may go on, ask again.
- *         at: The transition or place of a break.
+ * Attributes:
+ *     steps: The number of firings so far.
+ *     row: The number of rows that have entered.
+ *     rows: The number of all rows.
+ *     seed: Of the random choices; None if the first enabled transition fires.
+ *     changed: The tokens of the places that are other than before the call, by ``holder``.  After opening, those of
+ *         all places that have any.  A run that is stopped by ``time`` only counts them; the next answer has them.
+ *     enabled: The transitions that can fire, in the order of the net.
+ *     fired: The last 200 firings of the call.
+ *     more: The number of earlier firings of the call.
+ *     stopped: Why a run stopped; ``time``: it may go on, ask again.
+ *     at: The transition or place of a break.
  */
 export interface NetState {
   at: string | null;
@@ -1279,15 +1279,15 @@ export interface NetState {
 /**
  * A net to open: of the EPL statements of the program with events, or of a file.
  *
- *     Attributes:
- *         texts: Unsaved texts.
- *         path: A file of a net, or one file of rules; null: the whole program.
- *         events: Null: those of the project.  A file of a net has its own tokens.
- *         options: How the events are read; null: as the project says.
- *         black: Whether to keep black transitions; they are encoded with priorities otherwise.
- *         first: The number at which searches start.
- *         sink_exits: Whether to keep the Exit places below `every` empty.
- *         rows: The maximum number of rows.
+ * Attributes:
+ *     texts: Unsaved texts.
+ *     path: A file of a net, or one file of rules; null: the whole program.
+ *     events: Null: those of the project.  A file of a net has its own tokens.
+ *     options: How the events are read; null: as the project says.
+ *     black: Whether to keep black transitions; they are encoded with priorities otherwise.
+ *     first: The number at which searches start.
+ *     sink_exits: Whether to keep the Exit places below `every` empty.
+ *     rows: The maximum number of rows.
  */
 export interface NetRequest {
   black: boolean;
@@ -1306,7 +1306,7 @@ export interface NetRequest {
 /**
  * The files of an example that was copied.
  *
- *     ``added``: the project, which had no rules, has its program now.  ``command``: else, how to open it.
+ * ``added``: the project, which had no rules, has its program now.  ``command``: else, how to open it.
  */
 export interface Opened {
   added: boolean;
@@ -1377,7 +1377,7 @@ export interface PeekedRow {
 }
 /**
  * A type in the head of some files.  ``schema``: attributes and their types.  ``rows``: None if there is more than
- *     was read.  ``last``: then the greatest time in the beginning and the end of the files, None if that is not known.
+ * was read.  ``last``: then the greatest time in the beginning and the end of the files, None if that is not known.
  */
 export interface PeekedType {
   first: string | number | null;
@@ -1404,15 +1404,15 @@ export interface Places {
 /**
  * The plan of a program as plain data: dicts, lists, text and numbers.
  *
- *     Attributes:
- *         inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
- *         definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, warnings, file,
- *             line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
- *             ticks, text, unbounded, hint}``; ``notes``: how hosts run it; ``warnings``: such as costs, ``{kind,
- *             severity, message, hint}``.
- *         spark: How definitions are partitioned on Spark.
- *         stream: How their state is laid over buckets.
- *         text: The same as ``occurs explain`` prints it.
+ * Attributes:
+ *     inputs: The types that come in: ``{type, attributes: [{name, type}] or None, intervals}``.
+ *     definitions: ``{name, language, output, reads, level, key, why_no_key, retention, state, notes, warnings, file,
+ *         line, span}``; ``key``: the attributes of every type read by which it can be split; ``retention``: ``{type,
+ *         ticks, text, unbounded, hint}``; ``notes``: how hosts run it; ``warnings``: such as costs, ``{kind,
+ *         severity, message, hint}``.
+ *     spark: How definitions are partitioned on Spark.
+ *     stream: How their state is laid over buckets.
+ *     text: The same as ``occurs explain`` prints it.
  */
 export interface Plan {
   definitions: {
@@ -1460,7 +1460,7 @@ export interface Rename {
 /**
  * The name at a place with its span, all null if there is none, and the edits by path.
  *
- *     With problems there are no edits.
+ * With problems there are no edits.
  */
 export interface Renamed {
   edits: {
@@ -1487,7 +1487,7 @@ export interface RepairedText {
 }
 /**
  * A page of rows, each the list of its columns' values.  The columns ``row`` (its number in its type), ``type``,
- *     ``time``, ``ticks``, ``end``, ``end_ticks``, ``open`` (it has no end yet) and ``label`` are first.
+ * ``time``, ``ticks``, ``end``, ``end_ticks``, ``open`` (it has no end yet) and ``label`` are first.
  */
 export interface Rows {
   columns: Column[];
@@ -1496,7 +1496,7 @@ export interface Rows {
 }
 /**
  * Which rows: types (`A,B`; none: all detections), a range of ticks, a text in them; sorted by a column (`-v`: the
- *     greatest first).
+ * greatest first).
  */
 export interface RowsQuery {
   from: number | null;
@@ -1544,7 +1544,7 @@ export interface Texts {
 /**
  * A range of time.  ``total``, ``count`` (in the range), ``exact`` (one by one): of detections.
  *
- *     ``more``: lanes that are left out.
+ * ``more``: lanes that are left out.
  */
 export interface Timeline {
   count: number;
@@ -1576,14 +1576,14 @@ export interface Why {
 /**
  * A detection that a run does not have, and of which is asked why.
  *
- *     Attributes:
- *         type: Its type.
- *         where: Values of its attributes as text, which is read by the type of the attribute; null is null.
- *         begin: Its earliest time: ticks, or a time as text; null: that of the run.
- *         stop: Its latest time.
- *         edits: The maximum number of clauses of a reason.
- *         limit: The maximum number of reasons.
- *         variants: The maximum number of relaxed programs that are tried.
+ * Attributes:
+ *     type: Its type.
+ *     where: Values of its attributes as text, which is read by the type of the attribute; null is null.
+ *     begin: Its earliest time: ticks, or a time as text; null: that of the run.
+ *     stop: Its latest time.
+ *     edits: The maximum number of clauses of a reason.
+ *     limit: The maximum number of reasons.
+ *     variants: The maximum number of relaxed programs that are tried.
  */
 export interface WhyNotRequest {
   edits: number;

@@ -192,7 +192,7 @@ def _repeats(session: SparkSession) -> bool:
     """May Spark repeat a task?  Not in this process, unless its master says so."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
         return True
-    return re.fullmatch(r"local(\[[^,\]]*\])?", session.sparkContext.master) is None
+    return re.fullmatch(r"local(\[[^,\]]*\])?", str(session.sparkContext.master)) is None
 
 
 def letters(messages: DataFrame) -> DataFrame:

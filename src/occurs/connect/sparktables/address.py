@@ -19,6 +19,7 @@ from occurs.connect.spark import placed, read_files
 from occurs.connect.sparkerrors import own_errors
 from occurs.connect.sparkstore import SparkStore
 from occurs.connect.sparktables.write import storable
+from occurs.connect.tables import to_spark
 from occurs.connect.writers import Tables, typed
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 from occurs.model.source import InputOptions
@@ -164,11 +165,11 @@ class Folder:
     def write(self, session: SparkSession, tables: Tables) -> None:
         """Write detections of this process, each with its ``type`` first.  Raises ResourceProblem."""
         for name, table in tables.items():
-            self._put(name, session.createDataFrame(storable(typed(name, table))))
+            self._put(name, to_spark(session, storable(typed(name, table))))
 
     def rows(self, session: SparkSession, table: pa.Table) -> None:
         """Write rows that are not events, to ``rows.parquet``.  Raises ResourceProblem."""
-        self._put("rows", session.createDataFrame(storable(table)))
+        self._put("rows", to_spark(session, storable(table)))
 
     def _put(self, name: str, frame: DataFrame) -> None:
         place = f"{self.address.rstrip('/')}/{quote(name, safe='')}.parquet"

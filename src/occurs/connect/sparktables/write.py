@@ -13,6 +13,7 @@ from occurs.connect.sparkerrors import own_errors
 from occurs.connect.sparktables.place import WRITE, TablePlace
 from occurs.connect.sparktables.read import configure
 from occurs.connect.sparktables.session import table_errors
+from occurs.connect.tables import to_spark
 from occurs.connect.writers import Tables, one_table, typed
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 
@@ -118,7 +119,7 @@ class Target:
         """
         with writing_to(place, self.option):
             if isinstance(table, pa.Table):
-                frame = session.createDataFrame(storable(table))
+                frame = to_spark(session, storable(table))
             else:
                 frame = table.sortWithinPartitions("time")
             writer = frame.write.options(**place.options, **more)

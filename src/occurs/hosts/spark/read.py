@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from occurs.connect.sparkcolumns import convert, convert_list
+from occurs.connect.tables import to_spark
 from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.wide import Filling, Kind, arrow_of, ddl_of, input_kinds, wide_columns
@@ -93,7 +94,7 @@ def read_here(session: SparkSession, history: History) -> SparkSource:
         if "label" in table.column_names:
             labels[t] = table.column("label").null_count
     return SparkSource(
-        frame=session.createDataFrame(pa.Table.from_batches(filling.batches(), filling.schema)),
+        frame=to_spark(session, pa.Table.from_batches(filling.batches(), filling.schema)),
         schemas=history.schemas,
         kind=history.kind,
         physical=physical,
@@ -103,7 +104,7 @@ def read_here(session: SparkSession, history: History) -> SparkSource:
         notices=history.notices,
         clock=history.clock,
         counts=history.counts,
-        bad=None if history.bad is None else session.createDataFrame(history.bad),
+        bad=None if history.bad is None else to_spark(session, history.bad),
     )
 
 
@@ -131,7 +132,7 @@ def prepare(program: CheckedProgram, events: Any, options: InputOptions) -> Read
     frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}
     session = next(iter(frames.values())).sparkSession
     # read here: lines have numbers
-    frames |= {s.type: session.createDataFrame(s.table) for s in program.lines(frames, options)}
+    frames |= {s.type: to_spark(session, s.table) for s in program.lines(frames, options)}
     kind = kind_of(frames, options)
     parts = [part_of(frame, name, external, kind, options) for name, frame in frames.items()]
     program.refuse_owned([p.own for p in parts if p.own is not None])
