@@ -123,7 +123,7 @@ class KafkaSink:
         except Exception as error:
             if _REPEATED not in str(error):
                 raise
-            log.warning("a task failed while it wrote to %s; what is missing is written", self.place)
+            log.warning("a task failed while it wrote to %s; the sink writes the missing records", self.place)
             time.sleep(SETTLED)
             return False
         return True
