@@ -103,7 +103,7 @@ def keyed(n: int, keys: int) -> pa.Table:
 def sequential(plan: Sequence[tuple[int, int]], repetitions: int) -> Report:
     """Events per second of rules that are evaluated instant by instant; ``plan``: (keys, events)."""
     out = Report(
-        "Sequential rules: what one event finds decides what the next can; engine, events per second",
+        "Sequential rules: the result of one event decides the result of the next; engine, events per second",
         [
             ("rules", ""),
             ("keys", ",d"),

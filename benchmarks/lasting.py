@@ -1,4 +1,4 @@
-"""What lasts: the maritime definitions of Phenesthe, in this process and on Spark.
+"""Intervals: the maritime definitions of Phenesthe, in this process and on Spark.
 
 The ships are those of :mod:`examples.maritime.ais`, or real ones from a file.  All eight definitions run in every case:
 four states from one event to another, one intersection, and three formulas of relations within relations.
@@ -221,7 +221,7 @@ def rates(tables: Tables, repetitions: int, *, sample: int = 5_000, what: str = 
     times = alternate(jobs, repetitions)
     total, every = size(tables), sum(counts.values())
     out = Report(
-        f"What lasts: the eight maritime definitions over {what}, one process, one thread",
+        f"Intervals: the eight maritime definitions over {what}, one process, one thread",
         [("", ""), ("events", ",d"), ("found", ",d"), ("ms", ",.1f"), ("events/s", ",.0f"), ("to engine", ".2f"),
          ("spread", ".2f")],
         notes=[
@@ -248,7 +248,7 @@ def rates(tables: Tables, repetitions: int, *, sample: int = 5_000, what: str = 
 def by_history(lengths: Sequence[tuple[str, Tables]], repetitions: int, budget: int = 10_000) -> Report:
     """Cost per event for histories of every length, in one call and in calls of ``budget`` events."""
     out = Report(
-        "What lasts: cost with the length of the history; ns per event",
+        "Intervals: cost with the length of the history; ns per event",
         [("", ""), *((name, ".0f") for name, _ in lengths), ("last / first", ".2f"), ("spread", ".2f")],
         notes=[
             f"Flat: {FLAT} or less. Events: {', '.join(f'{size(t):,}' for _, t in lengths)}, of as many vessels each.",
@@ -277,7 +277,7 @@ def by_call(tables: Tables, budgets: Sequence[int], repetitions: int) -> Report:
     times = alternate({**jobs, "idle": ready.idle}, repetitions)
     rows, events = ready.rows(), size(tables)
     out = Report(
-        f"What lasts: cost with the events of a call; {events:,} events, ns per event",
+        f"Intervals: cost with the events of a call; {events:,} events, ns per event",
         [("", ""), ("calls", ",d"), ("engine: ms a call", ",.2f"), ("engine", ",.0f"), ("to one call", ".2f"),
          ("from tables", ",.0f"), ("all to one call", ".2f"), ("spread", ".2f")],
         notes=[
@@ -347,7 +347,7 @@ def on_spark(spark: SparkSession, path: Path, repetitions: int) -> Report:
     times = alternate(jobs, repetitions, budget=300)
     base = times["idle"].median
     out = Report(
-        f"What lasts on Spark: {events:,} events in Parquet, all eight definitions, noop sink",
+        f"Intervals on Spark: {events:,} events in Parquet, all eight definitions, noop sink",
         [("job", ""), ("seconds", ".2f"), ("events/s", ",.0f"), ("to identity", ".2f"), ("spread", ".2f")],
         notes=[
             "The identity kernel gets the rows by vessel and in order of time, types as small numbers, and returns as "

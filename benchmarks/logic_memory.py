@@ -220,9 +220,9 @@ def histories(per_call: int, wanted: Collection[str] | None = None) -> Iterator[
 
 
 def memory(states: int, wanted: Collection[str] = NAMES) -> Report:
-    """What is kept, and the memory of the process, after a tenth, a half and all of the states."""
+    """Rows kept, and the memory of the process, after a tenth, a half and all of the states."""
     out = Report(
-        f"State by state over {states:,} states, {states // 100:,} a call: what is kept, at most, up to a tenth, from "
+        f"State by state over {states:,} states, {states // 100:,} a call: rows kept, at most, up to a tenth, from "
         "there to a half, from there to the end",
         [
             ("history", ""),

@@ -115,7 +115,7 @@ BOUNDED = {
     "12 held": "eventually (p until[>={c}] true)",
     "12 held, past": "past p since[>={c}] p",
     "12 always": "eventually (q and always within {c} p)",
-    "one after the other": "eventually (a > 90 and eventually within {c} b > 90)",
+    "in sequence": "eventually (a > 90 and eventually within {c} b > 90)",
     "24": "eventually (p and nexttime (not p until[5, {c}] q))",
     "avg within": "past avg of a within {c} > 60",
 }

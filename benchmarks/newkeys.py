@@ -186,7 +186,7 @@ def report(calls: int, names: Sequence[str] = tuple(PROGRAMS), keys: int = 100) 
         ],
         notes=[
             "early: the second tenth of the calls; late: the last one. Both ratios are 1 if nothing is kept of keys "
-            "that are gone. What is held is the most over three tenths, as a dictionary grows until it is replaced."
+            "that are gone. The kB held are the most over three tenths, as a dictionary grows until it is replaced."
         ],
     )
     for name in names:

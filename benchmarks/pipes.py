@@ -195,7 +195,7 @@ def slices(repetitions: int) -> Report:
             pipe = fn.size(sliced) if name == "SLICE, sizes" else sliced.value
             cost.append(seconds(partial(pipe.run, values), repetitions)[0] / EVENTS * 1e9)
         report.add(name, *cost, cost[-1] / cost[0])
-    report.notes.append("slices lie anywhere in memory: what does not fit into the nearest caches costs their misses")
+    report.notes.append("slices lie anywhere in memory: slices outside the nearest caches cost their misses")
     return report
 
 
@@ -205,7 +205,7 @@ def _total(p: pipes.Pipe) -> pipes.Pipe:
 
 def kept(events: int) -> Report:
     """Rows of the state while a long history goes by in batches, and slices of which all but 1000 have ended."""
-    report = Report("What is kept", [("pipeline", ""), ("events", ",d"), ("most rows", ",d"), ("wanted", ",d")])
+    report = Report("Rows kept", [("pipeline", ""), ("events", ",d"), ("most rows", ",d"), ("wanted", ",d")])
     works = {w.name: w for w in pipes_work.works()}
     for name in ("ltl-filter", "ltl-troolean"):
         values = pipes_work.symbols(events)
@@ -217,7 +217,7 @@ def kept(events: int) -> Report:
     most = fn.size(x.slice(fn("$0"), lambda p: p.cumulate(fn.add), until=fn(f"$0 < {events - 1000}")))
     report.add("slices that end at once", events, _most(fn.size(ending), np.arange(events), events), 10)
     report.add("slices that end but for 1000", events, _most(most, np.arange(events), events), 10_000)
-    report.add("1000 slices that go on", events, _most(every, np.arange(events), events), 10_000)
+    report.add("1000 slices that continue", events, _most(every, np.arange(events), events), 10_000)
     return report
 
 
