@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from occurs.connect.writers import typed
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.records import FOUND, SCHEMA
-from occurs.hosts.stream.spread import Spread, make_counter, make_rows
+from occurs.hosts.stream.spread import Spread, make_counter, make_rows, of_type
 
 
 def sorted_rows(table: pa.Table) -> list[Any]:
@@ -36,13 +36,9 @@ def compare(query: StreamQuery, records: pa.Table, got: MicroBatch, most: int) -
     for t, table in got.found.items():
         shapes = {lane: {t: own[t]} for lane, own in query.reported.items() if t in own}
         schema = typed(t, table.schema.empty_table()).schema
-        make = make_rows(shapes, partial(_one, t), schema)
+        make = make_rows(shapes, partial(of_type, t), schema)
         here = pc.is_in(records["lane"], pa.array(shapes, pa.int32()))
         found = records.filter(pc.and_(pc.equal(records["kind"], FOUND), here))
         made = pa.Table.from_batches(make(iter(found.to_batches())), schema=schema)
         assert sorted_rows(made) == sorted_rows(typed(t, table))
     return sum(done.spread.rows.values())
-
-
-def _one(t: str, tables: dict[str, pa.Table]) -> pa.Table:
-    return typed(t, tables[t])

@@ -92,6 +92,22 @@ def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: s
     return session
 
 
+@contextmanager
+def set_to(session: SparkSession, wanted: dict[str, str]) -> Iterator[None]:
+    """The session's settings while the body runs; then as they were."""
+    before = {name: session.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
+
+
 def reach_remote() -> None:
     """Return when the server that SPARK_REMOTE names accepts connections, at once if it names none.
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from occurs.checked_program import CheckedProgram
 from occurs.connect.atomic_files import Appended, writing
 from occurs.connect.places import is_address
+from occurs.connect.spark import set_to
 from occurs.connect.store import Store
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import CONTROL, Checkpoint, check
 from occurs.follow.folders import watched
 from occurs.follow.limits import MEGABYTES, Limit
-from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
+from occurs.follow.loop import Loop, settings, stopped_by_signals
 from occurs.follow.metrics import Totals, publish
 from occurs.follow.ranges import Laid, Ranges, can_move, move
 from occurs.follow.sinks import Outputs

@@ -50,22 +50,6 @@ def settings(buckets: int) -> dict[str, str]:
 
 
 @contextmanager
-def set_to(session: SparkSession, wanted: dict[str, str]) -> Iterator[None]:
-    """The session's settings while the body runs; then as they were."""
-    before = {name: session.conf.get(name, None) for name in wanted}
-    for name, value in wanted.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, old)
-
-
-@contextmanager
 def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
     """Ctrl-C and SIGTERM set ``stop``; a second Ctrl-C does not wait for anything."""
     if threading.current_thread() is not threading.main_thread():

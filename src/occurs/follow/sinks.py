@@ -30,13 +30,13 @@ from occurs.connect.manifests import (
     parts_of,
 )
 from occurs.connect.places import user_path
+from occurs.connect.spark import set_to
 from occurs.connect.sparkerrors import own_errors
 from occurs.connect.store import Disk, Store
 from occurs.connect.tables import to_spark
 from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
-from occurs.follow.loop import set_to
 from occurs.follow.metrics import Line
 from occurs.hosts.stream.batches import MicroBatch
 

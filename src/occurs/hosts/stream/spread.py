@@ -46,7 +46,7 @@ class Spread:
         return iter(self.rows)
 
     def __getitem__(self, type: str) -> DataFrame:
-        return self.made(partial(_of_type, type), [type])
+        return self.made(partial(of_type, type), [type])
 
     def together(self) -> DataFrame:
         """The detections of all types, each with its type.  Raises UsageProblem (``schema-conflict``)."""
@@ -68,7 +68,8 @@ class Spread:
         return self.records.where(mine).mapInArrow(make_rows(shapes, make, schema.schema), ddl)
 
 
-def _of_type(type: str, tables: Tables) -> pa.Table:
+def of_type(type: str, tables: Tables) -> pa.Table:
+    """The detections of one type, as a table has them."""
     return typed(type, tables[type])
 
 
