@@ -111,6 +111,10 @@ def test_tasks_write_the_parts_of_many_detections(occurs, here, there, spark, mo
     assert (done.status, published(Disk(out))) == (1, None), done.err
     left = {path.name for path in out.glob("part-*")}
     assert left
+    # files of a process that was stopped while Spark's committer collected them, of another micro-batch
+    lost = out / "_temporary" / "0" / "task_1_m_000000" / "part-000000000007-dead-00000-c000.snappy.parquet"
+    lost.parent.mkdir(parents=True)
+    lost.write_bytes(b"")
     done = occurs(*follow)
     assert done.status == 0, done.err
     parts = published(Disk(out)) or []

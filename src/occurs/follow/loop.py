@@ -18,7 +18,7 @@ from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.monitoring.instruments import Health
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
 log = logging.getLogger("occurs.follow")

@@ -50,8 +50,11 @@ if TYPE_CHECKING:
 Tables = Mapping[str, pa.Table]
 #: by the names of parts what their manifest has of each
 Parts = Mapping[str, Mapping[str, int]]
-#: options of Spark's writer of files: what their names begin with; is there to be an empty file when all are written?
+#: options of Spark's writer of files: the first part of their names; whether it writes an empty file at the end; the
+#: number of the folder in which Hadoop's committer collects files: it publishes all that it finds there, also those of a
+#: process that was stopped
 _BASE, _SUCCESS = "mapreduce.output.basename", "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_FOLDER = "mapreduce.job.application.attempt.id"
 #: how it writes times
 _TIMES = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
@@ -236,7 +239,8 @@ class ParquetObjects(Objects):
         def write(attempt: str) -> Parts:
             begin = begin_of_parts(batch, attempt)
             frame = found.together().sortWithinPartitions("time")
-            writer = frame.write.mode("append").options(**{_BASE: begin, _SUCCESS: "false"})
+            own = str(int(attempt[:7], 16))
+            writer = frame.write.mode("append").options(**{_BASE: begin, _SUCCESS: "false", _FOLDER: own})
             with own_errors(), set_to(frame.sparkSession, _TIMES):
                 writer.parquet(self._store.address())
             return {name: {} for name in sorted(self._store.list()) if name.startswith(f"{begin}-")}
@@ -353,7 +357,7 @@ class Table:
 
 def detections(tables: Tables) -> pa.Table:
     """Detections as messages, type by type."""
-    parts = []
+    parts = [_messages(pa.chunked_array([], pa.string()), pa.nulls(0, pa.string()), pa.chunked_array([], pa.string()))]
     for name, table in tables.items():
         label = table["label"] if "label" in table.column_names else pa.nulls(len(table), pa.string())
         parts.append(_messages(json_rows(table, name), pa.array([name] * len(table), pa.string()), label))
