@@ -9,6 +9,7 @@ import textwrap
 
 import pytest
 
+import mavenjars
 from occurs.connect.kafka import KafkaPlace, KafkaSink, letters, sink, stream
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.types import Type
@@ -60,11 +61,12 @@ def test_a_task_that_spark_repeats_writes_nothing_twice(spark, place, tmp_path):
     """In a Spark of its own, which repeats tasks that fail."""
     script = os.path.join(os.path.dirname(__file__), "repeating.py")
     server = place.connection()["kafka.bootstrap.servers"]
-    done = subprocess.run(
-        [sys.executable, script, server, place.topic, str(tmp_path)], capture_output=True, text=True, timeout=300
-    )
+    command = [sys.executable, script, server, place.topic, str(tmp_path)]
+    env = {**os.environ, "OCCURS_KAFKA_JARS": os.pathsep.join(map(str, mavenjars.connector()))}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
     assert done.returncode == 0, done.stderr[-3000:]
     assert (tmp_path / "failed").exists()
+    assert (tmp_path / "failed-writing").exists()
     found = records(spark, place)
     assert len(found) == 200
     assert {value for _, value, _ in found} == {str(n) for n in range(200)}
@@ -206,7 +208,7 @@ def test_a_session_without_the_connector_says_what_to_do(tmp_path):
         from occurs.errors import ResourceProblem
 
         def download():
-            kafka_session("local[1]", spark__jars__ivySettings=sys.argv[1])
+            kafka_session("local[1]", spark__jars__ivySettings=sys.argv[1], spark__jars__ivy=sys.argv[2])
 
         def read():
             stream(local_session("local[1]"), KafkaPlace.parse("kafka://h:1/t"), {})
@@ -217,7 +219,8 @@ def test_a_session_without_the_connector_says_what_to_do(tmp_path):
             except ResourceProblem as error:
                 print(error.kind, error.message, error.hint, sep="; ")
     """
-    command = [sys.executable, "-c", textwrap.dedent(code), str(nowhere)]
+    # a cache of its own: that of the user may have the connector
+    command = [sys.executable, "-c", textwrap.dedent(code), str(nowhere), str(tmp_path / "ivy")]
     env = {k: v for k, v in os.environ.items() if k != "OCCURS_KAFKA_JARS"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     lines = [line for line in done.stdout.splitlines() if line.startswith("no-kafka; ")]

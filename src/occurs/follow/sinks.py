@@ -51,7 +51,7 @@ Tables = Mapping[str, pa.Table]
 #: by the names of parts what their manifest has of each
 Parts = Mapping[str, Mapping[str, int]]
 #: options of Spark's writer of files: the first part of their names; whether it writes an empty file at the end; the
-#: number of the folder in which Hadoop's committer collects files: it publishes all that it finds there, also those of a
+#: number of the folder in which Hadoop's committer collects files, as it publishes all files there, also those of a
 #: process that was stopped
 _BASE, _SUCCESS = "mapreduce.output.basename", "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _FOLDER = "mapreduce.job.application.attempt.id"

@@ -28,9 +28,9 @@ _HEADERS = ("type", "label", "reason", "place")
 _WANTED = ("key", "value", "type", "label")
 #: what a task that is repeated says
 _REPEATED = "a task that writes to Kafka is repeated"
-#: how often a micro-batch of which tasks fail is made up for
+#: how often the sink writes the rest of a micro-batch while tasks fail
 ATTEMPTS = 3
-#: seconds in which the producers of tasks that were stopped send what they still have
+#: seconds in which producers of stopped tasks send their last records
 SETTLED = 5
 #: how far clocks of writers and brokers may be apart, in seconds
 SLACK = 600
@@ -61,8 +61,9 @@ class KafkaSink:
     transaction: one that reads between a crash and the restart sees half a batch, later the rest, nothing twice.
     (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.
 
-    On a cluster Spark repeats a task that has failed, which would write again what its first attempt wrote.  A second
-    attempt writes nothing here: the job fails, and the sink makes up for it as the next run would.
+    On a cluster Spark repeats a task that has failed, which would write again what its first attempt wrote.  So rows
+    are computed there before any is written, and the second attempt of a task that writes fails at once: the sink then
+    reads what has arrived and writes the rest, as the next run would.
     """
 
     def __init__(self, place: KafkaPlace, identity: str, directory: Path | str | Store, *, slack: float = SLACK):
@@ -100,13 +101,18 @@ class KafkaSink:
         self._reach(rows.sparkSession)
         now = int(time.time() * 1000)
         since = self._notes.begin(batch_id, now)
+        again = since is not None and self._there
+        repeats = _repeats(rows.sparkSession)
         with kafka_errors(self.place):
-            if since is None or not self._there:
-                if self._whole(batch_id, wide):
-                    return
-                since = now
-            held = wide.persist()
+            held = wide.persist() if again or repeats else wide
             try:
+                if repeats:
+                    held.count()  # a task that fails while rows are computed is repeated: it has written nothing
+                if not again:
+                    if self._whole(batch_id, held):
+                        return
+                    since = now
+                assert since is not None
                 for _ in range(ATTEMPTS):
                     written = self._written(rows.sparkSession, batch_id, since)
                     if self._whole(batch_id, _missing(held, written)):
