@@ -10,6 +10,7 @@ not.  While a kernel that has to be compiled runs often, another process compile
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -37,6 +38,13 @@ PATIENCE = 0.3
 READ, READING = 3_000, 0.005
 
 _spent = [0.0]
+#: what makes an array or a list in a kernel
+_MAKERS = frozenset(
+    "List append arange argsort array array_equal astype concatenate copy cumsum diff empty empty_like flatnonzero full "
+    "full_like maximum minimum nonzero ones ravel repeat sort take unique where zeros zeros_like".split()
+)
+#: annotations of what is no array
+_NUMBERS = re.compile(r"(tuple\[|\]|, |None|int|bool|float|np\.u?int64|np\.float64|np\.bool_)+")
 
 
 class Later:
@@ -56,6 +64,29 @@ class Later:
         if self._made is None:
             self._made = self._make()
         return self._made
+
+    @cached_property
+    def targetoptions(self) -> dict[str, Any]:
+        """How Numba compiles it.  ``_nrt``: with counts of references to arrays.  Each count is an atomic step, and in
+        kernels that call small ones these steps take up to a third of the time.  Nobody has to count for a kernel that
+        only uses arrays that it is given."""
+        return {"inline": self.inline, "_nrt": self.makes_arrays or not self.gives_numbers}
+
+    @property
+    def gives_numbers(self) -> bool:
+        """Does it return numbers or nothing, and no arrays?"""
+        return _NUMBERS.fullmatch(str(self.py_func.__annotations__.get("return"))) is not None
+
+    @cached_property
+    def makes_arrays(self) -> bool:
+        """May there be arrays or lists that it makes itself, or gets from kernels that it calls?"""
+        names = self.py_func.__code__.co_names
+        if not _MAKERS.isdisjoint(names):
+            return True
+        values = [self.py_func.__globals__.get(name) for name in names]
+        values += [vars(v).get(n) for v in values if isinstance(v, ModuleType) for n in names]
+        called = [v for v in values if isinstance(v, Kernel)]
+        return any(k.makes_arrays if k.inline == "always" else not k.gives_numbers for k in called)
 
     @property
     def _numba_type_(self) -> Any:
@@ -170,7 +201,7 @@ class Kernel:
         self, function: Callable[..., Any], signature: Any, inline: str, work: Callable[..., int] | None
     ) -> None:
         self.py_func = function
-        self.targetoptions = {"inline": inline}
+        self.inline = inline
         self.signature = signature
         self._work = _sizes if work is None else work
         self._compiled: Any = None
@@ -251,6 +282,29 @@ class Kernel:
     def digest(self) -> str:
         """A hash of all that it is compiled from."""
         return cache.digest(self)
+
+    @cached_property
+    def targetoptions(self) -> dict[str, Any]:
+        """How Numba compiles it.  ``_nrt``: with counts of references to arrays.  Each count is an atomic step, and in
+        kernels that call small ones these steps take up to a third of the time.  Nobody has to count for a kernel that
+        only uses arrays that it is given."""
+        return {"inline": self.inline, "_nrt": self.makes_arrays or not self.gives_numbers}
+
+    @property
+    def gives_numbers(self) -> bool:
+        """Does it return numbers or nothing, and no arrays?"""
+        return _NUMBERS.fullmatch(str(self.py_func.__annotations__.get("return"))) is not None
+
+    @cached_property
+    def makes_arrays(self) -> bool:
+        """May there be arrays or lists that it makes itself, or gets from kernels that it calls?"""
+        names = self.py_func.__code__.co_names
+        if not _MAKERS.isdisjoint(names):
+            return True
+        values = [self.py_func.__globals__.get(name) for name in names]
+        values += [vars(v).get(n) for v in values if isinstance(v, ModuleType) for n in names]
+        called = [v for v in values if isinstance(v, Kernel)]
+        return any(k.makes_arrays if k.inline == "always" else not k.gives_numbers for k in called)
 
     @property
     def _numba_type_(self) -> Any:

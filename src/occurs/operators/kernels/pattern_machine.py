@@ -493,7 +493,8 @@ def _highest_level(reg: np.ndarray, picked: np.ndarray) -> None:
     n = 0
     for k in range(reg[T.PICKED]):
         if picked[k, 3] == highest:
-            picked[n] = picked[k]
+            for c in range(picked.shape[1]):
+                picked[n, c] = picked[k, c]
             n += 1
     reg[T.PICKED] = n
 
@@ -967,7 +968,8 @@ def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndar
         node = inst[i, T.NODE]
         if nodes[node, T.THREE] >= 0 and after(table[at, T.KEY_TIME], nodes[node, T.LONGEST]) <= reg[T.NOW]:
             continue
-        table[kept] = table[at]
+        for c in range(table.shape[1]):
+            table[kept, c] = table[at, c]
         kept += 1
     reg[T.KEYS_USED] = kept
 
