@@ -235,6 +235,70 @@ def test_every_kernel_has_a_hash_and_a_plain_form() -> None:
         assert callable(one.plain)
 
 
+COUNTED = """
+from __future__ import annotations
+
+import numpy as np
+from occurs.kernel import kernel
+
+@kernel
+def given(a: np.ndarray) -> int:
+    return len(a)
+
+@kernel
+def passed(a: np.ndarray) -> np.ndarray:
+    return a
+
+@kernel
+def made(n: int) -> int:
+    return len(np.zeros(n, np.int64))
+
+@kernel(inline="always")
+def inside(n: int) -> int:
+    return len(np.zeros(n, np.int64))
+
+@kernel
+def calls_given(a: np.ndarray) -> tuple[int, bool]:
+    return given(a), True
+
+@kernel
+def calls_made(n: int) -> None:
+    made(n)
+
+@kernel
+def calls_passed(a: np.ndarray) -> int:
+    return len(passed(a))
+
+@kernel
+def calls_inside(n: int) -> int:
+    return inside(n)
+"""
+
+
+def test_references_are_counted_where_a_kernel_has_arrays_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "counted_kernels.py").write_text(COUNTED)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("counted_kernels")
+    counted = {name: k.targetoptions["_nrt"] for name, k in vars(module).items() if isinstance(k, Kernel)}
+    assert counted == {
+        "given": False, "calls_given": False, "calls_made": False,
+        "passed": True, "made": True, "inside": True, "calls_passed": True, "calls_inside": True,
+    }  # fmt: skip
+    del sys.modules["counted_kernels"]
+
+
+@pytest.mark.slow
+def test_kernels_return_arrays_if_they_say_so() -> None:
+    """Else the references to these arrays would be counted wrongly."""
+    for line in kernelwork.all_lines():
+        kernelwork.compile_line(line)
+        kernel = kernelwork.kernel_of(line)
+        for signature in kernel.dispatcher.nopython_signatures:
+            assert kernel.gives_numbers == ("array" not in str(signature.return_type).lower()), line
+
+
 def _all_kernels() -> list[Kernel]:
     import occurs.operators.kernels as package
 

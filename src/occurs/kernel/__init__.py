@@ -40,9 +40,12 @@ READ, READING = 3_000, 0.005
 _spent = [0.0]
 #: what makes an array or a list in a kernel
 _MAKERS = frozenset(
-    "List append arange argsort array array_equal astype concatenate copy cumsum diff empty empty_like flatnonzero full "
-    "full_like maximum minimum nonzero ones ravel repeat sort take unique where zeros zeros_like".split()
-)
+    [
+        "List", "append", "arange", "argsort", "array", "astype", "concatenate", "copy", "cumsum", "diff", "empty",
+        "empty_like", "flatnonzero", "full", "full_like", "maximum", "minimum", "nonzero", "ones", "ravel", "repeat",
+        "sort", "take", "unique", "where", "zeros", "zeros_like",
+    ]
+)  # fmt: skip
 #: annotations of what is no array
 _NUMBERS = re.compile(r"(tuple\[|\]|, |None|int|bool|float|np\.u?int64|np\.float64|np\.bool_)+")
 
@@ -64,29 +67,6 @@ class Later:
         if self._made is None:
             self._made = self._make()
         return self._made
-
-    @cached_property
-    def targetoptions(self) -> dict[str, Any]:
-        """How Numba compiles it.  ``_nrt``: with counts of references to arrays.  Each count is an atomic step, and in
-        kernels that call small ones these steps take up to a third of the time.  Nobody has to count for a kernel that
-        only uses arrays that it is given."""
-        return {"inline": self.inline, "_nrt": self.makes_arrays or not self.gives_numbers}
-
-    @property
-    def gives_numbers(self) -> bool:
-        """Does it return numbers or nothing, and no arrays?"""
-        return _NUMBERS.fullmatch(str(self.py_func.__annotations__.get("return"))) is not None
-
-    @cached_property
-    def makes_arrays(self) -> bool:
-        """May there be arrays or lists that it makes itself, or gets from kernels that it calls?"""
-        names = self.py_func.__code__.co_names
-        if not _MAKERS.isdisjoint(names):
-            return True
-        values = [self.py_func.__globals__.get(name) for name in names]
-        values += [vars(v).get(n) for v in values if isinstance(v, ModuleType) for n in names]
-        called = [v for v in values if isinstance(v, Kernel)]
-        return any(k.makes_arrays if k.inline == "always" else not k.gives_numbers for k in called)
 
     @property
     def _numba_type_(self) -> Any:
@@ -285,9 +265,10 @@ class Kernel:
 
     @cached_property
     def targetoptions(self) -> dict[str, Any]:
-        """How Numba compiles it.  ``_nrt``: with counts of references to arrays.  Each count is an atomic step, and in
-        kernels that call small ones these steps take up to a third of the time.  Nobody has to count for a kernel that
-        only uses arrays that it is given."""
+        """How Numba compiles it.  ``_nrt``: with counts of the references to arrays.  A count is an atomic step, and
+        these steps take up to a third of the time of kernels that call small ones.  For a kernel that only uses arrays
+        which it is given nobody has to count.  What Numba makes an array for all the same, such as ``a[i] = a[j]`` of
+        whole rows, it then refuses to compile."""
         return {"inline": self.inline, "_nrt": self.makes_arrays or not self.gives_numbers}
 
     @property
