@@ -27,9 +27,11 @@ MISFIT = "value does not fit"
 
 @dataclass
 class Part:
-    """One DataFrame of the input.  ``columns``: name to (column, its Spark type); ``bad``: (reason, column name, the
-    column, condition) of what is judged before the clock.  ``poison``: (text, reason, condition) of what is no row."""
+    """One DataFrame of the input, as it came (``given``) and with numbered columns.  ``columns``: name to (column, its
+    Spark type); ``bad``: (reason, column name, the column, condition) of what is judged before the clock.  ``poison``:
+    (text, reason, condition) of what is no row."""
 
+    given: DataFrame
     frame: DataFrame
     own: str | None
     columns: dict[str, tuple[Column, Any]]
@@ -182,7 +184,8 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
     if options.sequence in columns:
         column, t = columns[options.sequence]
         sequence, lost = convert(column, t, Type.INT)
-        misfit.append((options.sequence, column, lost))
+        if type_of(t) is not Type.INT:
+            misfit.append((options.sequence, column, lost))
     if options.label in columns:
         column, t = columns[options.label]
         if type_of(t) is Type.INT:
@@ -200,7 +203,7 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
         elif found is not None:
             attributes[attribute] = found
     return Part(
-        numbered, own, columns, attributes, typed, time, end, sequence, label, bad, misfit, place, poison, lists,
+        frame, numbered, own, columns, attributes, typed, time, end, sequence, label, bad, misfit, place, poison, lists,
         options.elements - types.keys(),
     )  # fmt: skip
 

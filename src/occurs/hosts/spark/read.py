@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from occurs.connect.sparkcolumns import convert, convert_list
+from occurs.connect.sparkcolumns import convert, convert_list, type_of
 from occurs.connect.tables import to_spark
 from occurs.errors import InputProblem, Problem, UsageProblem
+from occurs.hosts.spark.footers import Footers, footers
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.wide import Filling, Kind, arrow_of, ddl_of, input_kinds, wide_columns
 from occurs.model.attributes import completed, missing, union, unknown_type
@@ -68,7 +69,8 @@ class SparkSource(WideSource):
 
 
 def read(program: CheckedProgram, events: Any, options: InputOptions) -> SparkSource:
-    """The input in one wide DataFrame; refuses what the local host refuses.  Runs one job: counts and the clock.
+    """The input in one wide DataFrame; refuses what the local host refuses.  Runs a job for counts and the clock, and
+    a smaller one if the footers of Parquet files have them.
 
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
@@ -178,7 +180,8 @@ class Reading:
         pieces = [self.piece(part, columns, start, until) for part in self.parts]
         wide = reduce(lambda one, more: one.unionByName(more), (p.part.frame.select(*p.columns) for p in pieces))
         labels, ends = (any(name in p.columns for p in self.parts) for name in (options.label, options.end))
-        seen = survey(wide, [*self.reads, *sorted(self.owned)], labels=labels, ends=ends)
+        types = [*self.reads, *sorted(self.owned)]
+        seen = self.told(pieces, types) or survey(wide, types, labels=labels, ends=ends)
         bad: DataFrame | None = None
         empty = sum(s.empty for s in seen.types.values())
         counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": empty, "bad": seen.bad}
@@ -208,6 +211,32 @@ class Reading:
             counts=counts,
             bad=bad,
         )
+
+    def told(self, pieces: Sequence[Piece], types: Sequence[str]) -> Survey | None:
+        """The survey without a scan: what the footers of Parquet files say, and a look for the types.  None if they do
+        not say enough, or if some row may be bad or outside the clock."""
+        start, until = self.ends()
+        time = Type.TIMESTAMP if self.kind.timestamp else Type.INT
+        found: list[Footers] = []
+        for piece in pieces:
+            part, read = piece.part, {self.options.time: time}
+            if part.own is None:
+                read[str(self.options.type)] = Type.STRING
+            kinds = {name: type_of(part.columns[name][1]) for name in read}
+            unknown = {self.options.end, self.options.label} & part.columns.keys()
+            if unknown or part.poison or kinds != read or any(r not in _IN_FOOTERS for r, *_ in piece.reasons):
+                return None
+            own = footers(part.given, read)
+            if own is None or own.ends.get(str(self.options.type), ("-",))[0] == "":
+                return None
+            found.append(own)
+        rows = sum(f.rows for f in found)
+        first, last = min(f.ends[self.options.time][0] for f in found), max(f.ends[self.options.time][1] for f in found)
+        if (start is not None and first < start) or (until is not None and last > until):
+            return None
+        parts = [p.part for p in pieces]
+        there = {p.own for p in parts} | {t for p in parts if p.own is None for t in _types_in(p, types)}
+        return Survey(rows, 0, rows, first, last, {t: Seen(True, 0, 0, 0) for t in types if t in there})
 
     def columns(self) -> tuple[dict[Attribute, str], dict[tuple[str, str], str]]:
         """One column per (attribute, type), so that types may use one name differently; and (type, attribute) to it."""
@@ -373,6 +402,24 @@ class Survey:
     first: int | None
     last: int | None
     types: dict[str, Seen]
+
+
+#: why a row may be bad although all columns have their types: nulls, of which footers know the number
+_IN_FOOTERS = ("null type", "unreadable time", "null time")
+#: rows at the beginning of a table that are looked at first for types
+_FIRST = 4_096
+
+
+def _types_in(part: Part, types: Sequence[str]) -> set[str]:
+    """Which of ``types`` the rows of a part have: most are among the first rows, so that few files are read; where a
+    file has no row of a type, its dictionary says so."""
+    beginning = part.frame.select(part.type.alias("type")).limit(_FIRST).collect()
+    there = {row[0] for row in beginning}
+    missing = [t for t in types if t not in there]
+    if missing:
+        rest = part.frame.select(part.type.alias("type")).where(part.type.isin(missing)).distinct().collect()
+        there |= {row[0] for row in rest}
+    return there
 
 
 def survey(wide: DataFrame, types: Sequence[str], *, labels: bool, ends: bool) -> Survey:
