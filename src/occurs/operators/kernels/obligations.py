@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.kernels.temporal import NONE, SLOTS, brought, compares, hit, longer, taken
+from occurs.operators.kernels.temporal import NONE, SLOTS, brought, compares, hit, longer, roomy, taken
 
 #: columns of a row: operator, operands, first row below, is it to be false?, columns of a comparison or (as -1 - slot)
 #: what is remembered, ages at which it holds, ages from which on it never and always holds, what is told of later times
@@ -37,8 +37,8 @@ TOLD_AGE, TOLD_NOTHING, TOLD_NOT, TOLD_AND, TOLD_OR, TOLD_NEXT = range(6)
 #: where a slot has its value from: column of numbers, the time, or (-2 - node) the truth of a node
 OF_TIME = -1
 
-#: columns of what a row comes to; the bits of the first
-NOW, REST = range(2)
+#: columns of what a row, or a gate, comes to: bits, the gate that remains, and of an obligation its gate if it goes on
+NOW, REST, GOES_ON = range(3)
 SURE, NEW, MAYBE, MAYBE_NEW = 1, 2, 4, 8
 EVERY_BIT = 15
 #: no gate: never, satisfied before, not known before
@@ -47,8 +47,9 @@ NEVER, DONE, UNKNOWN = -1, -2, -3
 #: the values that follow (two bits each: a value, one that is lost)
 GATE, FIRST_OPERAND, SECOND_OPERAND, VALUES = range(4)
 ALL, ANY = -1, -2
-#: obligations of a part that is compared with others
+#: obligations of a part that is compared with others; then columns for their number, and for whether it is dropped
 MOST = 4
+SIZE, GONE, PART = range(MOST, MOST + 3)
 
 
 @kernel
@@ -322,42 +323,42 @@ def _serves(
 @kernel
 def _undominated(
     parts: np.ndarray, many: int, stays: np.ndarray, first: bool, rows: np.ndarray, direction: np.ndarray,
-    gates: np.ndarray, stack: np.ndarray,
+    gates: np.ndarray, stack: np.ndarray, found: np.ndarray,
 ) -> int:  # fmt: skip
     """Drop parts that are met only if another one is, too; those that stay as they were have been compared before.
-    Also each ``and`` that ends only where obligations of it do that are parts themselves."""
+    Also each ``and`` that ends only where obligations of it do that are parts themselves.  ``found``: as many rows as
+    gates have, of which nothing is kept."""
     fresh = 0
     for j in range(many):
         fresh += not stays[parts[j]]
     if fresh == 0:
         return many
-    found = np.zeros((many, MOST), np.int64)
-    size = np.zeros(many, np.int64)
     for j in range(many):
-        size[j] = _obligations(parts[j], gates, found[j], stack)
-    gone = np.zeros(many, np.bool_)
+        found[j, SIZE] = _obligations(parts[j], gates, found[j], stack)
+        found[j, GONE] = 0
     for j in range(many):
-        if stays[parts[j]] or size[j] == 0 or gone[j]:
+        size = found[j, SIZE]
+        if stays[parts[j]] or size == 0 or found[j, GONE]:
             continue
-        if size[j] > 1:
+        if size > 1:
             own = 0
-            for n in range(size[j]):
+            for n in range(size):
                 for other in range(many):
                     own += parts[other] == found[j, n]
-            if own == size[j] or (first and own > 0):
-                gone[j] = True
+            if own == size or (first and own > 0):
+                found[j, GONE] = 1
                 continue
         for other in range(many):
-            if other == j or gone[other] or size[other] != size[j]:
+            if other == j or found[other, GONE] or found[other, SIZE] != size:
                 continue
-            if _serves(found[j], found[other], size[j], rows, direction, gates):
-                gone[other] = True
-            elif _serves(found[other], found[j], size[j], rows, direction, gates):
-                gone[j] = True
+            if _serves(found[j], found[other], size, rows, direction, gates):
+                found[other, GONE] = 1
+            elif _serves(found[other], found[j], size, rows, direction, gates):
+                found[j, GONE] = 1
                 break
     kept = 0
     for j in range(many):
-        if not gone[j]:
+        if not found[j, GONE]:
             parts[kept] = parts[j]
             kept += 1
     return kept
@@ -369,11 +370,12 @@ def _turn(
     slots: np.ndarray, free: np.ndarray, direction: np.ndarray, fresh: np.ndarray, i: int, now: int, first: bool,
     doubled: int, truth: np.ndarray, numbers: np.ndarray, known: np.ndarray, lost: np.ndarray, gates: np.ndarray,
     table: np.ndarray, count: np.ndarray, parts: np.ndarray, out: np.ndarray, done: np.ndarray, new: np.ndarray,
-    stack: np.ndarray, state: np.ndarray, needed: np.ndarray, stays: np.ndarray,
-) -> tuple[int, int, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """The gates and parts behind a state: how many parts; the bits of all parts; gates, their table, the parts.
+    stack: np.ndarray, state: np.ndarray, needed: np.ndarray, stays: np.ndarray, found: np.ndarray,
+) -> tuple[int, int]:  # fmt: skip
+    """The gates and parts behind a state: how many parts, -1 if ``gates`` lacks room; the bits of all parts.
 
-    All arrays behind ``lost`` are written to; ``needed``, ``stays``: false, and are so again.
+    All arrays behind ``lost`` are written to; ``needed``, ``stays``: false, and are so again.  ``parts`` and ``stays``
+    have room for all gates, ``stack`` for twice as many.
     """
     m = len(rows)
     for j in range(many):
@@ -390,19 +392,8 @@ def _turn(
             continue
         needed[g] = False
         if count[0] + 3 * m + 3 > len(gates):
-            more = np.zeros((2 * len(gates) + 3 * m + 3, gates.shape[1]), np.int64)
-            more[: count[0]] = gates[: count[0]]
-            gates = more
-            size = len(table)
-            while size < 4 * len(gates):
-                size *= 2
-            table = np.zeros(size, np.int64)
-            held = count[0]
-            count[0] = 0
-            for h in range(held):
-                for w in range(len(new)):
-                    new[w] = gates[h, w]
-                _gate(gates, count, table, new)
+            needed[:many_old] = False
+            return -1, 0
         k = old[g, GATE]
         if k >= 0:
             for w in range(len(slots)):
@@ -411,8 +402,7 @@ def _turn(
                 k, rows, told, slots, free, state, fresh, i, now, first, doubled, truth, numbers, known, lost, out,
                 gates, count, table, new, stack,
             )  # fmt: skip
-            done[g, NOW], done[g, REST] = out[k, NOW], out[k, REST]
-            old[g, SECOND_OPERAND] = same
+            done[g, NOW], done[g, REST], done[g, GOES_ON] = out[k, NOW], out[k, REST], same
         else:
             a, b = old[g, FIRST_OPERAND], old[g, SECOND_OPERAND]
             bits = (_bits(a, done), _bits(b, done))
@@ -424,35 +414,30 @@ def _turn(
         bits_of_all |= done[old_parts[j], NOW]
     kept = 0
     if not (bits_of_all & NEW and first):
-        if len(parts) < count[0]:
-            parts = np.zeros(2 * len(gates), np.int64)
-        if len(stack) < count[0] + 2 * MOST + 2:
-            stack = np.zeros(2 * len(gates), np.int64)
-        seen = stays if len(stays) >= count[0] else np.zeros(count[0], np.bool_)
         for j in range(many):
             top = 1
             stack[0] = done[old_parts[j], REST]
             while top:
                 top -= 1
                 g = stack[top]
-                if g < 0 or seen[g]:
+                if g < 0 or stays[g]:
                     continue
-                seen[g] = True
+                stays[g] = True
                 if gates[g, GATE] == ANY:
                     stack[top], stack[top + 1] = gates[g, SECOND_OPERAND], gates[g, FIRST_OPERAND]
                     top += 2
                 else:
                     parts[kept] = g
                     kept += 1
-        seen[: count[0]] = False
+        stays[: count[0]] = False
         if kept > 1:
             for j in range(many):
                 g = old_parts[j]
-                if old[g, GATE] >= 0 and old[g, SECOND_OPERAND] >= 0:
-                    seen[old[g, SECOND_OPERAND]] = True
-            kept = _undominated(parts, kept, seen, first, rows, direction, gates, stack)
-            seen[: count[0]] = False
-    return kept, bits_of_all, gates, table, parts
+                if old[g, GATE] >= 0 and done[g, GOES_ON] >= 0:
+                    stays[done[g, GOES_ON]] = True
+            kept = _undominated(parts, kept, stays, first, rows, direction, gates, stack, found)
+            stays[: count[0]] = False
+    return kept, bits_of_all
 
 
 @kernel(inline="always")
@@ -497,13 +482,12 @@ def run_ahead(
     room = 64 + 3 * len(rows)
     gates, spare = np.zeros((room, across), np.int64), np.zeros((room, across), np.int64)
     parts, spare_parts = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    room = 0
     fresh, state = np.zeros((2, len(slots)), np.int64), np.zeros((2, len(slots)), np.int64)
     table, number = np.zeros(256, np.int64), np.zeros(2, np.int64)
-    while len(table) < 4 * room:
-        table = np.zeros(2 * len(table), np.int64)
     out, new = np.zeros((len(rows), 2), np.int64), np.zeros(across, np.int64)
-    done, needed, stays = np.zeros((room, 2), np.int64), np.zeros(room, np.bool_), np.zeros(room, np.bool_)
-    stack = np.zeros(2 * room + len(told) + 2 * MOST + 2, np.int64)
+    done, found, stack = np.zeros((0, 3), np.int64), np.zeros((0, PART), np.int64), np.zeros(0, np.int64)
+    needed, stays = np.zeros(0, np.bool_), np.zeros(0, np.bool_)
     first_way = gap == 0 and not continues
     broken = -1
     for s in range(len(start) - 1):
@@ -514,9 +498,7 @@ def run_ahead(
         begin, end = queue_start[s * queues + own], queue_start[s * queues + own + 1]
         many, count = 0, end - begin
         if count > len(gates):
-            gates = np.zeros((2 * count, across), np.int64)
-        if count > len(parts):
-            parts = np.zeros(2 * count, np.int64)
+            gates, parts = np.zeros((2 * count, across), np.int64), np.zeros(2 * count, np.int64)
         for g in range(count):
             for w in range(across):
                 gates[g, w] = queue_value[w, begin + g]
@@ -534,10 +516,14 @@ def run_ahead(
                 gates[0] = 0
                 gates[0, GATE] = root
                 parts[0] = 0
-            _, lacking, times, values = hit(
-                program, pairs, -1, doubt, True, atoms, numbers, known, lost, time, i, i + 1, first, mine, truth,
-                result, result_known, times, values, head, tail, fired,
-            )  # fmt: skip
+            full = 0
+            while full >= 0:
+                _, lacking, full = hit(
+                    program, pairs, -1, doubt, True, atoms, numbers, known, lost, time, i, i + 1, first, mine, truth,
+                    result, result_known, times, values, head, tail, fired,
+                )  # fmt: skip
+                if full >= 0:
+                    times, values = roomy(times, values, head, tail, full)
             if lacking:
                 broken = i
             first = False
@@ -553,13 +539,23 @@ def run_ahead(
                     fresh[1, w] = 2
                 else:
                     fresh[0, w], fresh[1, w] = numbers[source, i], 1 if known[source, i] else 0
-            if len(needed) < len(gates):
-                done, needed = np.zeros((len(gates), 2), np.int64), np.zeros(len(gates), np.bool_)
-                stays = np.zeros(len(gates), np.bool_)
-            many, bits, spare, table, spare_parts = _turn(
-                gates, count, parts, many, rows, told, slots, free, direction, fresh, i, now, first_way, doubled, truth,
-                numbers, known, lost, spare, table, number, spare_parts, out, done, new, stack, state, needed, stays,
-            )  # fmt: skip
+            had, many, bits = many, -1, 0
+            while many < 0:
+                if room < max(len(gates), len(spare)):
+                    room = max(len(gates), len(spare))
+                    done, found = np.zeros((room, 3), np.int64), np.zeros((room, PART), np.int64)
+                    needed, stays = np.zeros(room, np.bool_), np.zeros(room, np.bool_)
+                    stack = np.zeros(2 * room + len(told) + 2 * MOST + 2, np.int64)
+                    while len(table) < 4 * room:
+                        table = np.zeros(2 * len(table), np.int64)
+                many, bits = _turn(
+                    gates, count, parts, had, rows, told, slots, free, direction, fresh, i, now, first_way, doubled,
+                    truth, numbers, known, lost, spare, table, number, spare_parts, out, done, new, stack, state,
+                    needed, stays, found,
+                )  # fmt: skip
+                if many < 0:
+                    more = 2 * len(spare) + 3 * len(rows) + 3
+                    spare, spare_parts = np.zeros((more, across), np.int64), np.zeros(more, np.int64)
             count = number[0]
             gates, spare, parts, spare_parts = spare, gates, spare_parts, parts
             if gap == 0 or last_fired == NONE or now - last_fired >= gap:

@@ -85,15 +85,15 @@ def hit(
     known: np.ndarray, lost: np.ndarray, time: np.ndarray, begin: int, end: int, first: bool, mine: np.ndarray,
     truth: np.ndarray, result: np.ndarray, result_known: np.ndarray, times: np.ndarray, values: np.ndarray,
     head: np.ndarray, tail: np.ndarray, hits: np.ndarray,
-) -> tuple[int, bool, np.ndarray, np.ndarray]:  # fmt: skip
+) -> tuple[int, bool, int]:  # fmt: skip
     """The truth of all nodes at the states from ``begin`` on, up to the last one before ``end``, the first that is in
     doubt or, if a hit ``stops`` it, the first hit.
 
     ``root``: the node that is a hit, which is noted in ``hits`` (-1: none).  ``first``: is the state ``begin`` the
-    first of its instance?  A call for every state would count references to all arrays, which takes longer than most
-    formulas.
+    first of its instance?
 
-    Returns: the state; is something that is lost needed there; the queues, which may have grown (times, values).
+    Returns: the state; is something that is lost needed there; the queue that is full, else -1.  If one is full, the
+    state was not looked at: make it :func:`roomy`, and go on from this state.
     """
     losing = len(lost) > 0
     nodes, queues = len(program), len(head)
@@ -104,8 +104,8 @@ def hit(
         for q in range(queues):
             # numbers may come over from the next queue
             waiting = tail[q + 1] - head[q + 1] if q + 1 < queues else 0
-            while tail[q] + waiting >= times.shape[1]:
-                times, values = roomy(times, values, head, tail, q)
+            if tail[q] + waiting >= times.shape[1]:
+                return i, broken, q
         for k in range(nodes):
             op = program[k, OP]
             if op == ATOM:
@@ -204,7 +204,7 @@ def hit(
         if there:
             hits[i] = True
         if broken or (there and stops) or (doubt >= 0 and truth[doubt]) or i + 1 == end:
-            return i, broken, times, values
+            return i, broken, -1
         i += 1
 
 
@@ -247,10 +247,14 @@ def run(
             begin = i + 1
             if first:
                 activated = time[begin]
-            i, lacking, times, values = hit(
-                program, pairs, root, doubt, not continues, atoms, numbers, known, lost, time, begin, start[s + 1],
-                first, mine, truth, result, result_known, times, values, head, tail, fired,
-            )  # fmt: skip
+            i, full = begin, 0
+            while full >= 0:
+                i, lacking, full = hit(
+                    program, pairs, root, doubt, not continues, atoms, numbers, known, lost, time, i, start[s + 1],
+                    first and i == begin, mine, truth, result, result_known, times, values, head, tail, fired,
+                )  # fmt: skip
+                if full >= 0:
+                    times, values = roomy(times, values, head, tail, full)
             first = False
             for j in range(begin, i + 1):
                 since[j] = activated
