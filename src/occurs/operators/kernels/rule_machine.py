@@ -44,6 +44,8 @@ NO, YES, UNDECIDED, UNKNOWN = range(4)
 _FIRST = np.int64(-(2**63))
 #: numbers in a type of their own would be compiled for once more
 _NO_ROW, _ONE = np.int64(-1), np.int64(1)
+#: no candidates were looked for
+_UNSEEN = -2
 
 
 @kernel
@@ -108,11 +110,12 @@ def _truth(
 def _find(
     step: np.ndarray, roles: np.ndarray, bound: int, now: np.int64, free: np.ndarray, tables: Arrays, program: Arrays,
     pool: Arrays, heads: np.ndarray, before: np.ndarray, stack: Arrays, asking: Arrays, found: np.ndarray,
-) -> tuple[int, np.ndarray]:  # fmt: skip
-    """(number, rows) of the candidates of a partial match, latest first, as far as the step needs them; -1: an overflow
-    leaves open which they are.
+) -> int:  # fmt: skip
+    """The number of the candidates of a partial match, latest first, as far as the step needs them, which are put into
+    ``found``; -1: an overflow leaves open which they are.
 
-    ``roles``: its rows, ``bound`` of them, with room for the candidate; ``free``: which rows are not consumed.
+    ``roles``: its rows, ``bound`` of them, with room for the candidate; ``free``: which rows are not consumed;
+    ``found`` has room for all rows of the pool.
     """
     _, _, keys, key_floats, expressions = tables[:5]
     values, real, known, time, lanes = pool
@@ -133,7 +136,7 @@ def _find(
         other = roles[keys[k, 1]]
         column = keys[k, 2]
         if not known[other, column]:
-            return 0, found
+            return 0
         zero = key_floats[k] and real[other, column] == 0.0
         h = mixed(h, np.int64(0) if zero else values[other, column])
     # one is enough to be absent no more, and the k-th last
@@ -175,8 +178,6 @@ def _find(
                 if truth == UNDECIDED and n < enough:
                     decided = np.int64(n)
             if fits:
-                if n == len(found):
-                    found = longer(found, 2 * n)
                 found[n] = row
                 n += 1
         row = before[row, i]
@@ -184,8 +185,62 @@ def _find(
         # it matters unless enough certain ones come before it in the order of choice
         certain = n if step[OP] == ABSENT else n - decided if step[POLICY] == FIRST else 0
         if certain < (1 if step[OP] == ABSENT else step[K]):
-            return -1, found
-    return n, found
+            return -1
+    return n
+
+
+@kernel
+def _extended(
+    step: np.ndarray, q: int, part: np.ndarray, n_part: int, n: int, grown: np.ndarray, n_grown: int, bound: int,
+    now: np.int64, free: np.ndarray, tables: Arrays, program: Arrays, pool: Arrays, heads: np.ndarray,
+    before: np.ndarray, stack: Arrays, asking: Arrays, found: np.ndarray,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """What a step makes of the partial matches in ``part`` from ``q`` on is added to the ``n_grown`` in ``grown``.
+
+    ``n``: of the first one ``found`` has so many candidates already (_UNSEEN: none were looked for).
+
+    Returns: the match at which it ended, how many there are in ``grown``, why it ended (YES: it was the last one,
+    UNDECIDED, UNKNOWN: ``grown`` lacks room), and ``n`` to go on with.
+    """
+    expressions = tables[4]
+    time = pool[3]
+    while q < n_part:
+        roles = part[q]
+        truth = YES
+        # of the candidates found, latest first, [low, high) are selected
+        low, high = 0, 0
+        if step[OP] == KEEP:
+            if n_grown == len(grown):
+                return q, n_grown, UNKNOWN, _UNSEEN
+            truth = _truth(step[CONDITION], roles, _NO_ROW, expressions, program, pool, stack, asking)
+        elif step[OP] == EXTRA:
+            age = time[roles[step[ROLE_B]]] - time[roles[step[ROLE_A]]]
+            truth = YES if 0 <= age <= step[LENGTH] else NO
+        else:
+            if n == _UNSEEN:
+                n = _find(
+                    step, roles, bound, now, free, tables, program, pool, heads, before, stack, asking, found
+                )  # fmt: skip
+            truth = UNDECIDED if n < 0 else YES if n == 0 and step[OP] == ABSENT else NO
+            if step[OP] == SELECT:
+                high = n
+                if step[POLICY] != EACH and n >= 0:
+                    low = n - step[K] if step[POLICY] == FIRST else step[K] - 1
+                    high = low + 1 if n >= step[K] else low
+        if truth == UNDECIDED:
+            return q, n_grown, UNDECIDED, n
+        if n_grown + high - low + 1 > len(grown):
+            return q, n_grown, UNKNOWN, n
+        if truth == YES:
+            _copy(grown, n_grown, roles)
+            n_grown += 1
+        for f in range(high - 1, low - 1, -1):
+            _copy(grown, n_grown, roles)
+            grown[n_grown, bound] = found[f]
+            n_grown += 1
+        n = _UNSEEN
+        q += 1
+    return q, n_grown, YES, n
 
 
 def _rows(tables: Arrays, program: Arrays, given: Arrays, *rest: object) -> int:
@@ -220,7 +275,7 @@ def run(
     here_type = np.zeros(16, np.int64)
     part = np.zeros((16, widest), np.int64)
     grown = np.zeros((16, widest), np.int64)
-    found = np.zeros(16, np.int64)
+    found = np.empty(len(time), np.int64)
     reg[N_QUESTIONS] = reg[WAITING] = 0
     for number in todo:
         lane = lanes[number]
@@ -273,7 +328,7 @@ def run(
                         )
                         if truth == UNDECIDED:
                             reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
-                            return work
+                            return values, known, time, of_lane, before, made, matches, output, free
                         if truth == YES:
                             if n_part == len(part):
                                 part = higher(part, 2 * n_part)
@@ -282,42 +337,18 @@ def run(
                 for s in range(patterns[p, STEPS], patterns[p, STEPS_END]):
                     if reg[MISSING] or n_part == 0:
                         break
-                    step = steps[s]
-                    n_grown = 0
-                    for q in range(n_part):
-                        roles = part[q]
-                        truth = YES
-                        # of the candidates found, latest first, [low, high) are selected
-                        low, high = 0, 0
-                        if step[OP] == KEEP:
-                            truth = _truth(step[CONDITION], roles, _NO_ROW, expressions, program, pool, stack, asking)
-                        elif step[OP] == EXTRA:
-                            age = time[roles[step[ROLE_B]]] - time[roles[step[ROLE_A]]]
-                            truth = YES if 0 <= age <= step[LENGTH] else NO
-                        else:
-                            n, found = _find(
-                                step, roles, bound, now, free[p], tables, program, pool, heads, before, stack, asking,
-                                found,
-                            )  # fmt: skip
-                            truth = UNDECIDED if n < 0 else YES if n == 0 and step[OP] == ABSENT else NO
-                            if step[OP] == SELECT:
-                                high = n
-                                if step[POLICY] != EACH and n >= 0:
-                                    low = n - step[K] if step[POLICY] == FIRST else step[K] - 1
-                                    high = low + 1 if n >= step[K] else low
-                        if truth == UNDECIDED:
+                    q, n_grown, n, ended = 0, 0, _UNSEEN, UNKNOWN
+                    while ended == UNKNOWN:
+                        q, n_grown, ended, n = _extended(
+                            steps[s], q, part, n_part, n, grown, n_grown, bound, now, free[p], tables, program, pool,
+                            heads, before, stack, asking, found,
+                        )  # fmt: skip
+                        if ended == UNDECIDED:
                             reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
-                            return work
-                        if n_grown + high - low + 1 > len(grown):
-                            grown = higher(grown, 2 * (n_grown + high - low + 1))
-                        if truth == YES:
-                            _copy(grown, n_grown, roles)
-                            n_grown += 1
-                        for f in range(high - 1, low - 1, -1):
-                            _copy(grown, n_grown, roles)
-                            grown[n_grown, bound] = found[f]
-                            n_grown += 1
-                    if step[OP] == SELECT:
+                            return values, known, time, of_lane, before, made, matches, output, free
+                        if ended == UNKNOWN:
+                            grown = higher(grown, 2 * (n_grown + max(n, 0) + 1))
+                    if steps[s, OP] == SELECT:
                         bound += 1
                     part, grown = grown, part
                     n_part = n_grown
@@ -338,7 +369,7 @@ def run(
                                 longer(time, 2 * rows),
                             )
                             of_lane, made = longer(of_lane, 2 * rows), longer(made, 2 * rows)
-                            before = higher(before, 2 * rows)
+                            before, found = higher(before, 2 * rows), np.empty(2 * rows, np.int64)
                             pool = (values, values.view(np.float64), known, time, of_lane)
                             wider = np.ones((free.shape[0], 2 * rows), np.bool_)
                             for i in range(free.shape[0]):
@@ -372,7 +403,6 @@ def run(
                     n_matches += 1
                 if reg[MISSING]:
                     break
-            work = (values, known, time, of_lane, before, made, matches, output, free)
             if reg[MISSING]:
                 for k in range(first_question, reg[N_QUESTIONS]):
                     questions[k, 0] = number
@@ -398,4 +428,4 @@ def run(
         if reg[MISSING]:
             todo[reg[WAITING]] = number
             reg[WAITING] += 1
-    return work
+    return values, known, time, of_lane, before, made, matches, output, free
