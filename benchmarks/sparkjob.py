@@ -158,7 +158,7 @@ def peaks(root: int) -> list[int]:
             continue  # it has ended meanwhile, or is somebody else's
         pid = int(folder.name)
         parents[pid] = int(status["PPid"])
-        if b"pyspark.daemon" in command and "VmHWM" in status:
+        if b"spark.daemon" in command and "VmHWM" in status:
             workers[pid] = int(status["VmHWM"].split()[0])
 
     def below(pid: int) -> bool:

@@ -188,3 +188,16 @@ def test_a_footer_that_is_longer_than_what_is_read_first(
     pq.write_table(rows(range(6), TYPES * 2), tmp_path / "e.parquet")
     assert looks(spark.read.parquet(str(tmp_path)), time_unit="s").clock == (0, 5)
     assert looks.scans == 0
+
+
+def test_files_that_are_gone_or_torn_are_named_by_spark(spark: Any, tmp_path: Path, looks: Looks) -> None:
+    path = tmp_path / "events.parquet"
+    pq.write_table(rows(range(6), TYPES * 2), path)
+    events = spark.read.parquet(str(path))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(Exception, match="events.parquet"):
+        looks(events, time_unit="s")
+    path.unlink()
+    with pytest.raises(Exception, match="events.parquet"):
+        looks(events, time_unit="s")
+    assert looks.scans == 2

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 #: files whose footers the driver reads one by one; for more a job of Spark is faster
 MOST = 256
-#: bytes at the end of a file that are read at once: few footers are longer
-TAIL = 1 << 16
+#: bytes at the end of a file that are read at once: most footers are not much longer, and an answer of Java beyond 8 kB
+#: waits 40 ms for an acknowledgement of the first part
+TAIL = 4_096
 
 _RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
@@ -50,8 +51,13 @@ def footers(frame: DataFrame, columns: Mapping[str, Type]) -> Footers | None:
         return None
     rows = 0
     ends: dict[str, tuple[Any, Any]] = {}
+    from py4j.protocol import Py4JJavaError
+
     for file in files:
-        footer = _footer(frame, file)
+        try:
+            footer = _footer(frame, file)
+        except (Py4JJavaError, pa.ArrowException, OSError):
+            return None  # Spark reads the file next, and says what is wrong with it
         places = {footer.schema.column(n).path: n for n in range(len(footer.schema.names))}
         if not places.keys() >= set(names.values()):
             return None
@@ -102,9 +108,10 @@ def _footer(frame: DataFrame, file: str) -> pq.FileMetaData:
     stream = files.open(path)
     try:
 
-        def last(bytes_: int) -> bytes:
-            stream.seek(max(0, size - bytes_))
-            return bytes(stream.readNBytes(min(size, bytes_)))
+        def last(many: int) -> bytes:
+            many = min(size, many)
+            stream.seek(size - many)
+            return b"".join(stream.readNBytes(min(TAIL, many - at)) for at in range(0, many, TAIL))
 
         tail = last(TAIL)
         needed = int.from_bytes(tail[-8:-4], "little") + 8
