@@ -13,10 +13,12 @@ from occurs.model.lists import in_order
 from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge
-from occurs.operators.merging import constant, stable_order
+from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge, settle_ties
+from occurs.operators.merging import constant, packed, stable_order
 from occurs.operators.rows import Ordered, Rows
 
+#: so many rows of one time are put in order by insertion, in tables of at least so many rows
+FEW, MANY = 32, 1_000
 #: rows of one time stay in the order of their types
 _NO_TIES = np.zeros(0, np.int64)
 
@@ -46,6 +48,12 @@ def sorted_rows(table: TypeTable, loose: bool = False) -> np.ndarray | None:
     if not loose:
         names += sorted(set(table.column_names) - {"time", "sequence", "label", "end"})
     part = table.select(names)
+    if len(table) >= MANY and part.num_columns > 1 and _whole(part):
+        key = packed([Column.of(c, Type.INT).values for c in part.columns[1:]])
+        rows = np.arange(len(ticks)) if order is None else order
+        changed = -1 if key is None else settle_ties(ticks, rows, key, FEW)
+        if changed >= 0:
+            return rows if changed else order
     if 2 * ties > len(table):  # to sort all rows is less than to tell which of them
         by = _by_whole_numbers(part)
         if by is not None:
@@ -70,9 +78,15 @@ def sorted_rows(table: TypeTable, loose: bool = False) -> np.ndarray | None:
 
 def _by_whole_numbers(part: pa.Table) -> np.ndarray | None:
     """Row numbers in the order of all columns, if these are whole numbers without nulls."""
-    if any(c.null_count or not (pa.types.is_integer(c.type) or pa.types.is_timestamp(c.type)) for c in part.columns):
+    if not _whole(part):
         return None
     return stable_order([Column.of(c, Type.INT).values for c in part.columns])
+
+
+def _whole(part: pa.Table) -> bool:
+    """Are all columns whole numbers without nulls?"""
+    kinds = (pa.types.is_integer(c.type) or pa.types.is_timestamp(c.type) for c in part.columns)
+    return all(kinds) and not any(c.null_count for c in part.columns)
 
 
 def _by_columns(part: pa.Table) -> np.ndarray:

@@ -167,6 +167,33 @@ def is_strictly_sorted(time: np.ndarray) -> bool:
 
 
 @kernel
+def settle_ties(time: np.ndarray, order: np.ndarray, key: np.ndarray, most: int) -> int:
+    """Bring rows of one time into the order of ``key``; those alike stay as they stand.
+
+    ``time`` (n): in order.  ``order`` (n): row numbers, changed.  ``key``: of each row.  Returns 1 if something was
+    changed, else 0; -1 if more than ``most`` rows have one time, for which another way is faster: then some are in
+    order.
+    """
+    changed, first = 0, 0
+    for i in range(1, len(time)):
+        if time[i] != time[i - 1]:
+            first = i
+            continue
+        if i - first >= most:
+            return -1
+        row = order[i]
+        own = key[row]
+        at = i
+        while at > first and key[order[at - 1]] > own:
+            order[at] = order[at - 1]
+            at -= 1
+        if at < i:
+            order[at] = row
+            changed = 1
+    return changed
+
+
+@kernel
 def merge(
     stops: np.ndarray, time: np.ndarray, at: np.ndarray, made: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
