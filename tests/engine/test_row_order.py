@@ -29,7 +29,9 @@ def expected(table: pa.Table, loose: bool) -> list[int]:
 
 
 @pytest.mark.parametrize(("rows", "ties"), list(product([10, 1_500], [1, 3, 40])))
-def test_rows_are_in_their_total_order(rows: int, ties: int) -> None:
+def test_rows_are_in_their_total_order(rows: int, ties: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (order, merging):
+        monkeypatch.setattr(module, "MANY", 100)
     rng = np.random.default_rng(rows + ties)
     for n, (shuffled, loose, sequence, kind) in enumerate(
         product([False, True], [False, True], [False, True], ["few", "many", "none", "null", "text", "far"])
@@ -62,6 +64,7 @@ def test_rows_in_order_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("dense", [0, 10**9])
 def test_keys_are_counted_or_sorted_alike(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
+    monkeypatch.setattr(merging, "MANY", 100)
     monkeypatch.setattr(merging, "DENSE", dense)
     rng = np.random.default_rng(3)
     one, other = rng.integers(-3, 3, 500), rng.integers(0, 9, 500)

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from occurs.kernel import CACHED
 from occurs.model.time import TimeKind
 from occurs.operators.contract import Call
 from occurs.operators.kernels.row_index import group_rows, merge
@@ -114,8 +115,9 @@ def _one(value: int, dtype: type) -> bytes:
 
 
 # -- rows by several keys ----------------------------------------------------------------------------------------------
-#: keys of so many values for each row are counted, which then is several times as fast as to sort them
-DENSE = 4
+#: keys of so many values for each row are counted, which is several times as fast as to sort them, from so many rows on
+#: that kernels are compiled
+DENSE, MANY = 4, CACHED
 _ALL = np.zeros(0, np.bool_)
 #: later than every tick
 _OPEN = int(np.iinfo(np.int64).max)
@@ -125,7 +127,7 @@ def ordered(keys: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers in the order of int64 keys, the first one first; and which of these rows are alike in all of them
     with a neighbour."""
     one = packed(keys)
-    by = np.lexsort(keys[::-1]) if one is None else np.argsort(one)
+    by = np.lexsort(keys[::-1]) if one is None else _by_number(one)
     same = np.ones(max(0, len(by) - 1), np.bool_)
     for key in keys if one is None else [one]:
         here = key[by]
@@ -137,18 +139,22 @@ def stable_order(keys: Sequence[np.ndarray]) -> np.ndarray:
     """Row numbers in the order of int64 keys, the first one first; rows that are alike in all of them stay as they
     stand."""
     one = packed(keys)
-    bits = max(1, len(keys[0]).bit_length())
-    greatest = 0 if one is None else int(one.max(initial=0))
-    if one is None or greatest >= 1 << (63 - bits):
-        return np.lexsort(keys[::-1])
-    if greatest < DENSE * len(one):
-        return group_rows(one, greatest + 1, _ALL)[0]
+    return np.lexsort(keys[::-1]) if one is None else _by_number(one)
+
+
+def _by_number(key: np.ndarray) -> np.ndarray:
+    """Row numbers in the order of a key of at least 0; rows alike in it stay as they stand."""
+    greatest, bits = int(key.max(initial=0)), max(1, len(key).bit_length())
+    if len(key) >= MANY and greatest < DENSE * len(key):
+        return group_rows(key, greatest + 1, _ALL)[0]
+    if greatest >= 1 << (63 - bits):
+        return np.argsort(key, kind="stable")
     # numbers are sorted several times as fast as rows by them: the row stands in each
-    one <<= bits
-    one += np.arange(len(one))
-    one.sort()
-    one &= (1 << bits) - 1
-    return one
+    numbers = key << bits
+    numbers += np.arange(len(key))
+    numbers.sort()
+    numbers &= (1 << bits) - 1
+    return numbers
 
 
 def packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
