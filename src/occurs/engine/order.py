@@ -8,18 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.kernel import CACHED
 from occurs.model.labels import Labels, input_labels
 from occurs.model.lists import in_order
 from occurs.model.type_table import TypeTable
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, merge, settle_ties
-from occurs.operators.merging import constant, packed, stable_order
+from occurs.operators.merging import MANY, constant, packed, stable_order
 from occurs.operators.rows import Ordered, Rows
 
-#: so many rows of one time are put in order by insertion, in tables of so many rows that kernels are compiled
-FEW, MANY = 32, CACHED
+#: so many rows of one time are put in order by insertion, where tables have rows enough for compiled kernels
+FEW = 32
 #: rows of one time stay in the order of their types
 _NO_TIES = np.zeros(0, np.int64)
 
