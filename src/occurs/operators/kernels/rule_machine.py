@@ -35,17 +35,19 @@ CODE, CODE_END, REAL = range(3)
 START, START_END, CAME, CAME_END, ENTER, ENTER_END, SAID, SAID_END, DRAFT, DRAFT_END = range(10)
 LANE_FIELDS = 10
 #: registers: rows of the pool, matches, questions, questions of this instant so far, is an answer missing?, lanes that
-#: wait, and the pattern and the instant of which an overflow leaves a condition undecided
-N_ROWS, N_MATCHES, N_QUESTIONS, TOLD, MISSING, WAITING, UNDECIDED_PATTERN, UNDECIDED_TIME = range(8)
-REGISTERS = 8
+#: wait, the pattern and the instant of which an overflow leaves a condition undecided, and the room that is lacking
+N_ROWS, N_MATCHES, N_QUESTIONS, TOLD, MISSING, WAITING, UNDECIDED_PATTERN, UNDECIDED_TIME, ROOM = range(9)
+REGISTERS = 9
 #: what a condition is; NO is 0 and YES is 1 also in answers
 NO, YES, UNDECIDED, UNKNOWN = range(4)
 
 _FIRST = np.int64(-(2**63))
 #: numbers in a type of their own would be compiled for once more
 _NO_ROW, _ONE = np.int64(-1), np.int64(1)
-#: no candidates were looked for
-_UNSEEN = -2
+#: how an instant ends: it is complete, an overflow leaves something undecided, or something lacks room
+COMPLETE, BROKEN, FULL_HERE, FULL_PART, FULL_MATCHES, FULL_POOL = range(6)
+#: less than every number of partial matches
+UNSURE = -(2**62)
 
 
 @kernel
@@ -191,36 +193,27 @@ def _find(
 
 @kernel
 def _extended(
-    step: np.ndarray, q: int, part: np.ndarray, n_part: int, n: int, grown: np.ndarray, n_grown: int, bound: int,
-    now: np.int64, free: np.ndarray, tables: Arrays, program: Arrays, pool: Arrays, heads: np.ndarray,
-    before: np.ndarray, stack: Arrays, asking: Arrays, found: np.ndarray,
-) -> tuple[int, int, int, int]:  # fmt: skip
-    """What a step makes of the partial matches in ``part`` from ``q`` on is added to the ``n_grown`` in ``grown``.
-
-    ``n``: of the first one ``found`` has so many candidates already (_UNSEEN: none were looked for).
-
-    Returns: the match at which it ended, how many there are in ``grown``, why it ended (YES: it was the last one,
-    UNDECIDED, UNKNOWN: ``grown`` lacks room), and ``n`` to go on with.
-    """
+    step: np.ndarray, part: np.ndarray, n_part: int, grown: np.ndarray, bound: int, now: np.int64, free: np.ndarray,
+    tables: Arrays, program: Arrays, pool: Arrays, heads: np.ndarray, before: np.ndarray, stack: Arrays,
+    asking: Arrays, found: np.ndarray,
+) -> int:  # fmt: skip
+    """What a step makes of the partial matches in ``part`` is put into ``grown``: how many there are, UNSURE if an
+    overflow leaves something undecided, and if ``grown`` lacks room the number that is needed, below 0."""
     expressions = tables[4]
     time = pool[3]
-    while q < n_part:
+    n_grown = 0
+    for q in range(n_part):
         roles = part[q]
         truth = YES
         # of the candidates found, latest first, [low, high) are selected
         low, high = 0, 0
         if step[OP] == KEEP:
-            if n_grown == len(grown):
-                return q, n_grown, UNKNOWN, _UNSEEN
             truth = _truth(step[CONDITION], roles, _NO_ROW, expressions, program, pool, stack, asking)
         elif step[OP] == EXTRA:
             age = time[roles[step[ROLE_B]]] - time[roles[step[ROLE_A]]]
             truth = YES if 0 <= age <= step[LENGTH] else NO
         else:
-            if n == _UNSEEN:
-                n = _find(
-                    step, roles, bound, now, free, tables, program, pool, heads, before, stack, asking, found
-                )  # fmt: skip
+            n = _find(step, roles, bound, now, free, tables, program, pool, heads, before, stack, asking, found)
             truth = UNDECIDED if n < 0 else YES if n == 0 and step[OP] == ABSENT else NO
             if step[OP] == SELECT:
                 high = n
@@ -228,9 +221,9 @@ def _extended(
                     low = n - step[K] if step[POLICY] == FIRST else step[K] - 1
                     high = low + 1 if n >= step[K] else low
         if truth == UNDECIDED:
-            return q, n_grown, UNDECIDED, n
+            return UNSURE
         if n_grown + high - low + 1 > len(grown):
-            return q, n_grown, UNKNOWN, n
+            return -(n_grown + high - low + 1)
         if truth == YES:
             _copy(grown, n_grown, roles)
             n_grown += 1
@@ -238,9 +231,175 @@ def _extended(
             _copy(grown, n_grown, roles)
             grown[n_grown, bound] = found[f]
             n_grown += 1
-        n = _UNSEEN
-        q += 1
-    return q, n_grown, YES, n
+    return n_grown
+
+
+@kernel
+def _instant(
+    number: int, tables: Arrays, program: Arrays, given: Arrays, heads: np.ndarray, pool: Arrays, work: Arrays,
+    scratch: Arrays, stack: Arrays, asking: Arrays,
+) -> int:  # fmt: skip
+    """The next instant of lane ``number``: what comes from outside, then pattern after pattern.
+
+    work: (before, made, matches, output, free) of :func:`run`; scratch: (rows that are there, their types, partial
+    matches, the same, candidates).
+
+    Returns COMPLETE (also if an answer is missing: then ``reg[MISSING]`` is set), BROKEN if an overflow leaves
+    something undecided, or what lacks room (``reg[ROOM]``: for so many): nothing has happened then, and the instant
+    can begin anew.
+    """
+    patterns, steps, _, _, expressions, outs, index_keys, index_types = tables
+    enter, enter_index, outside, outside_type, starts, start_pattern = given
+    values, real, known, time, of_lane = pool
+    before, made, matches, output, free = work
+    here, here_type, part, grown, found = scratch
+    lane, reg, questions, said = asking
+    widest = matches.shape[1] - 1
+    started, came = lane[START], lane[CAME]
+    if started == lane[START_END]:
+        now = time[outside[came]]
+    elif came == lane[CAME_END]:
+        now = time[starts[started]]
+    else:
+        now = min(time[starts[started]], time[outside[came]])
+    while lane[ENTER] < lane[ENTER_END] and time[enter[lane[ENTER]]] <= now:
+        _enter(pool, enter[lane[ENTER]], enter_index[lane[ENTER]], index_keys, heads, before)
+        lane[ENTER] += 1
+    rows = reg[N_ROWS]
+    n_matches = reg[N_MATCHES]
+    first_question = reg[N_QUESTIONS]
+    reg[TOLD] = 0
+    n_here = 0
+    while came < lane[CAME_END] and time[outside[came]] == now:
+        if n_here == len(here):
+            return _full(FULL_HERE, 2 * n_here, first_question, reg)
+        here[n_here] = outside[came]
+        here_type[n_here] = outside_type[came]
+        n_here += 1
+        came += 1
+    for p in range(len(patterns)):
+        bound = _ONE
+        n_part = 0
+        if patterns[p, TERMINATOR] < 0:
+            while started < lane[START_END] and start_pattern[started] == p and time[starts[started]] == now:
+                if n_part == len(part):
+                    return _full(FULL_PART, 2 * n_part, first_question, reg)
+                part[n_part, 0] = starts[started]
+                n_part += 1
+                started += 1
+        else:
+            for at in range(n_here):
+                if here_type[at] != patterns[p, TERMINATOR]:
+                    continue
+                truth = _truth(
+                    patterns[p, FILTER], here[at : at + 1], here[at], expressions, program, pool, stack, asking
+                )
+                if truth == UNDECIDED:
+                    reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
+                    return BROKEN
+                if truth == YES:
+                    if n_part == len(part):
+                        return _full(FULL_PART, 2 * n_part, first_question, reg)
+                    part[n_part, 0] = here[at]
+                    n_part += 1
+        for s in range(patterns[p, STEPS], patterns[p, STEPS_END]):
+            if reg[MISSING] or n_part == 0:
+                break
+            n_grown = _extended(
+                steps[s], part, n_part, grown, bound, now, free[p], tables, program, pool, heads, before, stack,
+                asking, found,
+            )  # fmt: skip
+            if n_grown == UNSURE:
+                reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
+                return BROKEN
+            if n_grown < 0:
+                return _full(FULL_PART, -2 * n_grown, first_question, reg)
+            if steps[s, OP] == SELECT:
+                bound += 1
+            part, grown = grown, part
+            n_part = n_grown
+        if reg[MISSING]:
+            break
+        for q in range(n_part):
+            if n_matches == len(matches):
+                return _full(FULL_MATCHES, 2 * n_matches, first_question, reg)
+            matches[n_matches, 0] = p
+            for k in range(widest):
+                matches[n_matches, 1 + k] = part[q, k]
+            output[n_matches] = -1
+            if patterns[p, OUTPUT] >= 0:
+                if rows == len(time):
+                    return _full(FULL_POOL, 2 * rows, first_question, reg)
+                if n_here == len(here):
+                    return _full(FULL_HERE, 2 * n_here, first_question, reg)
+                time[rows] = now
+                of_lane[rows] = number
+                made[rows] = patterns[p, OUTPUT]
+                for o in range(patterns[p, OUTS], patterns[p, OUTS_END]):
+                    column = o - patterns[p, OUTS]
+                    e = outs[o]
+                    begin, end = expressions[e, CODE], expressions[e, CODE_END]
+                    if end > begin and evaluate(program, begin, end, pool[:4], part[q], _NO_ROW, stack) == DONE:
+                        known[rows, column] = stack[2][0]
+                        if expressions[e, REAL]:
+                            real[rows, column] = stack[1][0]
+                        else:
+                            values[rows, column] = stack[0][0]
+                    else:
+                        at = _asked(e, part[q], _NO_ROW, lane, reg, questions)
+                        if at >= 0:
+                            values[rows, column], known[rows, column] = said[at, 0], said[at, 1] != 0
+                output[n_matches] = rows
+                here[n_here] = rows
+                here_type[n_here] = patterns[p, OUTPUT]
+                n_here += 1
+                rows += 1
+            n_matches += 1
+        if reg[MISSING]:
+            break
+    if reg[MISSING]:
+        for k in range(first_question, reg[N_QUESTIONS]):
+            questions[k, 0] = number
+        lane[DRAFT], lane[DRAFT_END] = reg[N_ROWS], rows
+        reg[N_ROWS] = rows
+        return COMPLETE
+    # the instant is over: its rows of fed-back types become candidates, what it consumes is gone
+    for at in range(n_here):
+        for i in range(len(index_types)):
+            if index_types[i] == here_type[at]:
+                _enter(pool, here[at], i, index_keys, heads, before)
+    for m in range(reg[N_MATCHES], n_matches):
+        of = matches[m, 0]
+        if patterns[of, CONSUMING]:
+            bound = _ONE
+            for s in range(patterns[of, STEPS], patterns[of, STEPS_END]):
+                if steps[s, OP] == SELECT:
+                    if steps[s, CONSUMES]:
+                        free[of, matches[m, 1 + bound]] = False
+                    bound += 1
+    lane[START], lane[CAME], lane[SAID] = started, came, lane[SAID_END]
+    reg[N_ROWS], reg[N_MATCHES] = rows, n_matches
+    return COMPLETE
+
+
+@kernel
+def _instants(
+    number: int, tables: Arrays, program: Arrays, given: Arrays, heads: np.ndarray, pool: Arrays, work: Arrays,
+    scratch: Arrays, stack: Arrays, asking: Arrays,
+) -> int:  # fmt: skip
+    """The instants of a lane up to its end, to one of which an answer is missing, or one that does not complete."""
+    lane, reg, _, _ = asking
+    ended = COMPLETE
+    while ended == COMPLETE and not reg[MISSING] and (lane[START] < lane[START_END] or lane[CAME] < lane[CAME_END]):
+        ended = _instant(number, tables, program, given, heads, pool, work, scratch, stack, asking)
+    return ended
+
+
+@kernel
+def _full(what: int, room: int, first_question: int, reg: np.ndarray) -> int:
+    """``what`` lacks room: the questions of this instant are taken back."""
+    reg[ROOM], reg[N_QUESTIONS], reg[MISSING] = room, first_question, 0
+    return what
 
 
 def _rows(tables: Arrays, program: Arrays, given: Arrays, *rest: object) -> int:
@@ -265,16 +424,12 @@ def run(
 
     Returns ``work``.  ``reg[UNDECIDED_PATTERN]`` is not -1 if an overflow leaves something undecided.
     """
-    patterns, steps, _, _, expressions, outs, index_keys, index_types = tables
-    enter, enter_index, outside, outside_type, starts, start_pattern = given
     values, known, time, of_lane, before, made, matches, output, free = work
     pool = (values, values.view(np.float64), known, time, of_lane)
     widest = matches.shape[1] - 1
     stack = (np.zeros(STACK, np.int64), np.zeros(STACK, np.float64), np.zeros(STACK, np.bool_))
-    here = np.zeros(16, np.int64)
-    here_type = np.zeros(16, np.int64)
-    part = np.zeros((16, widest), np.int64)
-    grown = np.zeros((16, widest), np.int64)
+    here, here_type = np.empty(16, np.int64), np.empty(16, np.int64)
+    part, grown = np.zeros((16, widest), np.int64), np.zeros((16, widest), np.int64)
     found = np.empty(len(time), np.int64)
     reg[N_QUESTIONS] = reg[WAITING] = 0
     for number in todo:
@@ -286,145 +441,29 @@ def run(
                 made[k] = -1
             lane[DRAFT] = lane[DRAFT_END]
         while not reg[MISSING] and (lane[START] < lane[START_END] or lane[CAME] < lane[CAME_END]):
-            started, came = lane[START], lane[CAME]
-            if started == lane[START_END]:
-                now = time[outside[came]]
-            elif came == lane[CAME_END]:
-                now = time[starts[started]]
-            else:
-                now = min(time[starts[started]], time[outside[came]])
-            while lane[ENTER] < lane[ENTER_END] and time[enter[lane[ENTER]]] <= now:
-                _enter(pool, enter[lane[ENTER]], enter_index[lane[ENTER]], index_keys, heads, before)
-                lane[ENTER] += 1
-            rows = reg[N_ROWS]
-            n_matches = reg[N_MATCHES]
-            first_question = reg[N_QUESTIONS]
-            reg[TOLD] = 0
-            # what comes from outside, then pattern after pattern
-            n_here = 0
-            while came < lane[CAME_END] and time[outside[came]] == now:
-                if n_here == len(here):
-                    here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
-                here[n_here] = outside[came]
-                here_type[n_here] = outside_type[came]
-                n_here += 1
-                came += 1
-            for p in range(len(patterns)):
-                bound = _ONE
-                n_part = 0
-                if patterns[p, TERMINATOR] < 0:
-                    while started < lane[START_END] and start_pattern[started] == p and time[starts[started]] == now:
-                        if n_part == len(part):
-                            part = higher(part, 2 * n_part)
-                        part[n_part, 0] = starts[started]
-                        n_part += 1
-                        started += 1
-                else:
-                    for at in range(n_here):
-                        if here_type[at] != patterns[p, TERMINATOR]:
-                            continue
-                        truth = _truth(
-                            patterns[p, FILTER], here[at : at + 1], here[at], expressions, program, pool, stack, asking
-                        )
-                        if truth == UNDECIDED:
-                            reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
-                            return values, known, time, of_lane, before, made, matches, output, free
-                        if truth == YES:
-                            if n_part == len(part):
-                                part = higher(part, 2 * n_part)
-                            part[n_part, 0] = here[at]
-                            n_part += 1
-                for s in range(patterns[p, STEPS], patterns[p, STEPS_END]):
-                    if reg[MISSING] or n_part == 0:
-                        break
-                    q, n_grown, n, ended = 0, 0, _UNSEEN, UNKNOWN
-                    while ended == UNKNOWN:
-                        q, n_grown, ended, n = _extended(
-                            steps[s], q, part, n_part, n, grown, n_grown, bound, now, free[p], tables, program, pool,
-                            heads, before, stack, asking, found,
-                        )  # fmt: skip
-                        if ended == UNDECIDED:
-                            reg[UNDECIDED_PATTERN], reg[UNDECIDED_TIME] = p, now
-                            return values, known, time, of_lane, before, made, matches, output, free
-                        if ended == UNKNOWN:
-                            grown = higher(grown, 2 * (n_grown + max(n, 0) + 1))
-                    if steps[s, OP] == SELECT:
-                        bound += 1
-                    part, grown = grown, part
-                    n_part = n_grown
-                if reg[MISSING]:
-                    break
-                for q in range(n_part):
-                    if n_matches == len(matches):
-                        matches, output = higher(matches, 2 * n_matches), longer(output, 2 * n_matches)
-                    matches[n_matches, 0] = p
-                    for k in range(widest):
-                        matches[n_matches, 1 + k] = part[q, k]
-                    output[n_matches] = -1
-                    if patterns[p, OUTPUT] >= 0:
-                        if rows == len(time):
-                            values, known, time = (
-                                higher(values, 2 * rows),
-                                higher(known, 2 * rows),
-                                longer(time, 2 * rows),
-                            )
-                            of_lane, made = longer(of_lane, 2 * rows), longer(made, 2 * rows)
-                            before, found = higher(before, 2 * rows), np.empty(2 * rows, np.int64)
-                            pool = (values, values.view(np.float64), known, time, of_lane)
-                            wider = np.ones((free.shape[0], 2 * rows), np.bool_)
-                            for i in range(free.shape[0]):
-                                for k in range(rows):
-                                    wider[i, k] = free[i, k]
-                            free = wider
-                        time[rows] = now
-                        of_lane[rows] = number
-                        made[rows] = patterns[p, OUTPUT]
-                        for o in range(patterns[p, OUTS], patterns[p, OUTS_END]):
-                            column = o - patterns[p, OUTS]
-                            e = outs[o]
-                            begin, end = expressions[e, CODE], expressions[e, CODE_END]
-                            if end > begin and evaluate(program, begin, end, pool[:4], part[q], _NO_ROW, stack) == DONE:
-                                known[rows, column] = stack[2][0]
-                                if expressions[e, REAL]:
-                                    pool[1][rows, column] = stack[1][0]
-                                else:
-                                    values[rows, column] = stack[0][0]
-                            else:
-                                at = _asked(e, part[q], _NO_ROW, lane, reg, questions)
-                                if at >= 0:
-                                    values[rows, column], known[rows, column] = said[at, 0], said[at, 1] != 0
-                        output[n_matches] = rows
-                        if n_here == len(here):
-                            here, here_type = longer(here, 2 * n_here), longer(here_type, 2 * n_here)
-                        here[n_here] = rows
-                        here_type[n_here] = patterns[p, OUTPUT]
-                        n_here += 1
-                        rows += 1
-                    n_matches += 1
-                if reg[MISSING]:
-                    break
-            if reg[MISSING]:
-                for k in range(first_question, reg[N_QUESTIONS]):
-                    questions[k, 0] = number
-                lane[DRAFT], lane[DRAFT_END] = reg[N_ROWS], rows
-                reg[N_ROWS] = rows
-                break
-            # the instant is over: its rows of fed-back types become candidates, what it consumes is gone
-            for at in range(n_here):
-                for i in range(len(index_types)):
-                    if index_types[i] == here_type[at]:
-                        _enter(pool, here[at], i, index_keys, heads, before)
-            for m in range(reg[N_MATCHES], n_matches):
-                of = matches[m, 0]
-                if patterns[of, CONSUMING]:
-                    bound = _ONE
-                    for s in range(patterns[of, STEPS], patterns[of, STEPS_END]):
-                        if steps[s, OP] == SELECT:
-                            if steps[s, CONSUMES]:
-                                free[of, matches[m, 1 + bound]] = False
-                            bound += 1
-            lane[START], lane[CAME], lane[SAID] = started, came, lane[SAID_END]
-            reg[N_ROWS], reg[N_MATCHES] = rows, n_matches
+            ended = _instants(
+                number, tables, program, given, heads, pool, (before, made, matches, output, free),
+                (here, here_type, part, grown, found), stack, asking,
+            )  # fmt: skip
+            room = reg[ROOM]
+            if ended == BROKEN:
+                return values, known, time, of_lane, before, made, matches, output, free
+            if ended == FULL_HERE:
+                here, here_type = np.empty(room, np.int64), np.empty(room, np.int64)
+            elif ended == FULL_PART:
+                part, grown = np.zeros((room, widest), np.int64), np.zeros((room, widest), np.int64)
+            elif ended == FULL_MATCHES:
+                matches, output = higher(matches, room), longer(output, room)
+            elif ended == FULL_POOL:
+                values, known, time = higher(values, room), higher(known, room), longer(time, room)
+                of_lane, made, before = longer(of_lane, room), longer(made, room), higher(before, room)
+                pool = (values, values.view(np.float64), known, time, of_lane)
+                found = np.empty(room, np.int64)
+                wider = np.ones((free.shape[0], room), np.bool_)
+                for i in range(free.shape[0]):
+                    for k in range(free.shape[1]):
+                        wider[i, k] = free[i, k]
+                free = wider
         if reg[MISSING]:
             todo[reg[WAITING]] = number
             reg[WAITING] += 1
