@@ -151,6 +151,7 @@ def test_what_is_no_plain_read_of_files_is_scanned(spark: Any, tmp_path: Path, l
     pq.write_table(events, tmp_path / "plain.parquet")
     pq.write_table(events, tmp_path / "untold.parquet", write_statistics=False)
     pq.write_to_dataset(events, str(tmp_path / "by type"), partition_cols=["type"])
+    spark.read.parquet(str(tmp_path / "plain.parquet")).write.json(str(tmp_path / "json"))
     pq.write_table(events.rename_columns(["type", "TIME", "area", "value"]), tmp_path / "other.parquet")
     plain = spark.read.parquet(str(tmp_path / "plain.parquet"))
     for n, frame in enumerate(
@@ -160,6 +161,7 @@ def test_what_is_no_plain_read_of_files_is_scanned(spark: Any, tmp_path: Path, l
             plain.withColumn("time", plain["time"] + 1),
             plain.union(plain),
             plain.limit(3),
+            spark.read.schema(plain.schema).json(str(tmp_path / "json")),
             spark.read.parquet(str(tmp_path / "untold.parquet")),
             spark.read.parquet(str(tmp_path / "by type")),
             spark.read.schema(plain.schema).parquet(str(tmp_path / "plain.parquet"), str(tmp_path / "other.parquet")),

@@ -25,6 +25,7 @@ MOST = 256
 TAIL = 4_096
 
 _RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
+_FILES = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 _PROJECT = "org.apache.spark.sql.catalyst.plans.logical.Project"
 #: microseconds from 1970 to 1900: what is before may be in the calendar that Spark once used
@@ -81,8 +82,8 @@ def _stored(plan: Any, columns: Collection[str]) -> dict[str, str] | None:
         plan = plan.child()
     if plan.getClass().getName() != _RELATION:
         return None
-    form = getattr(plan.relation(), "fileFormat", None)
-    if form is None or form().getClass().getName() != _PARQUET:
+    relation = plan.relation()
+    if relation.getClass().getName() != _FILES or relation.fileFormat().getClass().getName() != _PARQUET:
         return None
     below = list(_each(plan.output()))
     out = {}
