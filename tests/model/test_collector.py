@@ -46,7 +46,8 @@ def test_what_the_user_froze_stays_frozen(monkeypatch: pytest.MonkeyPatch) -> No
         count = gc.get_freeze_count()
         with uncollected():
             made = [[n] for n in range(500)]
-        assert gc.get_freeze_count() == count
+        # to thaw them would leave none; some of other tests may be freed meanwhile, by their threads
+        assert count // 2 < gc.get_freeze_count() <= count
         assert len(made) == 500
     finally:
         gc.unfreeze()
