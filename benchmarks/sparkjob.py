@@ -140,7 +140,7 @@ def report(spark: SparkSession, path: Path, repetitions: int) -> Report:
     for name, words in names.items():
         seconds = times[name].median
         out.add(words, seconds, events / seconds, seconds / base, times[name].spread)
-    out.add("  of it: plan and clock (one more scan)", scan_of_clock, None, scan_of_clock / base, None)
+    out.add("  of it: plan and clock", scan_of_clock, None, scan_of_clock / base, None)
     out.add("  of it: the job itself", job.median, events / job.median, job.median / base, job.spread)
     return out
 
@@ -187,8 +187,8 @@ def memory(folder: Path, sizes: Sequence[int]) -> Report:
         "Memory of a Python worker of Spark (peak resident, MB)",
         [("events", ",d"), ("rows per partition", ",d"), ("identity kernel", ".0f"), ("the rule", ".0f")],
         notes=[
-            "The window is 60 s in both: what a worker holds is bounded by it, and by the rows of one call "
-            f"({BUDGET:,}), not by its partition.",
+            f"The window is 60 s in both: the window and the rows of one call ({BUDGET:,}) bound the memory of a worker. "
+            "The size of its partition does not.",
             "One worker after the other: peak after the identity kernel, then, of the same worker, after the rule.",
         ],
     )
