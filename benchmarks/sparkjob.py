@@ -187,8 +187,8 @@ def memory(folder: Path, sizes: Sequence[int]) -> Report:
         "Memory of a Python worker of Spark (peak resident, MB)",
         [("events", ",d"), ("rows per partition", ",d"), ("identity kernel", ".0f"), ("the rule", ".0f")],
         notes=[
-            f"The window is 60 s in both: the window and the rows of one call ({BUDGET:,}) bound the memory of a worker. "
-            "The size of its partition does not.",
+            "The window is 60 s in both: the window and the rows of one call "
+            f"({BUDGET:,}) bound the memory of a worker. The size of its partition does not.",
             "One worker after the other: peak after the identity kernel, then, of the same worker, after the rule.",
         ],
     )
