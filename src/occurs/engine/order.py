@@ -17,7 +17,7 @@ from occurs.operators.kernels.row_index import is_sorted, is_strictly_sorted, me
 from occurs.operators.merging import MANY, constant, packed, stable_order
 from occurs.operators.rows import Ordered, Rows
 
-#: so many rows of one time are put in order by insertion, where tables have rows enough for compiled kernels
+#: up to so many rows of one time are put in order by insertion
 FEW = 32
 #: rows of one time stay in the order of their types
 _NO_TIES = np.zeros(0, np.int64)

@@ -265,10 +265,12 @@ class Kernel:
 
     @cached_property
     def targetoptions(self) -> dict[str, Any]:
-        """How Numba compiles it.  ``_nrt``: with counts of the references to arrays.  A count is an atomic step, and
-        these steps take up to a third of the time of kernels that call small ones.  For a kernel that only uses arrays
-        which it is given nobody has to count.  What Numba makes an array for all the same, such as ``a[i] = a[j]`` of
-        whole rows, it then refuses to compile."""
+        """How Numba compiles it.  ``_nrt``: with counts of the references to arrays.
+
+        A count is an atomic step, and kernels that call small ones spend up to half of their time on such steps.  A
+        kernel that only uses the arrays of its caller needs no counts.  Numba refuses to compile it if it makes an
+        array after all, as ``a[i] = a[j]`` does with whole rows.
+        """
         return {"inline": self.inline, "_nrt": self.makes_arrays or not self.gives_numbers}
 
     @property

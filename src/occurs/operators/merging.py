@@ -115,8 +115,8 @@ def _one(value: int, dtype: type) -> bytes:
 
 
 # -- rows by several keys ----------------------------------------------------------------------------------------------
-#: keys of so many values for each row are counted, which is several times as fast as to sort them, from so many rows on
-#: that kernels are compiled
+#: keys with fewer values than so many per row are counted, which is several times as fast as a sort; only among so many
+#: rows that kernels are compiled
 DENSE, MANY = 4, CACHED
 _ALL = np.zeros(0, np.bool_)
 #: later than every tick

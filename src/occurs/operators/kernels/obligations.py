@@ -479,10 +479,9 @@ def run_ahead(
     result, result_known = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
     root, doubled = len(rows) - 1, 1 if doubt < 0 else 2
     across = VALUES + len(slots)
-    room = 64 + 3 * len(rows)
-    gates, spare = np.zeros((room, across), np.int64), np.zeros((room, across), np.int64)
-    parts, spare_parts = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    room = 0
+    size, room = 64 + 3 * len(rows), 0  # of gates to begin with, and of the arrays beside them
+    gates, spare = np.zeros((size, across), np.int64), np.zeros((size, across), np.int64)
+    parts, spare_parts = np.zeros(size, np.int64), np.zeros(size, np.int64)
     fresh, state = np.zeros((2, len(slots)), np.int64), np.zeros((2, len(slots)), np.int64)
     table, number = np.zeros(256, np.int64), np.zeros(2, np.int64)
     out, new = np.zeros((len(rows), 2), np.int64), np.zeros(across, np.int64)
@@ -554,8 +553,8 @@ def run_ahead(
                     needed, stays, found,
                 )  # fmt: skip
                 if many < 0:
-                    more = 2 * len(spare) + 3 * len(rows) + 3
-                    spare, spare_parts = np.zeros((more, across), np.int64), np.zeros(more, np.int64)
+                    size = 2 * len(spare) + 3 * len(rows) + 3
+                    spare, spare_parts = np.zeros((size, across), np.int64), np.zeros(size, np.int64)
             count = number[0]
             gates, spare, parts, spare_parts = spare, gates, spare_parts, parts
             if gap == 0 or last_fired == NONE or now - last_fired >= gap:

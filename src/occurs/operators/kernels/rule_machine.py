@@ -387,7 +387,10 @@ def _instants(
     number: int, tables: Arrays, program: Arrays, given: Arrays, heads: np.ndarray, pool: Arrays, work: Arrays,
     scratch: Arrays, stack: Arrays, asking: Arrays,
 ) -> int:  # fmt: skip
-    """The instants of a lane up to its end, to one of which an answer is missing, or one that does not complete."""
+    """The instants of a lane, as :func:`_instant`, up to the end of the lane or to one that lacks an answer.
+
+    Returns COMPLETE, or how the first instant ends that is not complete.
+    """
     lane, reg, _, _ = asking
     ended = COMPLETE
     while ended == COMPLETE and not reg[MISSING] and (lane[START] < lane[START_END] or lane[CAME] < lane[CAME_END]):
@@ -440,7 +443,8 @@ def run(
             for k in range(lane[DRAFT], lane[DRAFT_END]):
                 made[k] = -1
             lane[DRAFT] = lane[DRAFT_END]
-        while not reg[MISSING] and (lane[START] < lane[START_END] or lane[CAME] < lane[CAME_END]):
+        ended = BROKEN
+        while ended != COMPLETE:
             ended = _instants(
                 number, tables, program, given, heads, pool, (before, made, matches, output, free),
                 (here, here_type, part, grown, found), stack, asking,
