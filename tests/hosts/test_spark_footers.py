@@ -175,6 +175,16 @@ def test_what_is_no_plain_read_of_files_is_scanned(spark: Any, tmp_path: Path, l
     assert looks.scans == n + 2
 
 
+def test_files_of_which_spark_may_leave_out_rows_are_scanned(spark: Any, tmp_path: Path, looks: Looks) -> None:
+    pq.write_table(rows(range(6), TYPES * 2), tmp_path / "e.parquet")
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
+    try:
+        looks(spark.read.parquet(str(tmp_path)), time_unit="s")
+    finally:
+        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+    assert looks.scans == 1
+
+
 def test_too_many_files_are_scanned(
     spark: Any, tmp_path: Path, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

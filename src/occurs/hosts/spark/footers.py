@@ -42,18 +42,20 @@ class Footers:
 
 
 def footers(frame: DataFrame, columns: Mapping[str, Type]) -> Footers | None:
-    """What footers say of ``columns``, with their types; None if ``frame`` is not what some Parquet files have in them,
-    row by row, or if the footers do not say enough."""
+    """The figures of ``columns`` (name to type).  None if ``frame`` is anything but the rows of a few Parquet files, or
+    if a footer lacks a figure."""
     if not hasattr(frame, "_jdf"):  # with Spark Connect the plan is on the server
         return None
+    from py4j.protocol import Py4JJavaError
+
+    if frame.sparkSession.conf.get("spark.sql.files.ignoreCorruptFiles", "false") == "true":
+        return None  # Spark may leave out rows that a footer counts
     names = _stored(frame._jdf.queryExecution().optimizedPlan(), columns)
     files = frame.inputFiles() if names is not None else []
     if names is None or not 0 < len(files) <= MOST:
         return None
     rows = 0
     ends: dict[str, tuple[Any, Any]] = {}
-    from py4j.protocol import Py4JJavaError
-
     for file in files:
         try:
             footer = _footer(frame, file)

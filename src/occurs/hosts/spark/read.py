@@ -181,7 +181,7 @@ class Reading:
         wide = reduce(lambda one, more: one.unionByName(more), (p.part.frame.select(*p.columns) for p in pieces))
         labels, ends = (any(name in p.columns for p in self.parts) for name in (options.label, options.end))
         types = [*self.reads, *sorted(self.owned)]
-        seen = self.told(pieces, types) or survey(wide, types, labels=labels, ends=ends)
+        seen = self.from_footers(pieces, types) or survey(wide, types, labels=labels, ends=ends)
         bad: DataFrame | None = None
         empty = sum(s.empty for s in seen.types.values())
         counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": empty, "bad": seen.bad}
@@ -212,26 +212,26 @@ class Reading:
             bad=bad,
         )
 
-    def told(self, pieces: Sequence[Piece], types: Sequence[str]) -> Survey | None:
-        """The survey without a scan: what the footers of Parquet files say, and a look for the types.  None if they do
-        not say enough, or if some row may be bad or outside the clock."""
+    def from_footers(self, pieces: Sequence[Piece], types: Sequence[str]) -> Survey | None:
+        """The survey without a scan: the figures in the footers of Parquet files, and a look for the types.  None if a
+        figure is missing, or if some row may be bad or outside the clock."""
         start, until = self.ends()
-        time = Type.TIMESTAMP if self.kind.timestamp else Type.INT
+        time, type = self.options.time, str(self.options.type)
+        ticks = Type.TIMESTAMP if self.kind.timestamp else Type.INT
         found: list[Footers] = []
         for piece in pieces:
-            part, read = piece.part, {self.options.time: time}
-            if part.own is None:
-                read[str(self.options.type)] = Type.STRING
+            part = piece.part
+            read = {time: ticks, type: Type.STRING} if part.own is None else {time: ticks}
             kinds = {name: type_of(part.columns[name][1]) for name in read}
             unknown = {self.options.end, self.options.label} & part.columns.keys()
             if unknown or part.poison or kinds != read or any(r not in _IN_FOOTERS for r, *_ in piece.reasons):
                 return None
             own = footers(part.given, read)
-            if own is None or own.ends.get(str(self.options.type), ("-",))[0] == "":
+            if own is None or (part.own is None and own.ends[type][0] == ""):
                 return None
             found.append(own)
         rows = sum(f.rows for f in found)
-        first, last = min(f.ends[self.options.time][0] for f in found), max(f.ends[self.options.time][1] for f in found)
+        first, last = min(f.ends[time][0] for f in found), max(f.ends[time][1] for f in found)
         if (start is not None and first < start) or (until is not None and last > until):
             return None
         parts = [p.part for p in pieces]
@@ -411,8 +411,8 @@ _FIRST = 4_096
 
 
 def _types_in(part: Part, types: Sequence[str]) -> set[str]:
-    """Which of ``types`` the rows of a part have: most are among the first rows, so that few files are read; where a
-    file has no row of a type, its dictionary says so."""
+    """Which of ``types`` the rows of a part have.  Most types are among the first rows; for the others Spark looks into
+    the dictionaries of the files before it reads rows."""
     beginning = part.frame.select(part.type.alias("type")).limit(_FIRST).collect()
     there = {row[0] for row in beginning}
     missing = [t for t in types if t not in there]
