@@ -25,6 +25,9 @@ from occurs.watch.rules import read_rules
 
 fork = multiprocessing.get_context("fork")
 
+#: transactions that every writer commits, however slow the machine is
+LEAST = 12
+
 RULES = """
 trigger overload for each y in (select link from Traffic):
     eventually ([x <- Traffic(y)] eventually within 2 s (Traffic(y) >= 2*x))
@@ -69,13 +72,17 @@ def prepare(url: str, writers: int, links: int) -> None:
 
 
 def write(url: str, number: int, links: int, seconds: float, rate: float, seed: int) -> None:
-    """Transactions of one writer; about a third are rolled back, some to a savepoint only."""
+    """Transactions of one writer; about a third are rolled back, some to a savepoint only.
+
+    They go on for the seconds, and on a slow machine until LEAST of them are committed.
+    """
     draw = random.Random(seed * 1000 + number)
     connection = connect(url)
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    committed = 0
+    while time.monotonic() < until or committed < LEAST:
         try:
-            transact(connection, number, links, draw)
+            committed += transact(connection, number, links, draw)
         except Exception as error:  # a deadlock, a busy database: as if it had been rolled back
             if not _passing(error):
                 raise
@@ -85,7 +92,8 @@ def write(url: str, number: int, links: int, seconds: float, rate: float, seed: 
     connection.close()
 
 
-def transact(connection: Any, number: int, links: int, draw: random.Random) -> None:
+def transact(connection: Any, number: int, links: int, draw: random.Random) -> bool:
+    """One transaction; says whether it was committed."""
     if isinstance(connection, sqlite3.Connection):
         connection.execute("begin immediate")
     # in one order, so that few wait for one another in a circle
@@ -101,8 +109,9 @@ def transact(connection: Any, number: int, links: int, draw: random.Random) -> N
     connection.execute(f"update tally set n = n + 1 where writer = {number}")
     if draw.random() < 0.3:
         connection.rollback()
-    else:
-        connection.commit()
+        return False
+    connection.commit()
+    return True
 
 
 def _passing(error: Exception) -> bool:
