@@ -43,11 +43,12 @@ test:  ## run all tests; the slow ones too if CI=true
 # two cores have work: npm builds the pages while pip installs.  The archive pays where many Javas start
 for-tests: $(READY) $(if $(CI),spark-classes) $(if $(shell command -v npm 2> /dev/null),studio-ui)
 
-# what calls no kernel is left out: parsers, checks, printers, reference semantics, nets, pictures
+# what calls no kernel is left out: parsers, checks, printers, reference semantics, nets, pictures.  One case in three
+# of every test: `make test` takes more of them, with plain kernels too
 NO_KERNELS := parser checks render semantics explain residual rule_text epl_graph nets_golden nets_extended nets_translate \
   nets_origins epl_random esql_random logic_random trees pipes_plots pipes_values pipes_kinds pipes_documents pipes_surfaces pipes_stubs
 test-plain: $(READY)  ## run the tests of kernels as plain Python, which notices an index beyond an array; no slow ones
-	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" \
+	CI= OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not spark and not slow" --one-in 3 \
 	  tests/operators tests/languages tests/pipes tests/model/test_labels.py $(NO_KERNELS:%=--ignore-glob='*test_*%*.py')
 
 spark-classes: $(READY)  ## an archive of Spark's classes, with which the Java of all later tests starts in half the CPU

@@ -51,8 +51,8 @@ class Broker:
         self._config.write_text(
             _PROPERTIES.format(folder=folder, port=self.port, control=control, partitions=partitions)
         )
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        # one id in 64 begins with a dash: as a word of its own it would be taken for an option
+        # one id in 64 begins with a dash, and so does each of these: as a word of its own it would be taken for an option
+        cluster = base64.urlsafe_b64encode(b"\xf8" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
         command = ("format", f"--cluster-id={cluster}", "-c", str(self._config))
         if self._run("kafka.tools.StorageTool", *command).wait(120):
             raise RuntimeError(f"the broker's directory was not formatted:\n{self.told()}")

@@ -57,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests, too (so does CI=true)")
     parser.addoption("--long", action="store_true", help="run those that take minutes each, too (kills, restarts)")
+    parser.addoption("--one-in", type=int, default=1, help="of the parameters of every test the first, and one in so many")
 
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", sparkclasses.options())
@@ -120,14 +121,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:], long = _apart(items, "long")
         config.hook.pytest_deselected(items=long)
     if not (config.getoption("--slow") or _CI):
-        _leave_out(items)
+        _leave_out(items, config.getoption("--one-in"))
         items[:], slow = _apart(items, "slow")
         config.hook.pytest_deselected(items=slow)
 
 
-def _leave_out(items: list[pytest.Item]) -> None:
-    """Mark as slow what ``share`` leaves out of the fast run.  The name of a test decides, and not its number: it stays
-    where it is when a case is added, and tests of other hosts take other cases of the same file."""
+def _leave_out(items: list[pytest.Item], one_in: int) -> None:
+    """Mark as slow what ``share`` and ``--one-in`` leave out of the fast run.  The name of a test decides, and not its
+    number: it stays where it is when a case is added, and tests of other hosts take other cases of the same file."""
     begun = set()
     for item in items:
         mark = item.get_closest_marker("share")
@@ -137,9 +138,9 @@ def _leave_out(items: list[pytest.Item]) -> None:
             if item.path.name not in _FAST_PAGES or item.path in begun:
                 item.add_marker("slow")
             begun.add(item.path)
-        elif mark is not None:
+        else:
             name = item.nodeid.partition("[")[0]
-            if name in begun and crc32(item.nodeid.encode()) % mark.args[0]:
+            if name in begun and crc32(item.nodeid.encode()) % ((mark.args[0] if mark else 1) * one_in):
                 item.add_marker("slow")
             begun.add(name)
 

@@ -13,8 +13,8 @@ import pytest
 from halves import LANGUAGES
 from tests.amount import amount
 
-#: every fourth case in CI, every fortieth in the fast run
-STEP = amount(40, 4)
+#: every twelfth case in CI, every fortieth in the fast run
+STEP = amount(40, 12)
 
 
 @pytest.fixture(scope="module")

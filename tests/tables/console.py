@@ -9,6 +9,15 @@ import json
 import os
 import sys
 
+#: settings for small tables, whose queries take longer to compile than to run; Delta Lake reads its log in 50 tasks
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+
 
 def answer(question: dict) -> dict:
     """Run a command, or a query of the session."""
@@ -36,7 +45,7 @@ def settle() -> None:
     folder = os.getcwd()
     catalog = {"spark__sql__catalog__lake": "org.apache.iceberg.spark.SparkCatalog"}
     catalog |= {"spark__sql__catalog__lake__type": "hadoop", "spark__sql__catalog__lake__warehouse": f"{folder}/lake"}
-    session_with([DELTA, ICEBERG, POSTGRESQL], "local[2]", **catalog, spark__sql__shuffle__partitions="2")
+    session_with([DELTA, ICEBERG, POSTGRESQL], "local[2]", **catalog, **{k.replace(".", "__"): v for k, v in SMALL.items()})
 
 
 if __name__ == "__main__":

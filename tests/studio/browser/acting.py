@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
@@ -28,3 +30,21 @@ def checked(page: Any, errors: int) -> None:
     """Wait until the program is checked, and has so many errors."""
     expect(page.get_by_test_id("check-status")).to_have_attribute("data-errors", str(errors))
     expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
+
+
+@cache
+def _axe() -> str:
+    return (Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+def violations(page: Any) -> list[str]:
+    """What axe finds that is serious."""
+    page.evaluate(_axe())
+    # what it passes is neither described nor sent, which takes most of the time
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
+    return [
+        f"{v['id']}: {node['target']} {node['failureSummary']}"
+        for v in found
+        if v["impact"] in ("serious", "critical")
+        for node in v["nodes"]
+    ]

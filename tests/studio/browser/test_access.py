@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 from tests.amount import some
 
+from studio.browser.acting import violations
+
 pytestmark = pytest.mark.xdist_group("browser")
 HEAT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
-AXE = Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
-
-
-def violations(page: Any) -> list[str]:
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run()")["violations"]
-    return [
-        f"{v['id']}: {node['target']} {node['failureSummary']}"
-        for v in found
-        if v["impact"] in ("serious", "critical")
-        for node in v["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("theme", some(["light", "dark"], 1))

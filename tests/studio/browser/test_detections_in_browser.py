@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import violations
+
 pytestmark = pytest.mark.xdist_group("browser")
 
-AXE = Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
 EVIL = "<img src=x onerror=alert(1)>"
 HOT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
-
-
-def serious(page: Any) -> list[str]:
-    """What axe finds that is serious."""
-    page.evaluate(AXE.read_text())
-    return [
-        f"{v['id']}: {node['target']}"
-        for v in page.evaluate("axe.run()")["violations"]
-        if v["impact"] in ("serious", "critical")
-        for node in v["nodes"]
-    ]
 
 
 def run(page: Any, state: str = "done") -> None:
@@ -73,7 +62,7 @@ def test_hostile_names_and_values_stay_text_in_all_views(serve: Callable[..., An
     page.get_by_role("tab", name="Text").click()
     expect(page.locator(".cm-fact-gutter, .cm-gutters").first).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
-    assert serious(page) == []
+    assert violations(page) == []
 
 
 def test_options_of_all_kinds_are_kept_and_reset(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
@@ -115,7 +104,7 @@ def test_options_of_all_kinds_are_kept_and_reset(serve: Callable[..., Any], visi
     write("Only types", "only", "", "default")
     page.get_by_label("Require bounds").click()
     kept("require_bounds", "default")
-    assert serious(page) == []
+    assert violations(page) == []
 
 
 def test_a_wrong_option_is_told_at_its_field_and_keeps_a_run_from_starting(
@@ -141,7 +130,7 @@ def test_a_wrong_option_is_told_at_its_field_and_keeps_a_run_from_starting(
     expect(until).to_be_focused()
     expect(until).to_have_value("yesterday")
     expect(page.get_by_role("region", name="First rows").first).to_contain_text("2024-01-01 00:30:00")
-    assert serious(page) == []
+    assert violations(page) == []
     # an option of a group that is closed; what was typed and is right counts
     until.fill("2024-01-01T12:00:00Z")
     group = page.get_by_role("button", name="Windows and limits")
@@ -205,7 +194,7 @@ def test_bad_rows_are_named_and_can_be_skipped(serve: Callable[..., Any], visit:
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("unreadable time")
     expect(alert).not_to_contain_text("--bad-rows")
-    assert serious(page) == []
+    assert violations(page) == []
     alert.get_by_role("button", name="rows.csv:3").click()
     expect(page.get_by_role("tab", name="Text")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_text("Ln 3, Col 1")).to_be_visible()
@@ -262,7 +251,7 @@ def test_the_table_of_the_plan_has_what_its_graph_has(serve: Callable[..., Any],
     assert facts["On Spark"]
     assert facts["On a stream"]
     expect(page.get_by_test_id("plan-s")).to_contain_text("Costs")
-    assert serious(page) == []
+    assert violations(page) == []
     more.click()
     expect(table.locator("dt")).to_have_count(0)
 
@@ -335,7 +324,7 @@ def test_axe_finds_nothing_serious_in_states_of_a_run(serve: Callable[..., Any],
     page = visit(served, "/flights.tesla/run")
     page.get_by_role("button", name="Look into Departure.csv").click()
     expect(page.get_by_role("region", name="First rows").first).to_contain_text("US1843")
-    assert serious(page) == []
+    assert violations(page) == []
     page.get_by_role("button", name="Close first rows").click()
     for group in page.locator(".option-group button").all():
         group.click()
@@ -352,17 +341,17 @@ def test_axe_finds_nothing_serious_in_states_of_a_run(serve: Callable[..., Any],
     expect(late.get_by_role("cell")).to_have_text(["0", "41", "356"])
     late.get_by_role("button", name="41").click()
     expect(compared.get_by_role("listitem")).to_have_count(41)
-    assert serious(page) == []
+    assert violations(page) == []
     page.get_by_role("button", name="Close comparison").click()
     page.get_by_role("button", name="Export", exact=True).click()
     expect(page.get_by_role("menuitem").first).to_be_visible()
-    assert serious(page) == []
+    assert violations(page) == []
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Plan").click()
     expect(page.get_by_test_id("plan-Late")).to_be_visible()
     served.write("flights.tesla", text + "define\n")
     expect(page.locator(".plan.is-stale")).to_be_visible()
-    assert serious(page) == []
+    assert violations(page) == []
     served.write("flights.tesla", text)
 
 

@@ -14,10 +14,11 @@ import pytest
 from playwright.sync_api import expect
 from tests.amount import some
 
+from studio.browser.acting import violations
+
 pytestmark = pytest.mark.xdist_group("browser")
 ROOT = Path(__file__).parents[3]
 STUDIO = ROOT / "src" / "occurs" / "studio"
-AXE = ROOT / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js"
 SLOW = 60_000
 
 N = {"node": "Ref", "scope": None, "name": "n", "index": None}
@@ -367,22 +368,16 @@ def test_axe_finds_nothing_serious(serve: Callable[..., Any], visit: Callable[..
     page = visit(serve("labor"), color_scheme=theme)
     open_net(page)
 
-    def violations() -> list[str]:
-        page.evaluate(AXE.read_text())
-        found = page.evaluate("axe.run()")["violations"]
-        grave = [v for v in found if v["impact"] in ("serious", "critical")]
-        return [f"{v['id']}: {n['target']}" for v in grave for n in v["nodes"]]
-
-    assert violations() == []
+    assert violations(page) == []
     press(page, "Run to end")
     steps(page, 67)
     page.get_by_test_id("place-Input").click()
-    assert violations() == []
+    assert violations(page) == []
     page.get_by_role("button", name="Run to…").click()
-    assert violations() == []
+    assert violations(page) == []
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Show", exact=True).click()
-    assert violations() == []
+    assert violations(page) == []
 
 
 def test_verify_compares_engine_reference_and_both_nets(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
