@@ -51,7 +51,7 @@ class Broker:
         self._config.write_text(
             _PROPERTIES.format(folder=folder, port=self.port, control=control, partitions=partitions)
         )
-        # one id in 64 begins with a dash, and so does each of these: as a word of its own it would be taken for an option
+        # one id in 64 begins with a dash, as all of these do: as a word of its own it would be taken for an option
         cluster = base64.urlsafe_b64encode(b"\xf8" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
         command = ("format", f"--cluster-id={cluster}", "-c", str(self._config))
         if self._run("kafka.tools.StorageTool", *command).wait(120):

@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests, too (so does CI=true)")
     parser.addoption("--long", action="store_true", help="run those that take minutes each, too (kills, restarts)")
-    parser.addoption("--one-in", type=int, default=1, help="of the parameters of every test the first, and one in so many")
+    parser.addoption("--one-in", type=int, default=1, help="of the parameters of a test the first and one in so many")
 
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", sparkclasses.options())

@@ -45,7 +45,8 @@ def settle() -> None:
     folder = os.getcwd()
     catalog = {"spark__sql__catalog__lake": "org.apache.iceberg.spark.SparkCatalog"}
     catalog |= {"spark__sql__catalog__lake__type": "hadoop", "spark__sql__catalog__lake__warehouse": f"{folder}/lake"}
-    session_with([DELTA, ICEBERG, POSTGRESQL], "local[2]", **catalog, **{k.replace(".", "__"): v for k, v in SMALL.items()})
+    small = {name.replace(".", "__"): value for name, value in SMALL.items()}
+    session_with([DELTA, ICEBERG, POSTGRESQL], "local[2]", **catalog, **small)
 
 
 if __name__ == "__main__":
