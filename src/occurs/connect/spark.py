@@ -35,6 +35,8 @@ _LAUNCH = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # the line of Python that made a column, for messages: to note it takes most of the time in which a job is described
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 
