@@ -9,15 +9,6 @@ import json
 import os
 import sys
 
-#: settings for small tables, whose queries take longer to compile than to run; Delta Lake reads its log in 50 tasks
-SMALL = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.databricks.delta.snapshotPartitions": "2",
-}
-
 
 def answer(question: dict) -> dict:
     """Run a command, or a query of the session."""
@@ -45,8 +36,9 @@ def settle() -> None:
     folder = os.getcwd()
     catalog = {"spark__sql__catalog__lake": "org.apache.iceberg.spark.SparkCatalog"}
     catalog |= {"spark__sql__catalog__lake__type": "hadoop", "spark__sql__catalog__lake__warehouse": f"{folder}/lake"}
-    small = {name.replace(".", "__"): value for name, value in SMALL.items()}
-    session_with([DELTA, ICEBERG, POSTGRESQL], "local[2]", **catalog, **small)
+    # Delta Lake reads the log of a table in 50 tasks
+    few = {"spark__sql__shuffle__partitions": "2", "spark__databricks__delta__snapshotPartitions": "2"}
+    session_with([DELTA, ICEBERG, POSTGRESQL], "local[2]", **catalog, **few)
 
 
 if __name__ == "__main__":

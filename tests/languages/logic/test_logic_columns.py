@@ -237,7 +237,7 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
     """
     rng = random.Random(most)
     rows, time = [], 0
-    for _ in range(amount(20, 27)):
+    for _ in range(amount(20, 40)):
         time += rng.choice((1, 2, 5, 60))
         values = {"op": "delete"} if rng.random() < 0.1 else {"v": rng.randint(0, 9)}
         rows.append(Occurrence("T", time, {"k": rng.choice("abc"), **values}))

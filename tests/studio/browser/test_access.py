@@ -36,6 +36,13 @@ def test_axe_finds_nothing_serious_in_any_view(
     assert page.get_by_role("heading", level=1).count() == 1
 
 
+def test_axe_finds_what_is_serious(browser: Any) -> None:
+    page = browser.new_page()
+    page.set_content("<html lang=en><title>A page</title><main><h1>A page</h1><img src='data:,'></main></html>")
+    assert [one.partition(":")[0] for one in violations(page)] == ["image-alt"]
+    page.close()
+
+
 @pytest.mark.parametrize("theme", some(["light", "dark"], 1))
 def test_axe_finds_nothing_serious_in_drawings(
     serve: Callable[..., Any], visit: Callable[..., Any], theme: str
