@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import functools
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,24 +19,52 @@ from typing import Any
 
 import httpx
 
+from occurs.studio import spawning
+
 LABOR = Path(__file__).parents[1] / "src" / "occurs" / "studio" / "examples" / "labor"
+_SHARED = Path(__file__).with_name("shared_engine.py")
 TOKEN = "a-token-of-the-tests-0123456789"
 
 
-def server_command(folder: Path, *arguments: str) -> list[str]:
-    """``occurs studio`` on a folder."""
-    return [sys.executable, "-P", "-m", "occurs.cli", "studio", str(folder), "--no-browser", *arguments]
+def server_command(folder: Path, *arguments: str, engine: str = "") -> list[str]:
+    """``occurs studio`` on a folder; ``engine``: the socket of the engine that it uses, in the place of its own."""
+    occurs = [str(_SHARED), engine] if engine else ["-m", "occurs.cli"]
+    return [sys.executable, "-P", *occurs, "studio", str(folder), "--no-browser", *arguments]
+
+
+@functools.cache
+def shared_engine() -> str:
+    """The socket of the engine process that studios of this process share; it ends with this process."""
+    folder = tempfile.TemporaryDirectory()
+    path = str(Path(folder.name) / "engine")
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(_SHARED), "serve", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env=spawning.environment(OCCURS_KERNELS="plain"), text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+
+    def end() -> None:
+        process.communicate(timeout=60)
+        folder.cleanup()
+
+    atexit.register(end)
+    return path
 
 
 class Started:
-    """A running studio on ``folder``.  ``url``: of the server; ``api``: a client of ``/api/v1`` with the token."""
+    """A running studio on ``folder``.  ``url``: of the server; ``api``: a client of ``/api/v1`` with the token.
 
-    def __init__(self, folder: Path, pages: Path, *arguments: str, **environment: str):
+    ``engine``: the socket of a shared engine; without one the studio has its own, whose processes are below its own.
+    """
+
+    def __init__(self, folder: Path, pages: Path, *arguments: str, engine: str = "", **environment: str):
         self.folder = folder
         self.token = TOKEN
         settings = {"OCCURS_STUDIO_TOKEN": TOKEN, "OCCURS_STUDIO_PAGES": str(pages), "OCCURS_KERNELS": "plain"}
         self.process = subprocess.Popen(
-            server_command(folder, *(arguments or ("--port", "0"))),
+            server_command(folder, *(arguments or ("--port", "0")), engine=engine),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings, **environment},
             cwd=folder,
         )  # fmt: skip
@@ -108,6 +140,16 @@ class Updates:
             pass
         tag: str | None = found["etag"]
         return tag
+
+
+def named(folder: Path, name: str) -> list[int]:
+    """The processes of the studio on a folder that run a module of this name."""
+    out = []
+    for one in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if one.name.isdigit() and (one / "comm").read_text() == f"{name}\n" and (one / "cwd").samefile(folder):
+                out.append(int(one.name))
+    return out
 
 
 def until(true: Callable[[], Any], seconds: float = 10.0) -> Any:

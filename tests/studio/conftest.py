@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio_server import LABOR, Started
+from studio_server import LABOR, Started, shared_engine
 
 PAGE = '<!doctype html><title>Occurs Studio</title><meta name="csp-nonce" content="__NONCE__">'
 
@@ -25,10 +25,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def start_studio(
-    pages: Path, tmp_path_factory: pytest.TempPathFactory
+    pages: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Started]]:
-    """Starts a studio on ``files`` (path -> text or bytes) or on the example ``labor``; all end with the module."""
+    """Starts a studio on ``files`` (path -> text or bytes) or on the example ``labor``; all end with the module.
+
+    A module with ``OWN_ENGINE`` looks at the processes of a studio: there each has an engine of its own.
+    """
     started: list[Started] = []
+    own = getattr(request.module, "OWN_ENGINE", False)
 
     def start(files: dict[str, str | bytes] | None = None, *arguments: str, **environment: str) -> Started:
         folder = tmp_path_factory.mktemp("project") / "labor"
@@ -39,7 +43,8 @@ def start_studio(
             for path, text in files.items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())
-        started.append(Started(folder, pages, *arguments, **environment))
+        engine = "" if own or "OCCURS_KERNELS" in environment else shared_engine()
+        started.append(Started(folder, pages, *arguments, engine=engine, **environment))
         return started[-1]
 
     yield start

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, UsageProblem
+from occurs.studio import spawning
 from occurs.studio.jobs import BusyError, Jobs, Request, UnknownJobError
 from occurs.studio.limits import JobLimits, job_memory
+from occurs.studio.spawning import Processes
 from studio.jobcases import ran
 
 HOT = {"hot.tesla": "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value"}
@@ -45,6 +47,14 @@ def alive(pid):
     except ProcessLookupError:
         return False
     return True
+
+
+async def in_processes(story):
+    processes = Processes()
+    try:
+        return await story(processes)
+    finally:
+        await processes.close()
 
 
 async def become(jobs, id, *states, seconds=60):
@@ -79,8 +89,9 @@ def test_a_job_tells_which_file_of_events_it_reads(tmp_path, monkeypatch):
 def test_a_cancelled_job_leaves_nothing_and_the_next_one_runs(root):
     heard = []
 
-    async def story():
-        jobs = Jobs(root, lambda event, data: heard.append((event, data)), JobLimits(at_once=1, queued=2, kept=1))
+    async def story(processes):
+        most = JobLimits(at_once=1, queued=2, kept=1)
+        jobs = Jobs(root, lambda event, data: heard.append((event, data)), processes, most)
         long = jobs.start(Request("run", PAIRS, ["many.csv"], UNIT))
         first, second = jobs.start(quick()), jobs.start(quick(until=2))
         assert [jobs.state(id)["state"] for id in (long, first, second)] == ["running", "queued", "queued"]
@@ -112,20 +123,20 @@ def test_a_cancelled_job_leaves_nothing_and_the_next_one_runs(root):
             jobs.start(quick())
         return long, first
 
-    long, first = asyncio.run(story())
+    long, first = asyncio.run(in_processes(story))
     states = [(d["id"], d["state"]) for _, d in heard]
     assert states.index((long, "cancelled")) < states.index((first, "running")) < states.index((first, "done"))
 
 
 def test_a_killed_process_a_long_one_and_a_large_one_fail_with_the_reason(root):
-    async def story():
+    async def story(processes):
         request = Request("run", PAIRS, ["many.csv"], UNIT)
-        killed = Jobs(root, lambda *_: None)
+        killed = Jobs(root, lambda *_: None, processes)
         id = killed.start(request)
         os.killpg(await working(killed, id), signal.SIGKILL)
         found = [await become(killed, id, "failed")]
-        slow = Jobs(root, lambda *_: None, JobLimits(seconds=0.3))
-        large = Jobs(root, lambda *_: None, JobLimits(memory=600 << 20))
+        slow = Jobs(root, lambda *_: None, processes, JobLimits(seconds=0.3))
+        large = Jobs(root, lambda *_: None, processes, JobLimits(memory=600 << 20))
         for jobs in (slow, large):
             found.append(await become(jobs, jobs.start(request), "failed"))
         for jobs in (killed, slow, large):
@@ -133,16 +144,64 @@ def test_a_killed_process_a_long_one_and_a_large_one_fail_with_the_reason(root):
             await jobs.close()
         return [job["problems"][0] for job in found]
 
-    killed, slow, large = asyncio.run(story())
+    killed, slow, large = asyncio.run(in_processes(story))
     assert (killed["kind"], killed["severity"]) == ("worker", "error")
     assert "SIGKILL" in killed["message"]
     assert slow["kind"] == "too-long"
     assert (large["kind"], large["message"]) == ("memory", "the job needs more than 600 MB of memory")
 
 
+def test_jobs_end_with_the_engine_process_and_the_next_one_has_a_new_one(root):
+    async def story(processes):
+        jobs = Jobs(root, lambda *_: None, processes)
+        id = jobs.start(Request("run", PAIRS, ["many.csv"], UNIT))
+        pid = await working(jobs, id)
+        processes._engine._process.kill()
+        found = await become(jobs, id, "failed")
+        assert "SIGKILL" in found["problems"][0]["message"]
+        while alive(pid):  # it is init's now
+            await asyncio.sleep(0.01)
+        assert (await become(jobs, jobs.start(quick()), "done", "failed"))["result"]["total"] == 2
+        await jobs.close()
+
+    asyncio.run(in_processes(story))
+
+
+def test_an_engine_that_does_not_load_is_told(root, monkeypatch):
+    monkeypatch.setattr(spawning, "command", lambda *_: [sys.executable, "-c", "raise SystemExit(1)"])
+
+    async def story(processes):
+        jobs = Jobs(root, lambda *_: None, processes)
+        found = await become(jobs, jobs.start(quick()), "failed")
+        await jobs.close()
+        return found["problems"][0]
+
+    problem = asyncio.run(in_processes(story))
+    assert (problem["kind"], problem["message"]) == (
+        "cannot-write", "the job cannot be started: the engine does not load"
+    )  # fmt: skip
+
+
+def test_where_a_process_cannot_be_forked_each_loads_the_engine(root, monkeypatch):
+    monkeypatch.setattr(spawning, "FORKS", False)
+
+    async def story(processes):
+        jobs = Jobs(root, lambda *_: None, processes)
+        done = await become(jobs, jobs.start(quick()), "done", "failed")
+        long = jobs.start(Request("run", PAIRS, ["many.csv"], UNIT))
+        pid = await working(jobs, long)
+        await jobs.cancel(long)
+        assert processes._engine is None
+        assert not alive(pid)
+        await jobs.close()
+        return done["result"]["total"]
+
+    assert asyncio.run(in_processes(story)) == 2
+
+
 def test_a_closing_server_ends_what_runs(root):
-    async def story():
-        jobs = Jobs(root, lambda *_: None)
+    async def story(processes):
+        jobs = Jobs(root, lambda *_: None, processes)
         id = jobs.start(Request("run", PAIRS, ["many.csv"], UNIT))
         pid = await working(jobs, id)
         began = time.monotonic()
@@ -150,7 +209,7 @@ def test_a_closing_server_ends_what_runs(root):
         assert time.monotonic() - began < 1
         assert not alive(pid)
 
-    asyncio.run(story())
+    asyncio.run(in_processes(story))
 
 
 # --- the work itself, in this process ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from occurs.errors import DefinitionProblem, OccursError
 from occurs.services.net_analysis import histogram
 from occurs.studio.jobs import Jobs, Request
 from occurs.studio.shapes import JobNet
+from occurs.studio.spawning import Processes
 
 LABOR = Path(occurs.studio.__file__).parent / "examples" / "labor"
 UNIT = {"time_unit": "min"}
@@ -147,7 +148,8 @@ def test_a_long_space_is_cancelled(tmp_path, monkeypatch):
     heard: list[Any] = []
 
     async def story() -> dict[str, Any]:
-        jobs = Jobs(tmp_path, lambda event, data: heard.append(data))
+        processes = Processes()
+        jobs = Jobs(tmp_path, lambda event, data: heard.append(data), processes)
         net = {**to_builtins(JobNet()), "max_states": 10_000_000, "black": False}
         text = (LABOR / "labor.epl").read_text()
         id = jobs.start(Request("space", {"labor.epl": text}, ["rows.csv"], UNIT, net))
@@ -159,6 +161,7 @@ def test_a_long_space_is_cancelled(tmp_path, monkeypatch):
         told = await jobs.cancel(id)
         assert time.monotonic() - began < 1
         await jobs.close()
+        await processes.close()
         return told
 
     assert asyncio.run(story())["state"] == "cancelled"

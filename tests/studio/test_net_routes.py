@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import json
 import os
 import signal
@@ -19,10 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_studio_api import kind
 
-import processes
 from occurs.studio.limits import LIMITS
 from studio.conforming import conforms
-from studio_server import Started, until
+from studio_server import Started, named, until
 
 
 def opened(studio: Started, **asked: Any) -> dict[str, Any]:
@@ -45,17 +43,10 @@ def fits(studio: Started, value: Any, shape: str) -> None:
     conforms(value, components[shape], components)
 
 
-def _command(pid: int) -> bytes:
-    with contextlib.suppress(OSError):
-        return (Path("/proc") / str(pid) / "cmdline").read_bytes()
-    return b""
-
-
 def worker(studio: Started) -> int:
     """The process of the net worker."""
-    for pid in processes.below(studio.process.pid):
-        if b"occurs.studio.net_worker" in _command(pid):
-            return pid
+    for pid in named(studio.folder, "net_worker"):
+        return pid
     raise AssertionError("there is no net worker")
 
 
@@ -297,7 +288,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_call_is_told_of(studio, net)
 
 def test_the_worker_starts_with_the_first_net_and_ends_with_the_server(start_studio):
     studio = start_studio()
-    until(lambda: processes.below(studio.process.pid))
+    until(lambda: named(studio.folder, "worker"), 60)
     with pytest.raises(AssertionError):
         worker(studio)
     opened(studio)
@@ -309,7 +300,7 @@ def test_the_worker_starts_with_the_first_net_and_ends_with_the_server(start_stu
 def test_the_worker_is_there_when_a_page_has_shown_epl(start_studio):
     studio = start_studio()
     studio.api.post("check", json={"texts": {}}, headers={"Occurs-Client": "page"})
-    until(lambda: any(b"net_worker" in _command(pid) for pid in processes.below(studio.process.pid)))
+    until(lambda: named(studio.folder, "net_worker"), 60)
     pid = worker(studio)
     opened(studio)
     assert worker(studio) == pid

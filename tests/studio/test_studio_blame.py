@@ -13,6 +13,7 @@ import pytest
 from occurs.studio.blame import marks_of
 from occurs.studio.http import Refused
 from occurs.studio.languages import Languages
+from occurs.studio.spawning import Processes
 from occurs.studio.updates import Updates
 
 Texts = dict[str, str]
@@ -22,7 +23,7 @@ class Ends(Languages):
     """Calls in the place of a worker: one with texts for which ``ends`` is true ends it."""
 
     def __init__(self, ends: Callable[[Mapping[str, str]], bool]):
-        super().__init__(Path(), Updates())
+        super().__init__(Path(), Updates(), Processes())
         self.ends = ends
         self.calls: list[set[str]] = []
 

@@ -20,6 +20,8 @@ from occurs.errors import UsageProblem
 from occurs.studio import server
 from studio_server import LABOR, Started, server_command, until
 
+OWN_ENGINE = True
+
 #: what `pip install occurs` does not bring
 _LACKING = """
 import sys

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from occurs.studio.app import Studio, create
 from occurs.studio.jobs import BusyError, Jobs, Request
 from occurs.studio.limits import LIMITS, JobLimits
+from occurs.studio.spawning import Processes
 from occurs.studio.updates import BEAT, Updates
 
 TOKEN = "the-right-token-0123456789"
@@ -61,13 +62,14 @@ def kind(response: httpx.Response) -> str:
 
 
 def test_a_job_beyond_the_queue_is_refused(root, pages):
-    found = asking(root, pages, Full(root, lambda *_: None, JobLimits(queued=3)))("POST", "jobs", json={"kind": "run"})
+    ask = asking(root, pages, Full(root, lambda *_: None, Processes(), JobLimits(queued=3)))
+    found = ask("POST", "jobs", json={"kind": "run"})
     assert (found.status_code, kind(found)) == (409, "busy")
     assert found.json()["error"]["message"].startswith("3 jobs")
 
 
 def test_events_that_are_too_large_are_refused_before_they_are_read(root, pages):
-    ask = asking(root, pages, Full(root, lambda *_: None, JobLimits(bytes=3)))
+    ask = asking(root, pages, Full(root, lambda *_: None, Processes(), JobLimits(bytes=3)))
     found = ask("POST", "jobs", json={"kind": "run"})
     assert (found.status_code, kind(found)) == (409, "too-large")
     (root / "data").mkdir()
@@ -89,19 +91,19 @@ def test_a_job_without_a_result_has_no_rows(root, pages, state, status, expected
         def results(self, id: str) -> None:
             return None
 
-    ask = asking(root, pages, One(root, lambda *_: None))
+    ask = asking(root, pages, One(root, lambda *_: None, Processes()))
     for call in ("timeline", "rows", "why/x", "export"):
         found = ask("GET", f"jobs/one/{call}")
         assert (found.status_code, kind(found)) == (status, expected)
 
 
 def test_a_project_without_rules_runs_nothing(tmp_path, pages):
-    found = asking(tmp_path, pages, Jobs(tmp_path, lambda *_: None))("POST", "jobs", json={"kind": "run"})
+    found = asking(tmp_path, pages, Jobs(tmp_path, lambda *_: None, Processes()))("POST", "jobs", json={"kind": "run"})
     assert (found.status_code, kind(found)) == (422, "problems")
 
 
 def test_an_image_has_a_limit(root, pages):
-    ask = asking(root, pages, Jobs(root, lambda *_: None))
+    ask = asking(root, pages, Jobs(root, lambda *_: None, Processes()))
     for size, status in ((LIMITS.icon, 200), (LIMITS.icon + 1, 413)):
         (root / "icon.png").write_bytes(b"\x89PNG" + bytes(size - 4))
         found = ask("GET", "files/icon.png")
@@ -136,7 +138,7 @@ anything = settings(max_examples=100, deadline=None, suppress_health_check=[Heal
 @given(_PROJECT | _VALUE, _TAG, _TAG | st.none())
 def test_no_project_is_an_error_of_the_server(root, pages, value, match, none_match):
     headers = {"If-Match": match, **({} if none_match is None else {"If-None-Match": none_match})}
-    ask = asking(root, pages, Jobs(root, lambda *_: None))
+    ask = asking(root, pages, Jobs(root, lambda *_: None, Processes()))
     headers["Content-Type"] = "application/json"
     found = ask("PUT", "project", content=json.dumps(value).encode(), headers=headers)
     assert found.status_code in (200, 400, 412, 422), found.text
@@ -152,7 +154,8 @@ def test_no_project_is_an_error_of_the_server(root, pages, value, match, none_ma
     st.fixed_dictionaries({}, optional={"If-Match": _TAG, "If-None-Match": _TAG}),
 )
 def test_no_text_is_an_error_of_the_server(root, pages, path, data, headers):
-    found = asking(root, pages, Jobs(root, lambda *_: None))("PUT", f"files/{path}", content=data, headers=headers)
+    ask = asking(root, pages, Jobs(root, lambda *_: None, Processes()))
+    found = ask("PUT", f"files/{path}", content=data, headers=headers)
     assert found.status_code in (200, 400, 403, 404, 405, 412, 413, 422), found.text
     if found.status_code != 200:
         kind(found)
@@ -172,7 +175,7 @@ def test_no_text_is_an_error_of_the_server(root, pages, path, data, headers):
 )
 def test_no_job_is_an_error_of_the_server(root, pages, value):
     of = {"content": json.dumps(value).encode(), "headers": {"Content-Type": "application/json"}}
-    found = asking(root, pages, Full(root, lambda *_: None))("POST", "jobs", **of)
+    found = asking(root, pages, Full(root, lambda *_: None, Processes()))("POST", "jobs", **of)
     assert found.status_code in (400, 403, 404, 409, 422), found.text
     kind(found)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import zlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePath
@@ -15,6 +17,9 @@ from occurs.connect.places import Place, places
 from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.model.source import ENCODING, LINE, InputOptions, Source, TextFile
 from occurs.model.types import Schema, Type
+
+#: the system's words where there is no memory for a file
+_NO_ROOM = os.strerror(errno.ENOMEM)
 
 
 def read_sources(
@@ -69,6 +74,8 @@ def read_place(
         told = f": {error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
         raise unreadable(place.name, f"it is not {options.encoding.upper()}{told}", ENCODING) from error
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        if _NO_ROOM in str(error):  # Arrow's error of a file that it maps has no number; the file is not to blame
+            raise MemoryError(str(error)) from error
         raise unreadable(place.name, str(error)) from error
 
 

@@ -1,4 +1,5 @@
 """Occurs Studio: a page on a directory, where people write, see, run and question rules (docs/studio.md).
 
-The server process does not import the engine: a language worker and the job workers do.
+The server process does not import the engine.  An engine process does, from which the language worker, the net worker
+and the processes of jobs are forked (on Linux; elsewhere each of them imports the engine).
 """

@@ -39,6 +39,7 @@ from occurs.studio.openapi import described
 from occurs.studio.project import Project, Settings, Sidecar, options_described, options_of, split_events
 from occurs.studio.security import IMAGE_POLICY, PAGE_POLICY, Guard
 from occurs.studio.shapes import Problem
+from occurs.studio.spawning import Processes
 from occurs.studio.updates import Updates
 from occurs.studio.watching import Watcher
 
@@ -59,8 +60,9 @@ class Studio:
         self.folder = Folder(root)
         self.project = Project(self.folder)
         self.updates = Updates()
-        self.languages = Languages(self.folder.root, self.updates)
-        self.nets = Nets(self.folder.root, self.updates)
+        self.processes = Processes()
+        self.languages = Languages(self.folder.root, self.updates, self.processes)
+        self.nets = Nets(self.folder.root, self.updates, self.processes)
         self.watcher = Watcher(self.folder, self.updates)
 
     def program(self, texts: Mapping[str, str]) -> tuple[dict[str, str], list[Problem], Settings]:
@@ -585,16 +587,18 @@ def create(studio: Studio) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         studio.updates.started()
         studio.languages.start()
-        app.state.jobs = Jobs(studio.folder.root, studio.updates.publish)
+        app.state.jobs = Jobs(studio.folder.root, studio.updates.publish, studio.processes)
         watching = asyncio.create_task(studio.watcher.run())
         try:
             yield
         finally:
             watching.cancel()
             studio.updates.close()
+            studio.processes.end()
             await studio.languages.close()
             await studio.nets.close()
             await app.state.jobs.close()
+            await studio.processes.close()
 
     calls = _calls()
     routes: Sequence[BaseRoute] = [

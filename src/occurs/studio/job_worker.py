@@ -89,8 +89,9 @@ def _too_large(memory: int) -> Problem:
 
 def _end_with_server(folder: Path) -> None:
     # not through sys.stdin, whose lock the end of the process would wait for
-    while os.read(0, 1024):
-        pass
+    with contextlib.suppress(ConnectionError):
+        while os.read(0, 1024):
+            pass
     shutil.rmtree(folder, ignore_errors=True)  # nobody else does, where the server was killed
     with contextlib.suppress(OSError):
         folder.parent.rmdir()

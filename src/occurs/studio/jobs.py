@@ -10,10 +10,8 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
 import uuid
@@ -28,7 +26,7 @@ from msgspec import to_builtins
 from occurs.studio import limits, marks
 from occurs.studio.results import REPAIRS, Results
 from occurs.studio.shapes import JobNet
-from occurs.studio.spawning import command, environment
+from occurs.studio.spawning import Process, Processes
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: what is told of a job to whoever follows: (event, data)
@@ -85,7 +83,7 @@ class Job:
     progress: dict[str, Any] | None = None
     result: dict[str, Any] | None = None
     problems: list[dict[str, Any]] = field(default_factory=list)
-    process: asyncio.subprocess.Process | None = None
+    process: Process | None = None
     task: asyncio.Task[None] | None = None
     results: Results | None = None
 
@@ -104,8 +102,10 @@ class Job:
 class Jobs:
     """The jobs of a project whose directory is ``root``.  All methods belong to one event loop."""
 
-    def __init__(self, root: Path, publish: Publish, most: limits.JobLimits | None = None) -> None:
-        self._root, self._publish = root, publish
+    def __init__(
+        self, root: Path, publish: Publish, processes: Processes, most: limits.JobLimits | None = None
+    ) -> None:
+        self._root, self._publish, self._processes = root, publish, processes
         self.most = limits.JobLimits() if most is None else most
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._queue: list[Job] = []
@@ -227,11 +227,9 @@ class Jobs:
 
     async def _worked(self, job: Job) -> dict[str, Any]:
         """The last line of a job's process; its progress is published."""
-        process = await self._spawned()
+        process = await self._processes.start("occurs.studio.job_worker", self._root, _LINE)
         job.process = process
         try:
-            assert process.stdin is not None
-            assert process.stdout is not None
             process.stdin.write(json.dumps(self._asked(job)).encode() + b"\n")
             last: dict[str, Any] = {}
             async for text in process.stdout:
@@ -246,7 +244,8 @@ class Jobs:
         except (BrokenPipeError, ConnectionResetError, ValueError):  # or a line that is cut, or too long
             return {"failed": [_gone(await process.wait())]}
         finally:
-            await _killed(process)
+            process.kill()
+            await process.wait()
 
     def _asked(self, job: Job) -> dict[str, Any]:
         request, most = job.request, self.most
@@ -257,14 +256,6 @@ class Jobs:
             "root": str(self._root), "folder": str(job.folder),
             "memory": most.memory, "most_bytes": most.bytes, "most_rows": most.rows, "most_found": most.found,
         }  # fmt: skip
-
-    @staticmethod
-    async def _spawned() -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *command("occurs.studio.job_worker"), env=environment(), limit=_LINE,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
 
     def _tidy(self) -> None:
         """Forget the oldest results, and jobs without one; start what waits."""
@@ -277,18 +268,6 @@ class Jobs:
             del self._jobs[job.id]
             shutil.rmtree(job.folder, ignore_errors=True)
         self._next()
-
-
-async def _killed(process: asyncio.subprocess.Process) -> None:
-    """End a process with all that it has started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    if process.stdin is not None:
-        process.stdin.close()
-    await process.wait()
 
 
 def _gone(code: int) -> dict[str, Any]:

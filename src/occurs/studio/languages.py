@@ -16,6 +16,7 @@ from occurs.studio.blame import TIMES, Blame, Mark, marks_of
 from occurs.studio.http import Refused
 from occurs.studio.limits import seconds_of_call
 from occurs.studio.shapes import Problem
+from occurs.studio.spawning import Processes
 from occurs.studio.updates import Updates
 from occurs.studio.workers import Ended, Worker, refused
 
@@ -40,12 +41,12 @@ class _Asked:
 class Languages:
     """One worker process and the calls that wait for it."""
 
-    def __init__(self, root: Path, updates: Updates):
+    def __init__(self, root: Path, updates: Updates, processes: Processes):
         self._updates = updates
         self._waiting: deque[_Asked] = deque()
         self._now: _Asked | None = None
         self._signal = asyncio.Event()
-        self._worker = Worker("occurs.studio.worker", "language worker", root)
+        self._worker = Worker(processes, "occurs.studio.worker", "language worker", root)
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._blame = Blame()

@@ -18,6 +18,7 @@ import msgspec
 
 from occurs.studio.http import Refused
 from occurs.studio.limits import LIMITS
+from occurs.studio.spawning import Processes
 from occurs.studio.updates import Updates
 from occurs.studio.workers import Ended, Reply, Worker, refused
 
@@ -31,9 +32,9 @@ _QUIET = 0.5
 class Nets:
     """The nets of a project whose directory is ``root``.  All methods belong to one event loop."""
 
-    def __init__(self, root: Path, updates: Updates):
+    def __init__(self, root: Path, updates: Updates, processes: Processes):
         self._updates = updates
-        self._worker = Worker("occurs.studio.net_worker", "net worker", root)
+        self._worker = Worker(processes, "occurs.studio.net_worker", "net worker", root)
         self._turn = asyncio.Lock()
         #: the names of open nets by id, the one that was asked least recently first
         self._open: OrderedDict[str, str] = OrderedDict()

@@ -49,6 +49,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._studio.updates.close()
+        self._studio.processes.end()
         await self._studio.languages.close()
         await self._studio.nets.close()
         await super().shutdown(sockets)

@@ -194,9 +194,11 @@ def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _read(lines: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
-    for line in lines:
-        waiting.put(line)
-    os._exit(0)  # the server is gone, whatever is computed now
+    try:
+        for line in lines:
+            waiting.put(line)
+    finally:  # the server is gone, whatever is computed now
+        os._exit(0)
 
 
 def _write(out: IO[bytes], value: Any) -> None:

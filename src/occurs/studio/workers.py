@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import sys
 from pathlib import Path
@@ -15,12 +14,14 @@ import msgspec
 from occurs.studio.http import Refused, problems_refused
 from occurs.studio.limits import LIMITS
 from occurs.studio.shapes import Problem
-from occurs.studio.spawning import command, environment
+from occurs.studio.spawning import Process, Processes
 
 #: seconds that a worker may take to load the engine
 START = 120.0
 #: the longest answer, in bytes
 _LONGEST = 256 << 20
+#: seconds
+_AT_ONCE = 5.0
 #: what a process returns that somebody has killed
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM) if sys.platform != "win32" else ()
 
@@ -41,11 +42,12 @@ class Ended(Exception):
 class Worker:
     """One process of a module.  ``name``: in messages."""
 
-    def __init__(self, module: str, name: str, root: Path):
+    def __init__(self, processes: Processes, module: str, name: str, root: Path):
+        self._processes = processes
         self._module = module
         self._name = name
         self._root = root
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
         self._number = 0
 
     @property
@@ -61,17 +63,10 @@ class Worker:
     async def start(self) -> None:
         """Start a process, and wait until it is ready.  Raises Ended."""
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *command(self._module),
-                cwd=self._root,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=None if os.environ.get("OCCURS_TRACEBACK") else asyncio.subprocess.DEVNULL,
-                env=environment(OCCURS_STUDIO_MEMORY=str(LIMITS.worker_memory)),
-                limit=_LONGEST,
-                start_new_session=True,  # Ctrl-C is for the server
-            )
             async with asyncio.timeout(START):
+                self._process = await self._processes.start(
+                    self._module, self._root, _LONGEST, OCCURS_STUDIO_MEMORY=str(LIMITS.worker_memory)
+                )
                 if not (await self._line()).ready:
                     raise ValueError("its first line is not the expected one")
         except (OSError, TimeoutError, EOFError, ValueError, msgspec.MsgspecError) as error:
@@ -81,7 +76,6 @@ class Worker:
         """The answer to a call.  ``seconds``: the time that it may take.  Raises Ended."""
         process = self._process
         assert process is not None
-        assert process.stdin is not None
         self._number += 1
         line = msgspec.json.encode({"id": self._number, "call": call, "args": args}) + b"\n"
         try:
@@ -92,6 +86,8 @@ class Worker:
         except TimeoutError:
             raise Ended(f"the call took longer than {seconds:.0f} s") from None
         except (OSError, EOFError):
+            with contextlib.suppress(TimeoutError):  # it has closed its output: its exit status comes at once
+                await asyncio.wait_for(process.wait(), _AT_ONCE)
             raise Ended(f"the {self._name} stopped unexpectedly") from None
         except (ValueError, msgspec.MsgspecError):
             raise Ended(f"the {self._name} sent an unreadable answer") from None
@@ -101,9 +97,8 @@ class Worker:
 
     def kill(self) -> None:
         """End the process at once; the call that it works on fails."""
-        if self._process and self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        if self._process:
+            self._process.kill()
 
     async def wait(self) -> None:
         """Wait until the process has ended."""
@@ -112,7 +107,6 @@ class Worker:
 
     async def _line(self) -> Reply:
         assert self._process is not None
-        assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line.endswith(b"\n"):
             raise EOFError("it ended")

@@ -11,7 +11,6 @@ import secrets
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+
+from studio_server import server_command, shared_engine
 
 STUDIO = Path(__file__).parents[3] / "src" / "occurs" / "studio"
 STATIC, EXAMPLES = STUDIO / "static", STUDIO / "examples"
@@ -97,17 +98,19 @@ class Watched:
 class Served:
     """A studio on a folder: ``url`` with its token, ``folder``; ``stop`` and ``start`` keep port and token.
 
-    ``kernels``: ``plain`` starts faster, compiled ones (empty) read millions of rows."""
+    ``kernels``: ``plain`` starts faster, compiled ones (empty) read millions of rows.  ``engine``: the socket of a
+    shared engine."""
 
-    def __init__(self, folder: Path, kernels: str = "plain"):
+    def __init__(self, folder: Path, kernels: str, engine: str):
         self.folder = folder
+        self.engine = engine
         self.kernels = kernels
         self.token = secrets.token_urlsafe(24)
         self.port = "0"
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "occurs.cli", "studio", str(self.folder), "--no-browser", "--port", self.port]
+        command = server_command(self.folder, "--port", self.port, engine=self.engine)
         environment = {**os.environ, "OCCURS_STUDIO_TOKEN": self.token, "OCCURS_KERNELS": self.kernels}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None
@@ -133,7 +136,8 @@ def serve(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ca
     started: dict[str, Served] = {}
 
     def start(
-        example: str = "", files: dict[str, str] | None = None, name: str = "", kernels: str = "plain"
+        example: str = "", files: dict[str, str] | None = None, name: str = "", kernels: str = "plain",
+        own_engine: bool = False,
     ) -> Served:
         key = name or example
         if key not in started:
@@ -144,7 +148,7 @@ def serve(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ca
                 folder.mkdir()
             for path, text in (files or {}).items():
                 (folder / path).write_text(text)
-            started[key] = Served(folder, kernels)
+            started[key] = Served(folder, kernels, "" if own_engine or kernels != "plain" else shared_engine())
         return started[key]
 
     yield start

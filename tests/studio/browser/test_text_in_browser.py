@@ -149,7 +149,7 @@ def test_a_stopped_server_loses_nothing(serve: Callable[..., Any], visit: Callab
 
 
 def test_a_killed_worker_is_told_and_replaced(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
-    served = serve(name="killed", files=HEAT)
+    served = serve(name="killed", own_engine=True, files=HEAT)
     page = visit(served, "/heat.tesla/text")
     page.watched.allow("503")
     checked(page, 0)

@@ -110,7 +110,7 @@ def test_a_wrong_studio_json_is_told_and_left_alone(
 def test_a_worker_that_died_is_told_and_not_the_first_one(
     serve: Callable[..., Any], visit: Callable[..., Any]
 ) -> None:
-    served = serve(name="died", files={"heat.tesla": HEAT})
+    served = serve(name="died", own_engine=True, files={"heat.tesla": HEAT})
     page = visit(served, "/heat.tesla/text")
     page.watched.allow("503")
     checked(page, 0)
