@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { edited, flush, reread, save, settle, unsavedTexts } from "./actions";
+import { edited, flush, leaving, reread, save, settle, unsavedTexts } from "./actions";
 import { type Buffer, get, set } from "./store";
 
 /** The disk: texts by path; the ETag of a text is the text. */
@@ -104,6 +104,17 @@ it("closes a file that is gone, and makes it anew if it was edited", async () =>
   await settle("mine");
   await save("a");
   expect(disk.get("a")).toBe("mine");
+});
+
+it("does not ask for a file while it removes it", async () => {
+  disk.clear();
+  set({ buffers: { a: buffer("old") } });
+  leaving.add("a");
+  await reread("a");
+  expect(get().buffers.a).toBeDefined();
+  leaving.delete("a");
+  await reread("a");
+  expect(get().buffers.a).toBeUndefined();
 });
 
 it("reads the editor's text when it is asked for", () => {

@@ -260,10 +260,13 @@ function settled(path: string) {
     set(({ conflicts }) => ({ conflicts: conflicts.filter((one) => one.path !== path) }));
 }
 
+/** Files that this page removes: it hears that they are gone before the server has answered, and need not ask. */
+export const leaving = new Set<string>();
+
 /** Reads a file again; an edited one is a conflict that people decide. What cannot be read keeps its text here. */
 export async function reread(path: string, saving = false): Promise<void> {
   const buffer = get().buffers[path];
-  if (!buffer) return;
+  if (!buffer || leaving.has(path)) return;
   let theirs: { text: string; etag: string } | null;
   try {
     theirs = await api.read(path);

@@ -1,7 +1,7 @@
 /** Making and removing files, and which of them are the program. */
 import { api } from "../api/client";
 import { texts } from "../texts";
-import { close, goTo, isRules, loadFiles, notify, openFile, tell } from "./actions";
+import { close, goTo, isRules, leaving, loadFiles, notify, openFile, tell } from "./actions";
 import { checkSoon } from "./checking";
 import { rulesOf, withoutFile, withRule } from "./program";
 import { changeProject, loadProject } from "./project";
@@ -31,7 +31,12 @@ export function isInProgram(path: string): boolean {
 /** Removes a file, also from the program that names it. */
 export async function remove(path: string): Promise<void> {
   const etag = get().files.find((file) => file.path === path)?.etag ?? "";
-  await api.remove(path, etag);
+  leaving.add(path);
+  try {
+    await api.remove(path, etag);
+  } finally {
+    leaving.delete(path);
+  }
   close(path);
   const { project } = get();
   if (withoutFile(project, path) !== project) await changeProject((now) => withoutFile(now, path));
