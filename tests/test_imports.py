@@ -31,6 +31,14 @@ def test_help_imports_no_library_of_arrays(arguments):
     assert not names & {"numba", "numpy", "pyarrow", "lark", "rich", "elementpath"}
 
 
+def test_languages_are_loaded_without_their_reference_semantics():
+    code = "import sys; from occurs.services import words; words(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = done.stdout.split()
+    assert "occurs.languages.esql.compile" in names
+    assert not [name for name in names if ".semantics" in name or name == "elementpath"]
+
+
 def test_every_public_name_is_there():
     import occurs
 

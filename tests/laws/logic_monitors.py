@@ -19,8 +19,8 @@ from occurs.languages.logic.semantics import Run
 from occurs.languages.logic.semantics.formula import Known, Looking, core, passed
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import Catalogue, State
-from occurs.languages.logic.semantics.text import parameters, sources
 from occurs.languages.logic.semantics.values import Lost, Outcome, aggregate, every, opposite, problem_of, some
+from occurs.languages.logic.sql import parameters, sources
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type

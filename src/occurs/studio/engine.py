@@ -127,7 +127,7 @@ def load() -> Iterator[None]:
     postpone_pandas()
     gc.freeze()  # the collector of a forked process would write into memory that it shares
     yield
-    for package in map(importlib.import_module, ("occurs.services", "occurs.operators")):
+    for package in map(importlib.import_module, ("occurs.services", "occurs.languages", "occurs.operators")):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
             yield

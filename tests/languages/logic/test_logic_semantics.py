@@ -17,8 +17,8 @@ from occurs.languages.logic.parser import parse
 from occurs.languages.logic.semantics import evaluate
 from occurs.languages.logic.semantics.formula import joined, passed
 from occurs.languages.logic.semantics.states import Tables
-from occurs.languages.logic.semantics.text import parameters, restrictions, sources
 from occurs.languages.logic.semantics.values import Relation, aggregate
+from occurs.languages.logic.sql import parameters, restrictions, sources
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

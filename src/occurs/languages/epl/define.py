@@ -23,7 +23,6 @@ from occurs.languages.epl.editing import words as words
 from occurs.languages.epl.naming import alike as alike
 from occurs.languages.epl.naming import named as named
 from occurs.languages.epl.parser import parse
-from occurs.languages.epl.semantics import evaluate
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts, input_tables
 from occurs.model.elements import without
 from occurs.model.history import History
@@ -151,6 +150,8 @@ class Epl(Part):
         Events that queries of this language made before have places within their instants that rows cannot say: so
         those queries run once more.
         """
+        from occurs.languages.epl.semantics import evaluate  # runs do without it
+
         before = {m.type for m in history.made if m.language == LANGUAGE}
         mine = [i for i, q in enumerate(self.queries) if i in chosen or q.name in before]
         statements: list[syntax.Statement] = [s for f in self.texts.files for s in f.statements]

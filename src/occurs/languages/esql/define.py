@@ -16,7 +16,6 @@ from occurs.languages.esql.checks.paths import with_paths
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.editing import begun, bound, outline, pieces, words
 from occurs.languages.esql.parser import parse
-from occurs.languages.esql.semantics import evaluate
 from occurs.languages.kit.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
@@ -155,6 +154,8 @@ class Esql(Part):
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives."""
+        from occurs.languages.esql.semantics import evaluate  # runs do without it
+
         mine = [self.analysis.definitions[i] for i in chosen]
         start, until = history.clock if history.clock is not None else (None, None)
         rows = _rows(history, {t for d in mine for t in self.analysis.reads[d.name]})

@@ -14,7 +14,7 @@ from typing import Any
 from occurs.expr.tree import Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import Analysis, ResolvedTrigger
-from occurs.languages.logic.semantics.text import parameters, restrictions, sources
+from occurs.languages.logic.sql import parameters, restrictions, sources
 from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema
 from occurs.operators.definition import Choice

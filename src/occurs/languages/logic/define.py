@@ -30,7 +30,6 @@ from occurs.languages.logic.editing import outline as outline
 from occurs.languages.logic.editing import pieces as pieces
 from occurs.languages.logic.editing import words as words
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.semantics import evaluate
 from occurs.model.canonical import canonical
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
@@ -168,6 +167,8 @@ class Logic(Part):
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives."""
+        from occurs.languages.logic.semantics import evaluate  # runs do without it
+
         mine = [self.triggers[i].trigger for i in chosen]
         given: list[syntax.Definition] = [d for f in self.texts.files for d in f.definitions]
         definitions = [d for d in given if not isinstance(d, syntax.Trigger) or any(d is t for t in mine)]

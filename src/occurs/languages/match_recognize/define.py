@@ -23,7 +23,6 @@ from occurs.languages.match_recognize.editing import outline as outline
 from occurs.languages.match_recognize.editing import pieces as pieces
 from occurs.languages.match_recognize.editing import words as words
 from occurs.languages.match_recognize.parser import parse
-from occurs.languages.match_recognize.semantics import evaluate
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
@@ -125,6 +124,8 @@ class RowPatterns(Part):
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives."""
+        from occurs.languages.match_recognize.semantics import evaluate  # runs do without it
+
         mine = [self.queries[i] for i in chosen]
         start, until = history.clock if history.clock is not None else (None, None)
         schemas = {**history.schemas, **self.schemas}

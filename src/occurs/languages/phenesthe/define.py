@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,6 @@ from occurs.languages.phenesthe.editing import outline as outline
 from occurs.languages.phenesthe.editing import pieces as pieces
 from occurs.languages.phenesthe.editing import words as words
 from occurs.languages.phenesthe.parser import parse
-from occurs.languages.phenesthe.semantics import Row, evaluate
 from occurs.model.history import History
 from occurs.model.occurrence import attributes_of, columns_of
 from occurs.model.time import TimeKind
@@ -165,6 +164,8 @@ class Phenesthe(Part):
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives."""
+        from occurs.languages.phenesthe.semantics import Row, evaluate  # runs do without it
+
         mine = [self._definitions[i][1] for i in chosen]
         defined = {d.name for d in mine}
         others = {t for d in mine for t in d.reads if self._is_type(t)} - defined
@@ -173,7 +174,7 @@ class Phenesthe(Part):
         statements += [d for n, d in self._declarations.items() if d.sort == FACT]
         statements += [self._input(t) for t in sorted(others)]
         start, until = history.clock if history.clock is not None else (None, None)
-        rows = [r for t in sorted(others) if t in history.tables for r in _rows(t, history.tables[t])]
+        rows = [Row(t, *row) for t in sorted(others) if t in history.tables for row in _rows(history.tables[t])]
         outside = {n: t.to_pylist() for n, t in facts.items()}
         found = evaluate(statements, rows, kind=history.kind, facts=outside, start=start, until=until)
         return {d.name: _table(self.defined[d.name], found[d.name]) for d in mine}
@@ -185,14 +186,11 @@ class Phenesthe(Part):
         return syntax.Declaration(known.sort, syntax.Name(type), names, changes=known.changes)
 
 
-def _rows(type: str, table: pa.Table) -> list[Row]:
-    """The rows of a history; timestamps are int microseconds."""
+def _rows(table: pa.Table) -> Iterator[tuple[Any, Any, Any]]:
+    """Time (of timestamps: int microseconds), attributes and end of the rows of a history."""
     columns = columns_of(table)
     ends = columns.get("end", [None] * len(table))
-    return [
-        Row(type, time, attributes, end)
-        for time, attributes, end in zip(columns["time"], attributes_of(columns), ends, strict=True)
-    ]
+    return zip(columns["time"], attributes_of(columns), ends, strict=True)
 
 
 def _table(schema: Schema, found: set[Any]) -> pa.Table:

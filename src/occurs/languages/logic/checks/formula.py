@@ -18,7 +18,7 @@ from occurs.languages.logic.checks.bounds import check_bound, check_duration, op
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, or_declare, word
 from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
-from occurs.languages.logic.semantics.text import sources
+from occurs.languages.logic.sql import sources
 from occurs.languages.logic.syntax import Formula
 from occurs.model.sqltext import parameters
 from occurs.model.time import TimeKind

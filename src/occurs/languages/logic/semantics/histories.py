@@ -19,7 +19,7 @@ from occurs.expr import tree
 from occurs.expr.reference import OPERATORS, strict, ticks
 from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics.states import Catalogue, Change, State, as_declared, in_order, replay
-from occurs.languages.logic.semantics.text import restrictions, sources
+from occurs.languages.logic.sql import restrictions, sources
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 
