@@ -38,7 +38,7 @@ studio-ui/node_modules/.package-lock.json: studio-ui/package-lock.json
 
 test:  ## run all tests; the slow ones too if CI=true
 	@$(MAKE) --no-print-directory -j2 for-tests
-	$(BIN)/python -m pytest -n 4 --dist loadgroup
+	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 # two cores have work: npm builds the pages while pip installs.  The archive pays where many Javas start
 for-tests: $(READY) $(if $(CI),spark-classes) $(if $(shell command -v npm 2> /dev/null),studio-ui)
