@@ -26,8 +26,9 @@ def serve(path: str) -> None:
         pass
     listener.listen(64)
     print("ready", flush=True)
-    while sys.stdin not in (ready := select.select([listener, sys.stdin], [], [])[0]):
-        assert ready
+    while True:
+        if sys.stdin in select.select([listener, sys.stdin], [], [])[0]:
+            return
         server, _ = listener.accept()
         if engine.fork() == 0:
             listener.close()

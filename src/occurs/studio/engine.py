@@ -1,4 +1,4 @@
-"""The engine process: it loads the engine once, and forks the other processes of a studio, which have it then.
+"""The engine process: it loads the engine once, and the other processes of a studio are forked from it.
 
 ``python -m occurs.studio.engine FD`` reads requests from a socket and answers them there, one message of JSON each:
 ``{"id": 1, "module": .., "folder": .., "environment": {..}}`` with a socket for its standard input and output ->
@@ -87,7 +87,7 @@ def _tell(server: socket.socket, message: dict[str, Any]) -> None:
 def _kill(pid: int) -> None:
     try:
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # it has no group of its own yet
+    except (ProcessLookupError, PermissionError):  # the process has no group of its own yet
         os.kill(pid, signal.SIGKILL)
 
 

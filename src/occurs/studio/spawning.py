@@ -20,7 +20,7 @@ from typing import Any
 
 from occurs.studio.engine import LONGEST
 
-#: elsewhere there is no fork, or libraries of the system do not go on behind one
+#: on other systems there is no fork, or libraries of the system do not survive one
 FORKS = sys.platform == "linux"
 _ONE_THREAD = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
@@ -108,7 +108,7 @@ def _errors() -> int | None:
 
 def _kill(pid: int) -> None:
     """End a process that leads a group, with its group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    with contextlib.suppress(OSError):  # it has ended
         if sys.platform == "win32":
             os.kill(pid, signal.SIGTERM)
         else:
@@ -177,14 +177,14 @@ class Engine:
                 self._send(request, its.fileno())
                 process.pid = await started
             except BaseException:
-                process.stdin.close()  # where it starts yet, it reads the end of its input
+                process.stdin.close()  # if it starts after all, its input has ended
                 raise
             finally:
                 del self._asked[id]
         return process
 
     def _end(self, id: int) -> None:
-        with contextlib.suppress(OSError):  # it ends: so does what it has forked
+        with contextlib.suppress(OSError):  # the engine process has ended, and so has what it forked
             self._send({"id": id, "kill": True})
 
     def _send(self, message: dict[str, Any], *files: int) -> None:

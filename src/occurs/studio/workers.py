@@ -20,7 +20,7 @@ from occurs.studio.spawning import Process, Processes
 START = 120.0
 #: the longest answer, in bytes
 _LONGEST = 256 << 20
-#: seconds
+#: seconds that the exit status of a process may take once its output has ended
 _AT_ONCE = 5.0
 #: what a process returns that somebody has killed
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM) if sys.platform != "win32" else ()
@@ -86,7 +86,7 @@ class Worker:
         except TimeoutError:
             raise Ended(f"the call took longer than {seconds:.0f} s") from None
         except (OSError, EOFError):
-            with contextlib.suppress(TimeoutError):  # it has closed its output: its exit status comes at once
+            with contextlib.suppress(TimeoutError):  # the exit status says who has ended it
                 await asyncio.wait_for(process.wait(), _AT_ONCE)
             raise Ended(f"the {self._name} stopped unexpectedly") from None
         except (ValueError, msgspec.MsgspecError):
