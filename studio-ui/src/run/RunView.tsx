@@ -127,7 +127,13 @@ function Toolbar({ side }: { side: boolean }) {
         </Button>
       ) : null}
       {running ? <Progress job={starting ? null : job} /> : null}
-      <div className="run-state" data-testid="run-state" data-state={state} data-found={found}>
+      <div
+        className="run-state"
+        data-testid="run-state"
+        data-job={starting ? undefined : job?.id}
+        data-state={state}
+        data-found={found}
+      >
         <StateText state={state} job={starting ? null : job} />
       </div>
       <span className="spring" />

@@ -32,6 +32,18 @@ def checked(page: Any, errors: int) -> None:
     expect(page.get_by_test_id("check-status")).to_have_attribute("data-state", "done")
 
 
+def run(page: Any, state: str = "done") -> Any:
+    """Run the program, and wait until this run, not one before it, has the state."""
+    page.get_by_role("tab", name="Run").click()
+    shown = page.get_by_test_id("run-state")
+    before = shown.get_attribute("data-job")
+    page.get_by_role("button", name="Run", exact=True).click()
+    if before is not None:
+        expect(shown).not_to_have_attribute("data-job", before)
+    expect(shown).to_have_attribute("data-state", state, timeout=60_000)
+    return shown
+
+
 @cache
 def _axe() -> str:
     return (Path(__file__).parents[3] / "studio-ui" / "node_modules" / "axe-core" / "axe.min.js").read_text()

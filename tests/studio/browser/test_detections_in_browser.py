@@ -9,18 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from studio.browser.acting import violations
+from studio.browser.acting import run, violations
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 EVIL = "<img src=x onerror=alert(1)>"
 HOT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
-
-
-def run(page: Any, state: str = "done") -> None:
-    page.get_by_role("tab", name="Run").click()
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", state, timeout=60_000)
 
 
 def settings(served: Any) -> dict[str, Any]:
@@ -100,7 +94,7 @@ def test_options_of_all_kinds_are_kept_and_reset(serve: Callable[..., Any], visi
     page.locator(".option", has=page.get_by_label("End", exact=True)).get_by_role("checkbox").click()
     kept("end", None)
     run(page)
-    assert page.get_by_test_id("run-state").get_attribute("data-found") == "2"
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "2")
     write("Only types", "only", "", "default")
     page.get_by_label("Require bounds").click()
     kept("require_bounds", "default")
@@ -144,7 +138,7 @@ def test_a_wrong_option_is_told_at_its_field_and_keeps_a_run_from_starting(
     assert asked == []
     page.keyboard.press("Control+Enter")
     expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
-    assert page.get_by_test_id("run-state").get_attribute("data-found") == "1"
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "1")
     assert settings(served) == {"until": "2024-01-01T12:00:00Z"}
 
 

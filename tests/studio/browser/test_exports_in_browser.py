@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import run
+
 pytestmark = pytest.mark.xdist_group("browser")
 
 HOT = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
@@ -27,13 +29,6 @@ DROP = """(element, files) => {
     for (const kind of ["dragenter", "dragover", "drop"])
         element.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
 }"""
-
-
-def run(page: Any) -> None:
-    page.get_by_role("tab", name="Run").click()
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
-    expect(page.get_by_test_id("detection").first).to_be_visible()
 
 
 def drop(page: Any, **files: bytes) -> Any:
@@ -82,7 +77,7 @@ def test_a_dropped_file_is_copied_after_a_question_and_then_read(
     expect(page.get_by_role("region", name="First rows").first).to_contain_text("70")
     assert served.read("rows.csv") == ROWS
     run(page)
-    assert page.get_by_test_id("run-state").get_attribute("data-found") == "3"
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "3")
     # Parquet is bytes, and a choice of events that is written down takes the new file in
     page.get_by_role("checkbox", name="later.csv").uncheck()
     table = pa.table({"type": ["Temp"], "time": [9], "value": [99]})
@@ -92,7 +87,7 @@ def test_a_dropped_file_is_copied_after_a_question_and_then_read(
     expect(page.get_by_role("checkbox", name="more.parquet")).to_be_checked()
     assert pq.read_table(served.folder / "more.parquet").equals(table)
     run(page)
-    assert page.get_by_test_id("run-state").get_attribute("data-found") == "3"
+    expect(page.get_by_test_id("run-state")).to_have_attribute("data-found", "3")
 
 
 def test_files_are_chosen_without_a_mouse_too(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:

@@ -8,21 +8,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import run
+
 pytestmark = pytest.mark.xdist_group("browser")
-
-
-def run(page: Any) -> Any:
-    page.get_by_role("tab", name="Run").click()
-    page.get_by_role("button", name="Run", exact=True).click()
-    state = page.get_by_test_id("run-state")
-    expect(state).to_have_attribute("data-state", "done", timeout=60_000)
-    return state
 
 
 def test_the_labor_example_finds_what_the_paper_finds(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
     page = visit(serve("labor"))
     state = run(page)
-    assert state.get_attribute("data-found") == "12"
+    expect(state).to_have_attribute("data-found", "12")
     expect(page.get_by_test_id("timeline")).to_have_attribute("data-total", "12")
     expect(page.get_by_test_id("timeline")).to_have_attribute("data-exact", "true")
     expect(page.get_by_test_id("lane-Duration")).to_have_attribute("data-count", "3")
@@ -94,9 +88,7 @@ def test_a_bad_row_is_named_with_its_file(serve: Callable[..., Any], visit: Call
     rules = "event Temp(value: int)\ndefine Hot(v) from Temp(value > 45) where v = Temp.value\n"
     rows = "type,time,value\nTemp,2024-01-01T00:00:00Z,50\nTemp,never,60\n"
     page = visit(serve(name="bad", files={"heat.tesla": rules, "rows.csv": rows}))
-    page.get_by_role("tab", name="Run").click()
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "failed", timeout=60_000)
+    run(page, "failed")
     expect(page.get_by_role("main")).to_contain_text("rows.csv")
 
 
@@ -106,18 +98,14 @@ def test_a_long_run_is_cancelled(serve: Callable[..., Any], visit: Callable[...,
     rows = "type,time,v\n" + "".join(f"A,{i},{i}\n" for i in range(1, 4001))
     served = serve(name="long", files={"pairs.epl": rules, "rows.csv": rows})
     page = visit(served)
-    page.get_by_role("tab", name="Run").click()
-    page.get_by_role("button", name="Run", exact=True).click()
-    state = page.get_by_test_id("run-state")
-    expect(state).to_have_attribute("data-state", "running")
+    state = run(page, "running")
     page.get_by_role("button", name="Cancel").click()
     expect(state).to_have_attribute("data-state", "cancelled", timeout=5_000)
 
 
 def test_why_is_marked_in_the_text(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
     page = visit(serve("flights"), "/cancellations.epl/run")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_test_id("run-state")).to_have_attribute("data-state", "done", timeout=60_000)
+    run(page)
     page.get_by_role("textbox", name="Filter detections").fill("CalledOff")
     page.locator("[data-testid=detection][data-type=CalledOff]").first.click()
     expect(page.get_by_test_id("constituent").first).to_be_visible()

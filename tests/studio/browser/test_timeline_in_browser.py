@@ -9,14 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from studio.browser.acting import run
+
 pytestmark = pytest.mark.xdist_group("browser")
-
-
-def run(page: Any) -> None:
-    page.get_by_role("button", name="Run", exact=True).click()
-    state = page.get_by_test_id("run-state")
-    expect(state).to_have_attribute("data-state", "running")
-    expect(state).to_have_attribute("data-state", "done", timeout=60_000)
 
 
 def test_everything_of_a_run_by_keyboard(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:

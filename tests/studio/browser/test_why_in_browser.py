@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from studio.browser.acting import editor, violations
+from studio.browser.acting import editor, run, violations
 from studio.browser.test_access import settled
-from studio.browser.test_timeline_in_browser import run
 
 pytestmark = pytest.mark.xdist_group("browser")
 FIRE = """define Fire(Area, Value)
