@@ -1,4 +1,4 @@
-"""What a call of an engine does again for the rows that it has kept: it encodes, judges and sorts new rows only."""
+"""What a call does again for the rows that an engine keeps: it encodes, judges, sorts and copies only new rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 import occurs
 from occurs.operators.frame import Index
+from occurs.operators.growing import Room
 from occurs.operators.rows import Rows
 
 RULES = """
@@ -39,6 +40,36 @@ def test_values_encoded_per_call_do_not_depend_on_the_rows_kept() -> None:
         live.push_many(table(rng, kept + 1_000, 1_000))
         encoded.append(live._engine.codes.cells)
     assert encoded[0] == encoded[1] > 0
+
+
+def test_entries_moved_per_call_do_not_depend_on_the_rows_kept() -> None:
+    """Columns, codes and indexes grow in place: over many calls, less than twice the new entries are moved."""
+    moved = []
+    for kept in (4_000, 120_000):
+        rng = np.random.default_rng(3)
+        live = occurs.parse(RULES).live(time_unit="ms")
+        live.push_many(table(rng, 0, kept))
+        live.push_many(table(rng, kept, 1_000))  # everything moves into rooms here
+        before = Room.moved
+        for call in range(1, 21):
+            live.push_many(table(rng, kept + 1_000 * call, 1_000))
+        moved.append(Room.moved - before)
+    # 30 arrays grow; 60,000 rows more are as much room as there is with 120,000
+    assert moved[1] <= moved[0] <= 30 * 2 * 20_000
+
+
+def test_calls_that_go_on_from_one_state_do_not_see_each_other() -> None:
+    """What is kept grows in place, also where a call went on from it that was not to last."""
+    rng = np.random.default_rng(5)
+    whole, program = table(rng, 0, 6_000), occurs.parse(RULES)
+    plain, looked = program.live(time_unit="ms"), program.live(time_unit="ms")
+    for at in range(0, len(whole), 500):
+        part = whole.slice(at, 500)
+        assert looked.push_many(part) == plain.push_many(part)
+        other = program.live(time_unit="ms")
+        other._engine.state = looked._engine.state.copy()
+        other.push_many(table(rng, at + 500, 400))
+    assert looked.close() == plain.close()
 
 
 @pytest.mark.parametrize("size", [1, 37, 400])

@@ -103,7 +103,7 @@ def _wait(state: State, type: str, rows: Rows) -> None:
     first, old = state.serials.get(f"waiting {type}", 0), None
     if waiting is not None and len(waiting):
         old = waiting.serial
-        rows = concat_rows([replace(waiting, serial=None), rows], 0)
+        rows = concat_rows([replace(waiting, serial=None), rows])
         order = _order(rows)
         if order is not None:
             rows, old = rows.take(order), None

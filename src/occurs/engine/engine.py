@@ -14,7 +14,7 @@ from occurs.engine.order import placed
 from occurs.engine.results import Parts, TypeRows, subscribed
 from occurs.engine.saved_pieces import Ledger
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
-from occurs.engine.tables import concat_rows, empty_rows
+from occurs.engine.tables import behind_past, concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
@@ -204,7 +204,7 @@ class Engine:
             n = len(past)
             both = Rows(type, past.time, past.columns, n, past.serial, past.labels, past.derived, past.at)
         else:
-            both = concat_rows([past, rows], len(past))
+            both = behind_past(past, rows)
         both.cache |= past.cache
         return both
 
@@ -217,7 +217,7 @@ class Engine:
             found.insert(0, outside)
         if not found:
             return self.empty(type)
-        rows = concat_rows(found, 0)
+        rows = concat_rows(found)
         if rows.at is not None:
             return rows.take(np.lexsort((rows.at, rows.time)))
         return rows if is_sorted(rows.time) else rows.take(np.argsort(rows.time, kind="stable"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 from occurs.model.labels import Labels
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.growing import behind
 from occurs.operators.merging import INSTANT
 from occurs.operators.rows import Rows
 
@@ -21,27 +22,37 @@ def empty_rows(type: str, schema: Schema, labelled: bool) -> Rows:
     return Rows(type, np.zeros(0, np.int64), columns, 0, None, Labels(nothing, nothing) if labelled else None)
 
 
-def concat_rows(parts: Sequence[Rows], new: int) -> Rows:
-    """Rows of one type behind one another; columns are those of the first."""
-    if len(parts) == 1:
-        return replace(parts[0], new=new, cache={})
+def concat_rows(parts: Sequence[Rows]) -> Rows:
+    """Rows of one type behind one another, all of them new; columns are those of the first."""
+    return replace(parts[0], new=0, cache={}) if len(parts) == 1 else _joined(parts, np.concatenate, Column.concat)
+
+
+def behind_past(past: Rows, new: Rows) -> Rows:
+    """New rows of a type behind those of the past, which are not copied if they have room; columns are theirs."""
+    out = _joined([past, new], lambda two: behind(*two), lambda two: two[1].behind(two[0]))
+    out.new = len(past)
+    return out
+
+
+def _joined(
+    parts: Sequence[Rows], join: Callable[[list[np.ndarray]], np.ndarray], columns: Callable[[list[Column]], Column]
+) -> Rows:
     first = parts[0]
-    columns = {}
-    for name, column in first.columns.items():
-        columns[name] = Column.concat([column, *(_like(p, name, column) for p in parts[1:])])
+    made = {n: columns([column, *(_like(p, n, column) for p in parts[1:])]) for n, column in first.columns.items()}
     serial = None
     if all(p.serial is not None for p in parts):
-        serial = np.concatenate([p.serial for p in parts if p.serial is not None])
+        serial = join([p.serial for p in parts if p.serial is not None])
     labels = None
     if all(p.labels is not None for p in parts):
-        labels = Labels.concat([p.labels for p in parts if p.labels is not None])
+        some = [p.labels for p in parts if p.labels is not None]
+        labels = Labels(join([p.hi for p in some]), join([p.lo for p in some]))
     at = derived = None
     if any(p.at is not None for p in parts):
         # what has no place of its own was derived when its instant was complete
-        at = np.concatenate([np.full(len(p), INSTANT, np.int64) if p.at is None else p.at for p in parts])
+        at = join([np.full(len(p), INSTANT, np.int64) if p.at is None else p.at for p in parts])
     if any(p.derived is not None for p in parts):
-        derived = np.concatenate([np.full(len(p), -1, np.int32) if p.derived is None else p.derived for p in parts])
-    return Rows(first.type, np.concatenate([p.time for p in parts]), columns, new, serial, labels, derived, at)
+        derived = join([np.full(len(p), -1, np.int32) if p.derived is None else p.derived for p in parts])
+    return Rows(first.type, join([p.time for p in parts]), made, 0, serial, labels, derived, at)
 
 
 def _like(rows: Rows, name: str, column: Column) -> Column:

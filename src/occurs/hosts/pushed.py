@@ -161,7 +161,7 @@ def joined(one: Rows, other: Rows) -> Rows:
     if ("sequence" in one.columns) != ("sequence" in other.columns):
         none = [{"sequence": Column.nulls(Type.INT, len(r)), **r.columns} for r in parts]
         parts = [Rows(r.type, r.time, columns, labels=r.labels) for r, columns in zip(parts, none)]
-    return concat_rows(parts, 0)
+    return concat_rows(parts)
 
 
 def _fields(schema: Schema, sequence: bool, label: bool) -> pa.Schema:

@@ -170,7 +170,7 @@ class WindowRows(TypeRows):
             return None, np.zeros(0, np.int64), np.zeros(0, np.bool_)
         numbers = [g.numbers() for g in given]
         final = np.repeat([g is self.final.get(type) for g in given], [len(n) for n in numbers])
-        return concat_rows([p.rows() for g in given for p in g.parts], 0), np.concatenate(numbers), final
+        return concat_rows([p.rows() for g in given for p in g.parts]), np.concatenate(numbers), final
 
     def _reasons(self, type: str, kind: TimeKind) -> pa.Array:
         """Of what the rows of a type are made."""

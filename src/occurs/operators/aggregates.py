@@ -41,7 +41,7 @@ def reduced(
         return Column(Type.INT, hi - lo, None)
     values = index.cache.get(node.attribute)
     if values is None:
-        values = index.cache[node.attribute] = Ordered(column.take(index.order))
+        values = index.cache[node.attribute] = Ordered(index.values(column))
     return Ranges(values, lo, hi, node, overflow).reduced()
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.model.types import Type, widen
+from occurs.operators.growing import SHORT, Texts, behind
 
 _NUMPY = {
     Type.INT: np.dtype(np.int64),
@@ -23,16 +24,20 @@ _ARROW = {type: pa.from_numpy_dtype(dtype) for type, dtype in _NUMPY.items()}
 
 class Column:
     """Values of one type.  Numbers, booleans and times: ``values`` (n) with ``valid`` (n booleans, None = no nulls);
-    strings: an Arrow array, which may be a dictionary.  Never changed in place."""
+    strings: an Arrow array, which may be a dictionary, and ``texts`` if they have grown.  Never changed in place."""
 
-    __slots__ = ("_arrow", "_decoded", "_valid", "_values", "type")
+    __slots__ = ("_arrow", "_decoded", "_texts", "_valid", "_values", "type")
 
-    def __init__(self, type: Type, values: np.ndarray | None, valid: np.ndarray | None, arrow: pa.Array | None = None):
+    def __init__(
+        self, type: Type, values: np.ndarray | None, valid: np.ndarray | None, arrow: pa.Array | None = None,
+        texts: Texts | None = None,
+    ):  # fmt: skip
         self.type = type
         self._values = values
         self._valid = valid
         self._arrow: Any = arrow
         self._decoded: Any = None
+        self._texts = texts
 
     @classmethod
     def of(cls, array: pa.Array | pa.ChunkedArray, type: Type) -> Column:
@@ -144,7 +149,8 @@ class Column:
     def slice(self, start: int, stop: int | None = None) -> Column:
         if self._values is None:
             end = len(self._arrow) if stop is None else stop
-            return Column(self.type, None, None, self._arrow.slice(start, max(0, end - start)))
+            texts = None if self._texts is None else self._texts.slice(start, stop)
+            return Column(self.type, None, None, self._arrow.slice(start, max(0, end - start)), texts)
         valid = None if self._valid is None else self._valid[start:stop]
         return Column(self.type, self._values[start:stop], valid)
 
@@ -172,6 +178,19 @@ class Column:
         if any(p._valid is not None for p in parts):
             valid = np.concatenate([p.is_valid() for p in parts])
         return Column(first.type, np.concatenate([p.values for p in parts]), valid)
+
+    def behind(self, past: Column) -> Column:
+        """The same values behind those of the past, which are not copied if there is room (:mod:`.growing`)."""
+        if past._values is not None:
+            valid = None
+            if past._valid is not None or self._valid is not None:
+                valid = behind(past.is_valid(), self.is_valid())
+            return Column(past.type, behind(past._values, self.values), valid)
+        if past.type is Type.STRING and len(past) >= SHORT:
+            texts = (past._texts or Texts.of(past.arrow)).behind(Texts.of(self.arrow))
+            if texts is not None:
+                return Column(past.type, None, None, texts.array(), texts)
+        return Column.concat([past, self])
 
     @staticmethod
     def widened(parts: Sequence[Column]) -> Column:

@@ -299,7 +299,7 @@ def wide_rows(
     for t, found in parts.items():
         out[t] = found[0]
         if len(found) > 1:
-            both = concat_rows(found, 0)
+            both = concat_rows(found)
             out[t] = both.take(np.argsort(both.time, kind="stable"))
     return out
 

@@ -197,7 +197,7 @@ class Groups:
 
     def between(self, key: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Per request the places [lo, hi) in ``order`` of the rows of ``key`` with ``low <= time <= high``."""
-        return find_ranges(self._numbers.of(key), low, high, self.start, self.time)
+        return find_ranges(self._numbers.of(key), low, high, self.start[:-1], self.start[1:], self.time)
 
 
 def pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

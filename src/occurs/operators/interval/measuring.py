@@ -115,7 +115,8 @@ class Measures:
         theirs, ours = joint([(pick(events.codes, own, on), len(events)), (mine, len(rows))])
         groups = Groups(theirs, events.columns["time"])
         lo, hi = groups.between(ours, rows.time, ends)
-        index = Index(np.arange(len(events)), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        nothing = np.zeros(0, np.int64)
+        index = Index(np.arange(len(events)), nothing, nothing, nothing)
         if m.variable is None:
             return reduced(Reduced(m.function, None, m.type), None, index, lo, hi, lambda _: _overflow(m, rows.type))
         name, type = m.variable

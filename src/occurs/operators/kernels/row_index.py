@@ -34,41 +34,83 @@ def group_rows(code: np.ndarray, n_codes: int, keep: np.ndarray) -> tuple[np.nda
 
 
 @kernel
-def extend(
-    order: np.ndarray, time: np.ndarray, start: np.ndarray, begin: int, past: int, more: np.ndarray,
-    more_start: np.ndarray, later: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """The order, times and start of an index of which rows before ``begin`` are gone, and new rows stand behind.
+def repack(
+    order: np.ndarray, time: np.ndarray, start: np.ndarray, end: np.ndarray, more: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
+    """The groups [start, end) of an index in a new order, each with room for as many entries again, and room behind
+    them for ``more`` entries of other groups, at least.
 
-    ``order``, ``time``, ``start``: of the index as it was.  ``past``: how many rows are left, ``more``, ``more_start``:
-    the groups of the new rows, which are numbered from 0; ``later``: their times.
+    Returns the order and times, and per group where its room begins, where its entries start and end, and where its
+    room ends; and how many places the groups take.
     """
-    known, groups = len(start) - 1, len(more_start) - 1
-    first = np.empty(groups, np.int64)
-    starts = np.empty(groups + 1, np.int64)
-    starts[0] = 0
+    groups = len(start)
+    begin = np.empty(groups, np.int64)
+    ends = np.empty(groups, np.int64)
+    limit = np.empty(groups, np.int64)
+    used = 0
+    held = 0
     for c in range(groups):
-        left = 0
-        if c < known:
-            at = start[c]
-            while at < start[c + 1] and order[at] < begin:
-                at += 1
-            first[c] = at
-            left = start[c + 1] - at
-        starts[c + 1] = starts[c] + left + more_start[c + 1] - more_start[c]
-    out, times = np.empty(starts[groups], np.int64), np.empty(starts[groups], np.int64)
+        width = end[c] - start[c]
+        begin[c] = used
+        ends[c] = used + width
+        if width > 0:
+            used += 2 * width + 2
+        limit[c] = used
+        held += width
+    room = used + held // 2 + 2 * more + 16
+    out, times = np.empty(room, np.int64), np.empty(room, np.int64)
     for c in range(groups):
-        k = starts[c]
-        if c < known:
-            for at in range(first[c], start[c + 1]):
-                out[k] = order[at] - begin
-                times[k] = time[at]
-                k += 1
-        for at in range(more_start[c], more_start[c + 1]):
-            out[k] = past + more[at]
-            times[k] = later[more[at]]
+        k = begin[c]
+        for p in range(start[c], end[c]):
+            out[k] = order[p]
+            times[k] = time[p]
             k += 1
-    return out, times, starts
+    return out, times, begin, begin.copy(), ends, limit, used
+
+
+@kernel
+def extend(
+    order: np.ndarray, time: np.ndarray, begin: np.ndarray, start: np.ndarray, end: np.ndarray, limit: np.ndarray,
+    used: int, base: int, gone: np.ndarray, first: int, code: np.ndarray, keep: np.ndarray, later: np.ndarray,
+    done: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Put new rows into the groups of an index that has room, in place, and take those that are gone from their start.
+
+    ``order``, ..: see :func:`repack`.  ``base``: the number of the first row that is left; ``gone``: the codes of rows
+    before it.  ``first``: the number of the first new row; ``code``, ``keep``, ``later``: codes, choice and times of
+    the new rows, of which ``done`` are there already.  Returns how many places are used, and how many rows are done:
+    fewer than all if there is no room left.
+    """
+    for i in range(len(gone)):
+        c = gone[i]
+        if c >= 0:
+            while start[c] < end[c] and order[start[c]] < base:
+                start[c] += 1
+    all_rows = len(keep) == 0
+    for i in range(done, len(code)):
+        c = code[i]
+        if c < 0 or not (all_rows or keep[i]):
+            continue
+        if end[c] == limit[c]:
+            a, width = start[c], end[c] - start[c]
+            to = begin[c]
+            if a - to < width or a == to:  # not as much room before the entries as they take
+                room = 2 * width + 2
+                if used + room > len(order):
+                    return used, i
+                to = used
+                used += room
+                begin[c] = to
+                limit[c] = used
+            for k in range(width):
+                order[to + k] = order[a + k]
+                time[to + k] = time[a + k]
+            start[c] = to
+            end[c] = to + width
+        order[end[c]] = first + i
+        time[end[c]] = later[i]
+        end[c] += 1
+    return used, len(code)
 
 
 @kernel
@@ -85,28 +127,36 @@ def _lower(time: np.ndarray, lo: int, hi: int, t: int) -> int:
 
 @kernel
 def find_ranges(
-    code: np.ndarray, low: np.ndarray, high: np.ndarray, start: np.ndarray, time: np.ndarray
+    code: np.ndarray, low: np.ndarray, high: np.ndarray, start: np.ndarray, stop: np.ndarray, time: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each request the positions [lo, hi) of its code's group with ``low <= time <= high``.
+    """For each request the positions [lo, hi) of its code's group, [start, stop), with ``low <= time <= high``.
 
-    Requests in time order cost a step of two moving pointers; others a binary search.
+    Requests in time order cost a step of two moving pointers; others, and few for many groups, a binary search.
     """
     n = len(code)
-    groups = len(start) - 1
+    groups = len(start)
     lo = np.zeros(n, np.int64)
     hi = np.zeros(n, np.int64)
-    at_low = start[:-1].copy()
-    at_high = start[:-1].copy()
+    moving = n >= groups >> 4
+    at_low = start.copy() if moving else lo
+    at_high = start.copy() if moving else hi
     for i in range(n):
         c = code[i]
         if c < 0 or c >= groups:
             continue
         first = start[c]
-        end = start[c + 1]
+        end = stop[c]
         if first == end:
             continue
         for side in range(2):
             t = low[i] if side == 0 else min(high[i], _LAST_TICK - 1) + 1
+            if not moving:
+                p = _lower(time, first, end, t)
+                if side == 0:
+                    lo[i] = p
+                else:
+                    hi[i] = p
+                continue
             p = at_low[c] if side == 0 else at_high[c]
             if p > first and time[p - 1] >= t:
                 p = _lower(time, first, p, t)

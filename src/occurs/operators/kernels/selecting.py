@@ -1,7 +1,7 @@
 """Selection kernels: bind a candidate to partial matches (TESLA, paper section 4.4; tesla.md, section 5).
 
 A partial match ``i`` has a rule ``rule[i]`` (of its template) and a range ``[lo[a], hi[a])`` of an index ``order``,
-with a = ``at[i]``, or a = i if ``at`` is empty.
+with a = ``at[i]``, or a = i if ``at`` is empty.  At position p of the index is row ``order[p] - base``.
 ``mask[rule, row]`` says which candidates pass the rule's own constraints (no rows: all pass); ``bound[m, i]`` are rows
 that the match has bound already, of the same type.
 """
@@ -45,7 +45,7 @@ def passing(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(work=over_ranges)
 def expand(
-    lo: np.ndarray, hi: np.ndarray, at: np.ndarray, order: np.ndarray, rule: np.ndarray, mask: np.ndarray,
+    lo: np.ndarray, hi: np.ndarray, at: np.ndarray, order: np.ndarray, base: int, rule: np.ndarray, mask: np.ndarray,
     bound: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """All candidates of every match, in order: (match number, candidate row)."""
@@ -60,7 +60,7 @@ def expand(
             total += max(0, hi[a] - lo[a])
         else:
             for p in range(lo[a], hi[a]):
-                if _fits(order[p], i, rule[i], mask, masked, bound):
+                if _fits(order[p] - base, i, rule[i], mask, masked, bound):
                     total += 1
     match = np.empty(total + 1, np.int64)  # written always, kept if it fits
     row = np.empty(total + 1, np.int64)
@@ -71,13 +71,13 @@ def expand(
             r = rule[i]
             for p in range(lo[a], hi[a]):
                 match[k] = i
-                row[k] = order[p]
-                k += mask[r, order[p]]
+                row[k] = order[p] - base
+                k += mask[r, row[k]]
             continue
         for p in range(lo[a], hi[a]):
-            if unbound or _fits(order[p], i, rule[i], mask, masked, bound):
+            if unbound or _fits(order[p] - base, i, rule[i], mask, masked, bound):
                 match[k] = i
-                row[k] = order[p]
+                row[k] = order[p] - base
                 k += 1
     if 2 * k < total:  # so that the rest does not stay
         return match[:k].copy(), row[:k].copy()
@@ -86,7 +86,7 @@ def expand(
 
 @kernel(work=over_ranges)
 def choose(
-    lo: np.ndarray, hi: np.ndarray, at: np.ndarray, order: np.ndarray, rule: np.ndarray, mask: np.ndarray,
+    lo: np.ndarray, hi: np.ndarray, at: np.ndarray, order: np.ndarray, base: int, rule: np.ndarray, mask: np.ndarray,
     bound: np.ndarray, k: int, last: bool,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The k-th candidate from the start, or the end: (match number, row) of the matches that have one."""
@@ -102,11 +102,11 @@ def choose(
         width = hi[a] - lo[a]
         for step in range(width):
             p = hi[a] - 1 - step if last else lo[a] + step
-            if _fits(order[p], i, rule[i], mask, masked, bound):
+            if _fits(order[p] - base, i, rule[i], mask, masked, bound):
                 left -= 1
                 if left == 0:
                     match[out] = i
-                    row[out] = order[p]
+                    row[out] = order[p] - base
                     out += 1
                     break
     return match[:out].copy(), row[:out].copy()
@@ -133,17 +133,17 @@ def nth_per_match(match: np.ndarray, k: int, last: bool) -> np.ndarray:
 @kernel
 def narrowed(
     lo: np.ndarray, hi: np.ndarray, time: np.ndarray, first: np.ndarray, last: np.ndarray, order: np.ndarray,
-    times: np.ndarray,
+    base: int, times: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """``lo``, raised to the first position whose ``time`` is not before that of the last row in [first, last).
 
-    The rows in [first, last) are those of another index: ``order`` and the ``times`` of its rows.
+    The rows in [first, last) are those of another index: its ``order`` and ``base``, and the ``times`` of its rows.
     """
     out = lo.copy()
     for i in range(len(lo)):
         if last[i] <= first[i]:
             continue
-        t = times[order[last[i] - 1]]
+        t = times[order[last[i] - 1] - base]
         a, b = lo[i], hi[i]
         while a < b:
             middle = (a + b) >> 1
@@ -156,7 +156,9 @@ def narrowed(
 
 
 @kernel(work=over_ranges)
-def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.ndarray) -> np.ndarray:
+def any_unbound(
+    lo: np.ndarray, hi: np.ndarray, order: np.ndarray, base: int, bound: np.ndarray
+) -> np.ndarray:
     """Booleans: does the range hold a row that the match has not bound itself?"""
     n = len(lo)
     out = np.zeros(n, np.bool_)
@@ -164,7 +166,7 @@ def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.nda
         for p in range(lo[i], hi[i]):
             free = True
             for m in range(bound.shape[0]):
-                if bound[m, i] == order[p]:
+                if bound[m, i] == order[p] - base:
                     free = False
                     break
             if free:
@@ -240,8 +242,8 @@ def compared(values: np.ndarray, limits: np.ndarray, rules: np.ndarray, op: int)
 
 @kernel
 def _walk(
-    starts: np.ndarray, first_row: int, lo: np.ndarray, hi: np.ndarray, order: np.ndarray, passes: np.ndarray,
-    policy: int, same: bool, put: np.ndarray, rows: np.ndarray, chosen: np.ndarray,
+    starts: np.ndarray, first_row: int, lo: np.ndarray, hi: np.ndarray, order: np.ndarray, base: int,
+    passes: np.ndarray, policy: int, same: bool, put: np.ndarray, rows: np.ndarray, chosen: np.ndarray,
 ) -> None:  # fmt: skip
     """Advance ``put`` (per rule) by every match; note the matches if ``rows`` has room for any."""
     note = len(rows) > 0
@@ -251,10 +253,10 @@ def _walk(
         if left == 0:
             continue
         row = first_row + i
-        width = hi[row] - lo[row]
+        width = hi[i] - lo[i]
         for step in range(width):
-            p = hi[row] - 1 - step if policy == 2 else lo[row] + step
-            candidate = order[p]
+            p = hi[i] - 1 - step if policy == 2 else lo[i] + step
+            candidate = order[p] - base
             if same and candidate == row:
                 continue
             fit = left if everything else left & passes[candidate]
@@ -276,18 +278,18 @@ def _walk(
 
 @kernel
 def first_step(
-    starts: np.ndarray, first_row: int, lo: np.ndarray, hi: np.ndarray, order: np.ndarray, passes: np.ndarray,
-    policy: int, same: bool, n_rules: int,
+    starts: np.ndarray, first_row: int, lo: np.ndarray, hi: np.ndarray, order: np.ndarray, base: int,
+    passes: np.ndarray, policy: int, same: bool, n_rules: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Terminators and the first event selected for them, rule by rule: (rule, terminator row, candidate row).
 
-    starts: sets of the rules that terminator ``first_row + i`` starts; [lo, hi): per terminator row the range of
+    starts: sets of the rules that terminator ``first_row + i`` starts; [lo, hi): per terminator the range of
     ``order`` with its candidates; passes: sets per candidate row (no entries: all rules).  policy: 0 each, 1 first,
     2 last.  same: a terminator is no candidate for itself.
     """
     nothing = np.zeros(0, np.int64)
     count = np.zeros(n_rules, np.int64)
-    _walk(starts, first_row, lo, hi, order, passes, policy, same, count, nothing, nothing)
+    _walk(starts, first_row, lo, hi, order, base, passes, policy, same, count, nothing, nothing)
     put = np.zeros(n_rules, np.int64)
     total = 0
     for r in range(n_rules):
@@ -299,5 +301,5 @@ def first_step(
     for r in range(n_rules):
         rule[put[r] : put[r] + count[r]] = r
     if total > 0:
-        _walk(starts, first_row, lo, hi, order, passes, policy, same, put, rows, chosen)
+        _walk(starts, first_row, lo, hi, order, base, passes, policy, same, put, rows, chosen)
     return rule, rows, chosen

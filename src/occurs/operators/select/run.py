@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from occurs.operators.aggregates import reduced
 from occurs.operators.columns import Column
 from occurs.operators.definition import Source
 from occurs.operators.frame import COMPARE, NO_BOUND, NO_MASK, Frame, Index, UndecidedOverflow
+from occurs.operators.growing import SHORT
 from occurs.operators.kernels.selecting import (
     MOST,
     any_unbound,
@@ -38,6 +39,8 @@ DIRECT = np.zeros(0, np.int64)
 BLOCK = 4_000_000
 #: an index of all rows is as good as one of those that pass, if one of so many passes
 DENSE = 4
+#: the rows that are aggregated are few if there are so many times as many of the past
+FEW = 4
 #: as the kernels number them
 POLICIES = ("each", "first", "last")
 
@@ -72,19 +75,23 @@ class Run:
         rows, index, mask, left = found.rows, found.index, found.mask, found.left
         lo, hi = found.ranges()
         column = None if node.attribute is None else rows.column(node.attribute)
-        if mask is NO_MASK and not node.residual and not left:
+        # few rows of many are an index of their own, as what is prepared is prepared for a whole index
+        few = max(FEW * int((hi - lo).sum()), SHORT) < rows.new
+        if mask is NO_MASK and not node.residual and not left and not few:
             return reduced(node.reduced, column, index, lo, hi, partial(self.overflow, matches))
         parts = []
         for block in blocks(lo, hi):
             part = matches.take(block)
-            match, row = expand(lo[block], hi[block], DIRECT, index.order, self.rule_of(part), mask, NO_BOUND)
+            match, row = expand(
+                lo[block], hi[block], DIRECT, index.order, index.base, self.rule_of(part), mask, NO_BOUND
+            )
             pairs = part.take(match)
             passed = self.keep(pairs, node.residual + left, rows, row)
             if passed is not None:
                 match, row = match[passed], row[passed]
             # the rows that passed, match by match, are an index of their own
             cut = np.searchsorted(match, np.arange(len(block) + 1))
-            own = Index(row, cut, rows.time[row])
+            own = Index(row, rows.time[row], cut[:-1], cut[1:])
             parts.append(reduced(node.reduced, column, own, cut[:-1], cut[1:], partial(self.overflow, part)))
         return Column.concat(parts)
 
@@ -197,8 +204,8 @@ class Run:
             starts = np.full(len(fresh), np.uint64(2**n_rules - 1))
         passes = np.zeros(0, np.uint64) if found.mask is NO_MASK else found.mask
         rule, rows, chosen = first_step(
-            starts, table.new, found.lo, found.hi, found.index.order, passes, POLICIES.index(s.policy),
-            found.rows is table, n_rules,
+            starts, table.new, found.lo, found.hi, found.index.order, found.index.base, passes,
+            POLICIES.index(s.policy), found.rows is table, n_rules,
         )  # fmt: skip
         return Matches(rule, [rows, chosen])
 
@@ -240,11 +247,11 @@ class Run:
         residual = s.residual + found.left
         if (residual or s.policy == "each") and len(matches) > 1 and found.pairs() > BLOCK:
             return None
+        candidates = found.lo, found.hi, found.at, found.index.order, found.index.base
         if not residual and s.policy != "each":
-            last = s.policy == "last"
-            match, row = choose(found.lo, found.hi, found.at, found.index.order, rule, found.mask, bound, s.k, last)
+            match, row = choose(*candidates, rule, found.mask, bound, s.k, s.policy == "last")
         else:
-            match, row = expand(found.lo, found.hi, found.at, found.index.order, rule, found.mask, bound)
+            match, row = expand(*candidates, rule, found.mask, bound)
         out = Matches(None if matches.rule is None else matches.rule[match], [r[match] for r in matches.rows] + [row])
         joint = conjunction(list(residual))
         if joint is None:
@@ -291,17 +298,17 @@ class Run:
 
     def absent(self, matches: Matches, s: Absent) -> Matches:
         found = self.finder.find(matches, s.source, s.keys, s.interval, open_low=True)
-        rows, order = found.rows, found.index.order
+        rows, order, base = found.rows, found.index.order, found.index.base
         lo, hi = found.ranges()
         bound = self.bound_rows(matches, rows)
         if found.mask is NO_MASK and not s.residual and not found.left:
-            present = any_unbound(lo, hi, order, bound) if len(bound) else hi > lo
+            present = any_unbound(lo, hi, order, base, bound) if len(bound) else hi > lo
             return matches.take(np.flatnonzero(~present))
         present = np.zeros(len(matches), np.bool_)
         for block in blocks(lo, hi):
             part = matches.take(block)
             known = self.bound_rows(part, rows)
-            match, row = expand(lo[block], hi[block], DIRECT, order, self.rule_of(part), found.mask, known)
+            match, row = expand(lo[block], hi[block], DIRECT, order, base, self.rule_of(part), found.mask, known)
             pairs = part.take(match)
             joint = conjunction([*s.residual, *found.left])
             if joint is None:
@@ -344,7 +351,7 @@ def narrow(found: Candidates, by: Candidates) -> Candidates:
     if by.mask is not NO_MASK or by.left:
         return found
     (lo, hi), (first, last) = found.ranges(), by.ranges()
-    lo = narrowed(lo, hi, found.index.time, first, last, by.index.order, by.rows.time)
+    lo = narrowed(lo, hi, found.index.time, first, last, by.index.order, by.index.base, by.rows.time)
     return replace(found, lo=lo, hi=hi, at=DIRECT)
 
 
@@ -427,7 +434,7 @@ class Finder:
         ):
             # more matches than rows they can refer to: one range per row, shared by all rules
             found = self.linked(source, keys, interval.role, interval.length - open_low)
-            return replace(found, at=matches.rows[interval.role])
+            return replace(found, at=matches.rows[interval.role] - self._first(interval.role))
         rows = self.frame.tables[source.type]
         mask, keep, name, left = self._constraints(rows, source)
         if masked and keep is not None and DENSE * np.count_nonzero(keep) >= len(keep):
@@ -455,21 +462,26 @@ class Finder:
         *,
         bits: bool = False,
     ) -> Candidates:
-        """One range per row of a role's table: at most ``length`` ticks before it; all ``keys`` are of that role.
+        """One range per row of a role's table (per new row if it is the terminator's): at most ``length`` ticks before
+        it; all ``keys`` are of that role.
 
         ``bits``: the mask is uint64 (rows), the set of the rules (of at most 64) that each row passes.
         """
         rows = self.frame.tables[source.type]
         mask, keep, name, left = self._constraints(rows, source, bits)
-        table = self.tables[role]
-        names = [k.attribute for k in keys]
-        code = self.frame.joined_codes(table, names) if keys else np.zeros(len(table), np.int64)
+        table, first = self.tables[role], self._first(role)
+        names, time = [k.attribute for k in keys], table.time[first:]
+        code = self.frame.joined_codes(table, names)[first:] if keys else np.zeros(len(time), np.int64)
         index = self.frame.index(rows, [k.own for k in keys], keep, name)
-        what = ("link", table.type, tuple(names), length)
+        what = ("link", table.type, tuple(names), length, first)
         made = index.links.get(what)
         if made is None or made[0] is not table:  # the table of a recursive type grows
-            made = index.links[what] = (table, *index.ranges(code, ticks_before(table.time, length), table.time))
+            made = index.links[what] = (table, *index.ranges(code, ticks_before(time, length), time))
         return Candidates(rows, index, *made[1:], DIRECT, mask, left)
+
+    def _first(self, role: int) -> int:
+        """The first row of a role's table that a match may have: terminators are new."""
+        return 0 if role else self.tables[0].new
 
     def _constraints(
         self, rows: Rows, source: Source, bits: bool = False
@@ -575,14 +587,19 @@ def rule_bits(
 
     A comparison of a number with a constant per rule is a binary search among the constants.
     """
-    out: np.ndarray | None = None
-    for f in filters:
-        part = _threshold_bits(rows, f, constants)
-        if part is None:
-            mask = rule_mask(frame, rows, [f], constants, n_rules)
-            part = rule_sets(mask)
-        out = part if out is None else out & part
-    return np.zeros(0, np.uint64) if out is None else out
+    if not filters:
+        return np.zeros(0, np.uint64)
+
+    def judged(first: int) -> np.ndarray:
+        new = rows.slice(first) if first else rows
+        parts = [_threshold_bits(new, f, constants) for f in filters]
+        sets = [
+            rule_sets(rule_mask(frame, new, [f], constants, n_rules)) if part is None else part
+            for f, part in zip(filters, parts)
+        ]
+        return reduce(np.bitwise_and, sets)
+
+    return frame.of_rows(rows, ("bits", *filters, *constants), judged)
 
 
 def _threshold_bits(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray | None:

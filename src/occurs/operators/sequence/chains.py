@@ -412,7 +412,7 @@ class ChainCall:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The ranges of ``found.at`` with places from ``low`` on and before ``end`` (no entries: all)."""
         high = np.full(len(code), len(self.stream.time), np.int64) if not len(end) else end
-        return find_ranges(code, low, high - 1, found.start, found.at)
+        return find_ranges(code, low, high - 1, found.start[:-1], found.start[1:], found.at)
 
     def _stopped(self, tokens: Tokens, step: Step, limit: np.ndarray) -> np.ndarray:
         """int64: the place of the first event of ``absent`` before ``limit``; behind all places: there is none."""
