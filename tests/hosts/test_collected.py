@@ -53,10 +53,8 @@ def test_jobs_do_not_grow_with_the_types(spark: Any, types: int) -> None:
     }
 
 
-@pytest.mark.parametrize("columns", [64, 1])
-def test_each_type_has_the_columns_of_its_table(spark: Any, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    """Side by side, and each type by itself."""
-    monkeypatch.setattr(result, "MOST_COLUMNS", columns)
+def test_each_type_has_the_columns_of_its_table(spark: Any) -> None:
+    """Though types share the columns in which their attributes come to the driver."""
     text = rules(3, "v{n}") + "\ndefine E(at, v0) from A(x = 9) where at = A.time, v0 = 'text'"
     found = detected(spark, text, 3, because=True)
     tables, _ = found.collected()
@@ -66,6 +64,16 @@ def test_each_type_has_the_columns_of_its_table(spark: Any, monkeypatch: pytest.
         assert in_order(table).schema == expected.schema
         assert in_order(table).equals(expected)
     assert found.counted() == {"D0": 20, "D1": 20, "D2": 20, "E": 0}
+    found.unpersist()
+
+
+def test_side_by_side_each_attribute_is_that_of_its_type(spark: Any) -> None:
+    text = rules(2, "v{n}") + "\ndefine Both(v1, w) from A(x = 1) where v1 = A.x, w = A.x + 10"
+    found = detected(spark, text, 2)
+    rows = to_arrow(found.together("D0", "D1", "Both")).to_pylist()
+    seen = {(row["type"], row["v0"], row["v1"], row["w"]) for row in rows}
+    assert seen == {("D0", 0, None, None), ("D1", None, 1, None), ("Both", None, 1, 11)}
+    assert {tuple(row) for row in to_arrow(found.together("D0", "D1")).to_pylist()} == {("type", "time", "v0", "v1")}
     found.unpersist()
 
 

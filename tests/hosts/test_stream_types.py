@@ -14,7 +14,7 @@ from counting import lines, superlinear
 from occurs.hosts.stream import batches as sink
 from occurs.hosts.stream import bucket_rows
 from occurs.hosts.stream.bucket_rows import Shown, make_reader
-from occurs.hosts.stream.records import FOUND, SCHEMA, records
+from occurs.hosts.stream.records import FOUND, SCHEMA, from_blob, records
 from occurs.model.history import InputOptions
 
 BUCKETS = 2
@@ -63,6 +63,16 @@ def test_a_task_decodes_each_record_once(monkeypatch):
     assert len(decoded) == sum(r.kind == FOUND for r in records(rows))
 
 
+def test_side_by_side_a_row_has_the_attributes_of_its_type_only():
+    made = stream(30)
+    shown = Shown.of(made.layout.paths, made.stage.reported, False, False)
+    table = pa.Table.from_batches(list(make_reader(shown)(iter(given(made).to_batches()))))
+    assert len(table) > 30
+    for row in table.to_pylist():
+        there = {name for n, (name, _) in enumerate(shown.attributes) if row[f"a{n}"] is not None}
+        assert there == {"K", "V" + row["type"][1:]}
+
+
 def counted(monkeypatch: pytest.MonkeyPatch, module: object) -> list[bytes]:
     """The blobs that ``module`` decodes."""
     seen: list[bytes] = []
@@ -74,6 +84,16 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: object) -> list[bytes]:
 
     monkeypatch.setattr(module, "from_blob", from_blob)
     return seen
+
+
+def test_twice_the_types_are_twice_the_cells_in_records():
+    """Though each type has an attribute of its own name: types share columns."""
+
+    def cells(n: int) -> int:
+        found = [from_blob(r.blob) for r in records(given(stream(n))) if r.kind == FOUND]
+        return sum(table.num_rows * table.num_columns for table in found)
+
+    assert 0 < cells(80) <= 2.1 * cells(40)
 
 
 @pytest.mark.parametrize("where", ["sink", "task"])

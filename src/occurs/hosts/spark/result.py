@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from occurs.connect.sparkcolumns import SPARK
 from occurs.errors import Problem
-from occurs.hosts.spark.collected import MOST_COLUMNS, PACKED, Packer, rows_by_type, unpacked
-from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint_kinds
+from occurs.hosts.spark.wide import Inlet, Kind, Wide, by_type, ddl_of, joint_kinds
 from occurs.model.types import Schema, Type
 from occurs.plan.partitioning import Group
 
@@ -66,15 +65,11 @@ class Result:
             own = {"time": "time", **({"end": "end"} if schemas[t].lasting else {})}
             own |= {name: wide.physical[(t, name)] for name in schemas[t].names}
             columns[t] = own | {name: name for name in added}
-        empty = frame.limit(0).toArrow()
-        if len(wide.fields) > MOST_COLUMNS:
-            packer = Packer(tuple((t, tuple(dict.fromkeys(columns.get(t, {}).values()))) for t in wide.reported))
-            found = unpacked(frame.mapInArrow(packer.run, PACKED).toArrow())
-        else:
-            found = rows_by_type(frame.toArrow(), wide.reported)
+        rows = frame.toArrow()
+        found = dict(by_type(rows, rows.column("__type"), wide.reported)) if len(rows) else {}
         out = {}
         for t, own in columns.items():
-            table = found.get(t, empty)
+            table = found.get(t, rows.slice(0, 0))
             name = pa.repeat(pa.scalar(types[t]), len(table))
             out[t] = pa.table({"type": name, **{name: table.column(c) for name, c in own.items()}})
         return out
@@ -90,11 +85,13 @@ class Result:
         """The detections of some types, with the attributes ``kinds``, and with their ends if some are ``lasting``."""
         from pyspark.sql import functions as F
 
-        schemas, columns = self.group.stage.schemas, []
+        sources, columns = self.wide.sources(types), []
         for name, kind in kinds.items():
-            used = dict.fromkeys(self.wide.physical[(t, name)] for t in types if name in schemas[t])
             own = SPARK[kind] if isinstance(kind, Type) else ddl_of(kind)
-            values = [F.col(c).cast(own) for c in used]
+            values = []
+            for c, of in sources.get(name, {}).items():
+                value = F.col(c).cast(own)
+                values.append(value if of is None else F.when(self._is_one_of(of), value))
             value = F.coalesce(*values) if values else F.lit(None).cast(own)
             columns.append((F.timestamp_micros(value) if kind is Type.TIMESTAMP else value).alias(name))
         chosen = self.frame

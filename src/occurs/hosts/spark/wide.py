@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -137,8 +138,9 @@ def type_numbers(inlets: Sequence[Inlet]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Wide:
-    """The columns of all reported types side by side: ``physical`` says which one an attribute of a type is in; types
-    are numbered as in ``reported``.  ``lasting``: some of them last, so there is a column ``__end``.  ``final``: some
+    """Rows of all reported types in the same columns: ``physical`` says which one an attribute of a type is in.  The
+    attributes of different types share columns, whatever their names, so that thousands of types need few.  Types are
+    numbered as in ``reported``.  ``lasting``: some of them last, so there is a column ``__end``.  ``final``: some
     rows are told before they are, so there is a column ``__final``.  ``step``: in window mode the ticks from query to
     query; a row comes once, with its first query (``__query``) and how many queries give it (``__times``)."""
 
@@ -154,12 +156,15 @@ class Wide:
 
     @classmethod
     def of(cls, stage: Stage, label: bool, because: bool, final: bool = False, step: int | None = None) -> Wide:
-        columns: dict[tuple[str, Kind], str] = {}
+        #: by what a column holds, and which of a type's columns that hold it it is
+        columns: dict[tuple[Kind, int], str] = {}
         physical = {}
         for t in stage.reported:
+            seen: Counter[Kind] = Counter()
             for name, at in kinds_of(stage.schemas[t]):
-                physical[(t, name)] = columns.setdefault((name, at), f"o{len(columns)}")
-        fields = tuple((c, at) for (_, at), c in columns.items())
+                physical[(t, name)] = columns.setdefault((at, seen[at]), f"o{len(columns)}")
+                seen[at] += 1
+        fields = tuple((c, at) for (at, _), c in columns.items())
         lasting = any(stage.schemas[t].lasting for t in stage.reported)
         return cls(stage.reported, fields, physical, stage.kind, label, because, lasting, final, step)
 
@@ -174,6 +179,20 @@ class Wide:
         found += [("__label", "string", pa.string())] if self.label else []
         return found + ([("__because", because_ddl(self.kind), because_type(self.kind))] if self.because else [])
 
+    def sources(self, types: Collection[str]) -> dict[str, dict[str, tuple[str, ...] | None]]:
+        """Per attribute of some types the columns that have it, each with the types whose attribute it is; None if it
+        has no other attribute of any of them."""
+        wanted = set(types)
+        names: dict[str, dict[str, list[str]]] = {}
+        for (t, name), column in self.physical.items():
+            if t in wanted:
+                names.setdefault(column, {}).setdefault(name, []).append(t)
+        out: dict[str, dict[str, tuple[str, ...] | None]] = {}
+        for column, of in names.items():
+            for name, own in of.items():
+                out.setdefault(name, {})[column] = None if len(of) == 1 else tuple(own)
+        return out
+
     @property
     def ddl(self) -> str:
         return ", ".join(f"{name} {ddl}" for name, ddl, _ in self._columns)
@@ -183,10 +202,7 @@ class Wide:
         return pa.schema([(name, type) for name, _, type in self._columns])
 
     def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
-        """Detections of one call of an engine of ``stage``, those of one type behind one another.
-
-        Types share batches: with thousands of types a batch of each would have thousands of columns for few rows.
-        """
+        """Detections of one call of an engine of ``stage``, type by type; types share batches."""
         numbers = {t: n for n, t in enumerate(self.reported)}
         filling = Filling(self.schema)
         for t in stage.reported:

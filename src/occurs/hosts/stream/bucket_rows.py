@@ -417,12 +417,10 @@ class Shown:
     def reader(self, path: Path) -> Callable[[bytes], pa.Table | None]:
         """What makes the rows of these types out of a FOUND record of a lane; None if it has none of them."""
         chosen = Chosen.of(path, self.types)
-        wanted = set(self.types)
-        schemas = path.lane.group.stage.schemas
-        sources: dict[str, dict[str, None]] = {}
-        for (t, name), column in path.wide.physical.items():
-            if t in wanted and name in schemas[t]:
-                sources.setdefault(name, {})[column] = None
+        sources = {
+            name: {c: None if of is None else Chosen.of(path, of).mine for c, of in columns.items()}
+            for name, columns in path.wide.sources(self.types).items()
+        }
 
         def read(blob: bytes) -> pa.Table | None:
             table = chosen.rows(from_blob(blob))
@@ -430,14 +428,21 @@ class Shown:
 
         return read
 
-    def _shown(self, table: pa.Table, chosen: Chosen, sources: Mapping[str, Collection[str]]) -> pa.Table:
-        """Rows as users see them; ``sources``: the columns that may have an attribute."""
-        n = len(table)
+    def _shown(
+        self, table: pa.Table, chosen: Chosen, sources: Mapping[str, Mapping[str, np.ndarray | None]]
+    ) -> pa.Table:
+        """Rows as users see them; ``sources``: the columns that may have an attribute, and by the numbers of types
+        whether it is that of their rows (None: of all that have the column)."""
+        n, number = len(table), table.column("__type").to_numpy()
         found = {"type": chosen.names_of(table), "time": table.column("__time")}
         if self.lasting:
             found["end"] = table.column("__end") if "__end" in table.column_names else pa.nulls(n, pa.int64())
         for i, (name, kind) in enumerate(self.attributes):
-            values = [table.column(c).cast(arrow_of(kind)) for c in sources.get(name, ())]
+            values = []
+            for c, mine in sources.get(name, {}).items():
+                value = table.column(c).cast(arrow_of(kind))
+                here = None if mine is None else pa.array(mine[number])
+                values.append(value if here is None else pc.if_else(here, value, pa.scalar(None, value.type)))
             found[f"a{i}"] = _first(values) if values else pa.nulls(n, arrow_of(kind))
         found |= {"query": table.column("__query")} if self.query else {}
         found |= {"final": table.column("__final")} if self.final else {}
