@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.kernel import kernel
 from occurs.model.types import Type
@@ -86,6 +87,30 @@ def _encode(
     return out, keys, codes, used, next_code
 
 
+@kernel
+def _find(
+    values: np.ndarray, valid: np.ndarray, keys: np.ndarray, codes: np.ndarray, window: np.ndarray, low: int
+) -> np.ndarray:
+    """As :func:`_encode`, but -1 for unknown values."""
+    n = len(values)
+    all_valid = len(valid) == 0
+    out = np.full(n, -1, np.int64)
+    size = len(keys)
+    width = np.uint64(len(window))
+    for i in range(n):
+        if all_valid or valid[i]:
+            key = values[i]
+            at = np.uint64(np.int64(key)) - np.uint64(np.int64(low))
+            if at < width and window[at] >= 0:
+                out[i] = window[at]
+                continue
+            s = _slot(key, size)
+            while codes[s] >= 0 and keys[s] != key:
+                s = (s + 1) & (size - 1)
+            out[i] = codes[s]
+    return out
+
+
 _ALL = np.zeros(0, np.bool_)
 
 #: a dictionary of fewer codes is not replaced; one of more is looked at when it has handed out this many
@@ -143,6 +168,10 @@ class IntTable:
         )
         return out, next_code
 
+    def find(self, values: np.ndarray, valid: np.ndarray | None) -> np.ndarray:
+        """The codes of values, -1 for unknown ones."""
+        return _find(values, _ALL if valid is None else valid, self.keys, self.codes, self._window, self._low)
+
     def _look(self, values: np.ndarray) -> None:
         """Take a window over all ``values`` if it has not many more places than there are values."""
         low, high = int(values.min()), int(values.max())
@@ -178,16 +207,25 @@ class Domain:
         return self._encode_texts(column.arrow)
 
     def _encode_floats(self, column: Column) -> np.ndarray:
-        values = column.values + 0.0  # -0.0 becomes 0.0
-        valid = column.is_valid()
-        whole = valid & (np.abs(values) < 2.0**63) & (values == np.floor(values))
-        ints = np.where(whole, values, 0.0).astype(np.int64)
+        whole, ints = _whole(column)
         codes, self.size = self.ints.encode(ints, whole, self.size)
-        rest = valid & ~whole
+        rest = column.is_valid() & ~whole
         if rest.any():
-            other, self.size = self._floats.encode(values.view(np.int64), rest, self.size)
+            other, self.size = self._floats.encode(_bits(column), rest, self.size)
             codes = np.where(rest, other, codes)
         return codes
+
+    def find(self, column: Column) -> np.ndarray:
+        """int64 codes (n), -1 for null and for values that have none."""
+        if column.type is Type.FLOAT:
+            whole, ints = _whole(column)
+            return np.where(whole, self.ints.find(ints, whole), self._floats.find(_bits(column), column.valid))
+        if column.numeric:
+            return self.ints.find(column.values.astype(np.int64, copy=False), column.valid)
+        if column.type is Type.NULL or not self._texts:
+            return np.full(len(column), -1, np.int64)
+        at = pc.index_in(column.arrow, pa.array(list(self._texts))).fill_null(-1).to_numpy()
+        return np.array([*self._texts.values(), -1], np.int64)[at]
 
     def _encode_texts(self, array: pa.Array) -> np.ndarray:
         encoded = array.dictionary_encode()
@@ -204,6 +242,18 @@ class Domain:
         if indices.null_count:
             indices = indices.fill_null(len(encoded.dictionary))
         return table[indices.to_numpy(zero_copy_only=False)]
+
+
+def _whole(column: Column) -> tuple[np.ndarray, np.ndarray]:
+    """Which floats are whole numbers that int64 has, and those."""
+    values = column.values
+    whole = column.is_valid() & (np.abs(values) < 2.0**63) & (values == np.floor(values))
+    return whole, np.where(whole, values, 0.0).astype(np.int64)
+
+
+def _bits(column: Column) -> np.ndarray:
+    bits: np.ndarray = column.values.view(np.int64)
+    return bits
 
 
 class KeyCodes:
@@ -238,6 +288,11 @@ class KeyCodes:
         self.cells += len(codes)
         return codes
 
+    def find(self, domain: str, column: Column) -> np.ndarray:
+        """As :meth:`encode`, but -1 for a value that has no code: nothing that was encoded before is equal to it."""
+        found = self._domains.get(domain)
+        return np.full(len(column), -1, np.int64) if found is None else found.find(column)
+
     def size(self, domains: Sequence[str]) -> int:
         """How many codes there are: all are less."""
         if len(domains) == 0:
@@ -255,10 +310,21 @@ class KeyCodes:
         for k in range(1, len(codes)):
             name = tuple(domains[: k + 1])
             table = self._pairs.setdefault(name, IntTable())
-            valid = (out >= 0) & (codes[k] >= 0)
-            packed = (out << 32) | codes[k]
             before = self._sizes.get(name, 0)
-            out, self._sizes[name] = table.encode(packed, valid, before)
+            out, self._sizes[name] = table.encode(*_packed(out, codes[k]), before)
             self.held += self._sizes[name] - before
             self.cells += n
         return out
+
+    def find_joined(self, domains: Sequence[str], codes: Sequence[np.ndarray]) -> np.ndarray:
+        """As :meth:`join` for the codes of one attribute at least, but -1 for codes that were not joined before."""
+        out = codes[0]
+        for k in range(1, len(codes)):
+            table = self._pairs.get(tuple(domains[: k + 1]))
+            out = np.full(len(out), -1, np.int64) if table is None else table.find(*_packed(out, codes[k]))
+        return out
+
+
+def _packed(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two codes in one number, and where both are codes."""
+    return (one << 32) | other, (one >= 0) & (other >= 0)

@@ -337,6 +337,16 @@ def first_after(
     return out
 
 
+@kernel
+def in_groups(code: np.ndarray, start: np.ndarray, out: np.ndarray) -> None:
+    """Sets ``out`` (n booleans) where the group of a code (-1: none) has entries; ``start``: groups + 1."""
+    groups = len(start) - 1
+    for i in range(len(code)):
+        c = code[i]
+        if c >= 0 and c < groups and start[c] < start[c + 1]:
+            out[i] = True
+
+
 @kernel(work=over_ranges)
 def spread(lo: np.ndarray, hi: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All entries of the ranges [lo[i], hi[i]) of ``at``, range by range: (i, entry)."""

@@ -28,15 +28,17 @@ from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
 from occurs.operators.frame import passing
 from occurs.operators.kernels.ranges import first_within, ordered_numbers, spread_within
-from occurs.operators.kernels.row_index import find_ranges, first_after, group_rows, in_order, spread
+from occurs.operators.kernels.row_index import find_ranges, first_after, group_rows, in_groups, in_order, spread
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.chain_shape import RULE, Filter, Shape, Step
+from occurs.operators.sequence.chain_shape import RULE, Equal, Filter, Shape, Step
 from occurs.operators.sequence.match_rows import NO_ROWS, Bound, Matches, distinct
 from occurs.operators.sequence.tree import Sequence, Whole
 from occurs.operators.sequence.waiting import NEVER, GroupState, Held, Pieces, Sheet, events_of, sheets_of, together
 
 _ALL = np.zeros(0, np.bool_)
+#: fewer tokens are looked at one and all
+MANY = 1 << 10
 NO_VALUES = np.zeros((0, 0), np.int64)
 #: as many partial matches as may live if nobody says how many
 MOST = 10_000_000
@@ -306,13 +308,18 @@ class ChainCall:
         made = self.bindings.sheet(tokens, self.many)
         return made if old is None else old.before(made)
 
-    def _advanced(self, old: Sheet | None, begun: Tokens | None, k: int, step: Step) -> Tokens:
+    def _advanced(self, old: Sheet | None, begun: Tokens | None, k: int, step: Step) -> Tokens | None:
         """The tokens that have done a step, of those that waited there and those that come to it; the rest waits."""
-        tokens = begun
-        if old is not None:
-            loaded = self.bindings.loaded(old, k)
-            tokens = loaded if begun is None else Tokens.concat([loaded, begun])
-        assert tokens is not None
+        concerned = None if old is None or len(old) < MANY else self._concerned(old, k, step)
+        if old is None or concerned is None:
+            mine, concerned = old, np.ones(0 if old is None else len(old), np.bool_)
+        else:
+            mine = old.take(concerned) if concerned.any() else None
+        parts = [*([] if mine is None else [self.bindings.loaded(mine, k)]), *([] if begun is None else [begun])]
+        if not parts:
+            self._wait(k, old)
+            return None
+        tokens = Tokens.concat(parts)
         rest: np.ndarray | None
         if step.event is None:
             which, due, rest = self._timed(tokens, step)
@@ -321,12 +328,63 @@ class ChainCall:
         else:
             which, at, rest = self._looked_up(tokens, step)
             done = self._gone_on(tokens, which, at, self.stream.time[at], at + 1, k)
-        if rest is None or len(rest):
-            if begun is None and old is not None and (rest is None or len(rest) == len(old)):
-                self.kept[k] = old
-            else:
-                self.kept[k] = self.bindings.sheet(tokens if rest is None else tokens.take(rest), self.many)
+        rest = np.arange(len(tokens)) if rest is None else rest
+        n = 0 if mine is None else len(mine)
+        if old is not None:
+            stay = ~concerned
+            stay[np.flatnonzero(concerned)[rest[rest < n]]] = True
+            old = old if stay.all() else old.take(stay)
+        self._wait(k, old, tokens.take(rest[rest >= n]))
         return done
+
+    def _concerned(self, sheet: Sheet, k: int, step: Step) -> np.ndarray | None:
+        """Booleans: to which of the tokens that wait at a step may something happen in this call?  None: to all.
+
+        A guard over them or their own time runs out, or there is an event with their keys.  Most of many tokens wait
+        for a key that no new event has, and cost a look-up among the few keys of this call.
+        """
+        frontier = self.stream.frontier
+        out = np.zeros(len(sheet), np.bool_)
+        for g in self.chain.covering[k]:
+            out |= sheet.known(f"limit{g}") <= frontier
+        rule = sheet.numbers("rule")
+        if step.timed is not None:
+            none = np.zeros(1 if rule is None else 0, np.int64)
+            out |= self._after(sheet.known("begin"), step.timed, none if rule is None else rule) <= frontier
+        for f in ((step.event,) if step.event else ()) + step.absent:
+            found = self.events.candidates(
+                f.types, f.own, tuple(e.attribute for e in f.equal), tuple(r.attribute for r in f.ranges)
+            )
+            if not len(found.at):
+                continue
+            if not f.equal:
+                return None
+            codes = []
+            for e in f.equal:
+                if e.step == RULE:
+                    codes.append(self._rule_codes(f, e)[np.zeros(len(sheet), np.int64) if rule is None else rule])
+                    continue
+                types, name = self.chain.types[e.step], f"{e.step}:{e.other}"
+                assert types is not None
+                timed = e.other == "time"
+                column = Column(Type.TIMESTAMP, sheet.known(f"{e.step}.time"), None) if timed else sheet.attribute(name)
+                codes.append(self.events.codes.find(self.events.domain(types[0], e.other), column))
+            code = self.events.codes.find_joined([self.events.domain(f.types[0], e.attribute) for e in f.equal], codes)
+            in_groups(code, found.start, out)
+        return out
+
+    def _wait(self, k: int, old: Sheet | None, begun: Tokens | None = None) -> None:
+        """Keep tokens of earlier calls, and behind them those that came to a step in this one."""
+        kept = old if old is not None and len(old) else None
+        if begun is not None and len(begun):
+            made = self.bindings.sheet(begun, self.many)
+            kept = made if kept is None else kept.before(made) or self._sheet_of(kept, begun, k)
+        if kept is not None:
+            self.kept[k] = kept
+
+    def _sheet_of(self, old: Sheet, begun: Tokens, k: int) -> Sheet:
+        """The same, where the two have different columns."""
+        return self.bindings.sheet(Tokens.concat([self.bindings.loaded(old, k), begun]), self.many)
 
     # -- tokens ------------------------------------------------------------------------------------------------------
     def _root(self, rule: np.ndarray) -> Tokens:
@@ -383,14 +441,17 @@ class ChainCall:
         codes = []
         for e in f.equal:
             if e.step == RULE:
-                domain = self.events.domain(f.types[0], e.attribute)
-                codes.append(self.events.codes.encode(domain, self.chain.constants[e.constant])[tokens.rule])
+                codes.append(self._rule_codes(f, e)[tokens.rule])
             else:
                 refs = tokens.refs[e.step]
                 assert refs is not None
                 codes.append(self.bindings.code(e.step, e.other, refs))
         domains = [self.events.domain(f.types[0], a) for a in by]
         return found, self.events.codes.join(domains, codes, len(tokens))
+
+    def _rule_codes(self, f: Filter, e: Equal) -> np.ndarray:
+        """Per rule the code of the constant that an attribute of the filter's events is equal to."""
+        return self.events.codes.encode(self.events.domain(f.types[0], e.attribute), self.chain.constants[e.constant])
 
     def _first(self, tokens: Tokens, f: Filter, limit: np.ndarray, found: Candidates, code: np.ndarray) -> np.ndarray:
         """int64: the place of the first event that fits before ``limit``; -1: there is none."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column
+from occurs.operators.growing import behind
 
 #: no guard, or one that never runs out
 NEVER = 2**63 - 1
@@ -55,6 +56,12 @@ class Sheet:
         assert not isinstance(found, Column)
         return found
 
+    def known(self, name: str) -> np.ndarray:
+        """The same of a column that is there."""
+        found = self.numbers(name)
+        assert found is not None, name
+        return found
+
     def attribute(self, name: str) -> Column:
         """A column of values."""
         found = self.columns[name]
@@ -77,9 +84,12 @@ class Sheet:
     @cached_property
     def begins(self) -> int:
         """When the step of the first token began."""
-        begin = self.numbers("begin")
-        assert begin is not None
-        return int(begin.min())
+        return int(self.known("begin").min())
+
+    def take(self, some: np.ndarray) -> Sheet:
+        """Those of the tokens that booleans choose."""
+        at = np.flatnonzero(some)
+        return Sheet({n: c.take(at) for n, c in self.columns.items()}, len(at))
 
     def before(self, other: Sheet) -> Sheet | None:
         """The tokens of this sheet and behind them those of another; None if these have other columns."""
@@ -89,9 +99,9 @@ class Sheet:
         for name, one in self.columns.items():
             two = other.columns[name]
             if isinstance(one, Column) and isinstance(two, Column):
-                columns[name] = Column.widened([one, two])
+                columns[name] = two.behind(one) if one.type is two.type else Column.widened([one, two])
             else:
-                columns[name] = np.concatenate([one, two])
+                columns[name] = behind(one, two)  # type: ignore[arg-type]
         return Sheet(columns, self._n + other._n)
 
 
