@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,8 @@ import occurs
 from occurs.operators.frame import Index
 from occurs.operators.growing import Room
 from occurs.operators.rows import Rows
+from occurs.operators.select import sequential
+from occurs.operators.sequence import chains
 
 RULES = """
 event A(K: int, L: string, V: int) event B(K: int, L: string, V: int)
@@ -56,6 +60,46 @@ def test_entries_moved_per_call_do_not_depend_on_the_rows_kept() -> None:
         moved.append(Room.moved - before)
     # 30 arrays grow; 60,000 rows more are as much room as there is with 120,000
     assert moved[1] <= moved[0] <= 30 * 2 * 20_000
+
+
+CONSUMING = """
+event A(K: int, V: int) event B(K: int, V: int)
+define Used(K, V) from B(K = $k) and last A(K = $k) within 100 h from B where K = $k, V = A.V consuming A
+"""
+CHAIN = """
+create schema A(K int, V int); create schema B(K int, V int);
+insert into Pair select a.K as K from pattern [every a=A -> b=B(K = a.K, V > 50) where timer:within(100 hours)];
+"""
+
+
+@pytest.mark.parametrize(("language", "rules", "where", "name", "size"), [
+    ("tesla", CONSUMING, sequential.Pool, "arrays", lambda pool: pool.size),
+    ("epl", CHAIN, chains.ChainCall, "_looked_up", lambda call, tokens, step: len(tokens)),
+])  # fmt: skip
+def test_only_keys_of_new_events_are_looked_at(
+    language: str, rules: str, where: type, name: str, size: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a rule that consumes lays out, and the partial matches that look for an event, do not grow with all keys."""
+    looked, own = [], getattr(where, name)
+
+    def counted(*given: Any) -> Any:
+        looked.append(size(*given))
+        return own(*given)
+
+    monkeypatch.setattr(where, name, counted)
+    sizes = []
+    for keys in (5_000, 100_000):
+        live = occurs.parse(rules, language).live(time_unit="ms")
+        first, new = np.arange(keys), np.arange(500)
+        live.push_many(pa.table({"type": ["A"] * keys, "time": first, "K": first, "V": first % 100}))
+        for call in range(3):
+            looked.clear()
+            time = keys + 1_000 * call + new
+            table = pa.table({"type": ["B"] * 500, "time": time, "K": 7 * new + call, "V": 60 + new % 9})
+            found = live.push_many(table)
+        assert len(found) > 400
+        sizes.append(sum(looked))
+    assert 0 < sizes[1] <= sizes[0] < 5_000
 
 
 def test_calls_that_go_on_from_one_state_do_not_see_each_other() -> None:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import pytest
 
 from occurs.operators import columns, growing
-from occurs.operators.select import run
+from occurs.operators.select import run, sequential
 from occurs.operators.sequence import chains
 
 #: where sizes stand
-SIZES = ((growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (chains, "MANY"))
+SIZES = ((growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"))
 
 
 @contextmanager

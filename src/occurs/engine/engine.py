@@ -245,7 +245,7 @@ class Engine:
             if left is None or left.serial is None or len(left) == 0:
                 state.consumed.pop((place, t))
             else:
-                state.consumed[(place, t)] = serials[np.isin(serials, left.serial)]
+                state.consumed[(place, t)] = serials[serials >= left.serial[0]]
 
 
 class Shown(SomeRows):

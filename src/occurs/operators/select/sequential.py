@@ -21,6 +21,7 @@ from occurs.operators.contract import Call, Operator, Outcome, joint_identity, j
 from occurs.operators.frame import Frame, UndecidedOverflow
 from occurs.operators.kernels import rule_machine as machine
 from occurs.operators.kernels import stackcode
+from occurs.operators.kernels.row_index import spread
 from occurs.operators.rows import Rows
 from occurs.operators.rule_bytecode import KINDS, Code, Coder, Unsupported
 from occurs.operators.select.pattern import (
@@ -43,6 +44,8 @@ from occurs.operators.states import State
 _NONE = np.zeros(0, np.int64)
 #: the most questions of the machine at once
 _QUESTIONS = 1 << 14
+#: with fewer rows of the past, all of them are looked at
+MANY = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,11 @@ class Sequential(Operator):
 
     def advance(self, state: State, call: Call) -> Outcome:
         frame = Frame(call.rows, call.codes, call.domains, call.kind)
-        instants = Instants(self, frame, call.consumed)
+        names = [(p.rules[0].place, p.role_sources[role].type) for p in self.patterns for role in p.consuming]
+        gone = {name: _among(call.rows[name[1]], call.consumed.get(name, _NONE)) for name in names}
+        busy = self._busy(frame)
+        frame = replace(frame, tables={**frame.tables, **{t: _some(frame.tables[t], at) for t, at in busy.items()}})
+        instants = Instants(self, frame, {(p, t): ~mine[busy.get(t, slice(None))] for (p, t), mine in gone.items()})
         blocks = []
         of = {id(p): out for p, out in zip(self.patterns, self.outs, strict=True)}
         for r in instants.run():
@@ -102,10 +109,59 @@ class Sequential(Operator):
             blocks.append(replace(block, labels=r.labels))
         consumed = {}
         for (place, type), free in instants.free.items():
-            gone = np.zeros(len(free), np.bool_)
-            gone[instants.rank(type) if type in self.types else np.arange(len(free))] = ~free
-            consumed[(place, type)] = gone
+            if type in self.types:
+                consumed[place, type] = np.zeros(len(free), np.bool_)
+                consumed[place, type][instants.rank(type)] = ~free
+            else:
+                consumed[place, type] = gone[place, type]
+                consumed[place, type][busy.get(type, slice(None))] = ~free
         return Outcome(blocks, consumed=consumed)
+
+    def _busy(self, frame: Frame) -> dict[str, np.ndarray]:
+        """Per type the rows of keys that have a new terminator, as nothing can happen to others; no types: all matter.
+
+        Only if there are many rows of the past, and every row matters for its own key alone.
+        """
+        types = {s.type for p in self.patterns for s in (*p.role_sources, *_absent(p))}
+        if self.types or not types.issubset(self.by) or sum(frame.tables[t].new for t in types) < MANY:
+            return {}
+        if any(isinstance(n, Windowed) for p in self.patterns for e in p.expressions for n in e.walk()):
+            return {}
+        new = {t: frame.joined_codes(frame.tables[t], self.by[t])[frame.tables[t].new :] for t in types}
+        codes = np.unique(np.concatenate([new[p.terminator.type] for p in self.patterns]))
+        codes = codes[codes >= 0]
+        out = {}
+        for t in types:
+            rows = frame.tables[t]
+            index = frame.index(rows, self.by[t])
+            mine = codes[codes < len(index.start)]
+            _, at = spread(index.start[mine], index.end[mine], index.order)
+            # a terminator with a null in its key completes nothing, but may be refused
+            out[t] = np.sort(np.concatenate([at - index.base, rows.new + np.flatnonzero(new[t] < 0)]))
+        return out
+
+
+def _absent(p: Pattern) -> list[Source]:
+    return [s.source for s in p.steps if isinstance(s, Absent)]
+
+
+def _some(rows: Rows, at: np.ndarray) -> Rows:
+    """Some rows, whose numbers ascend."""
+    return rows.take(at, int(np.searchsorted(at, rows.new)))
+
+
+def _among(rows: Rows, serials: np.ndarray) -> np.ndarray:
+    """Booleans: which rows have one of these serial numbers, which are those of rows of the past."""
+    out = np.zeros(len(rows), np.bool_)
+    if len(serials) and rows.new:
+        assert rows.serial is not None
+        past = rows.serial[: rows.new]
+        serials = serials[serials >= past[0]]
+        if int(past[-1]) - int(past[0]) == len(past) - 1:  # they count up
+            out[serials - past[0]] = True
+        else:
+            out[: rows.new] = np.isin(past, serials)
+    return out
 
 
 @dataclass
@@ -138,11 +194,11 @@ class Instants:
     """One evaluation of a component over a frame by the machine (kernels/rule_machine.py), instant by instant.
 
     It lays out the rules and the rows of all types as the tables of the machine, answers what the machine asks for
-    column by column, and makes columns of its answer.  ``consumed``: per rule place and type the serial numbers
-    consumed before; afterwards ``free`` says, per rule place and type, which rows of ``tables`` are not consumed.
+    column by column, and makes columns of its answer.  ``free``: per rule place and type, which rows of ``tables`` are
+    not consumed: those of the frame at first, all of them afterwards.
     """
 
-    def __init__(self, component: Sequential, frame: Frame, consumed: Mapping[tuple[int, str], np.ndarray]) -> None:
+    def __init__(self, component: Sequential, frame: Frame, free: dict[tuple[int, str], np.ndarray]) -> None:
         self.patterns = component.patterns
         self.by = component.by
         self.fed = sorted(component.types)
@@ -156,22 +212,12 @@ class Instants:
             self.tables[t] = table.slice(0, table.new, table.new)
         types: dict[str, None] = {}
         for p in self.patterns:
-            sources = [*p.role_sources, *(s.source for s in p.steps if isinstance(s, Absent))]
-            types.update(dict.fromkeys(s.type for s in sources))
+            types.update(dict.fromkeys(s.type for s in (*p.role_sources, *_absent(p))))
         types.update(dict.fromkeys(self.fed))
         names = {t: next((n for p in self.patterns if (n := _columns(p, t))), []) for t in self.fed}
         self.pool = Pool(self.tables, outside, names, types)
         self.regions, self.size = self.pool.regions, self.pool.size
-        self.free: dict[tuple[int, str], np.ndarray] = {}
-        for p in self.patterns:
-            for role in p.consuming:
-                name = (p.rules[0].place, p.role_sources[role].type)
-                table = self.tables[name[1]]
-                gone = consumed.get(name, _NONE)
-                self.free[name] = np.ones(len(table), np.bool_)
-                if len(gone):
-                    assert table.serial is not None
-                    self.free[name] = ~np.isin(table.serial, gone)
+        self.free = {(place, t): mine[: len(self.tables[t])] for (place, t), mine in free.items()}
         #: per fed-back type: (row numbers, rule place or -1, positions in the results of the rule)
         self.origin: dict[str, list[tuple[np.ndarray, int, np.ndarray]]] = {t: [] for t in self.fed}
         self.final: dict[int, np.ndarray] = {}
