@@ -750,3 +750,67 @@ def epochs(
         there[i] = put[i]
         epoch[i] = max(number, 0)
     return last, there, entered, gone, epoch
+
+
+@kernel
+def merge_instances(
+    code: np.ndarray, slots: np.ndarray, about: np.ndarray, start: np.ndarray, time: np.ndarray, value: np.ndarray,
+    new_code: np.ndarray, new_slots: np.ndarray, new_about: np.ndarray, new_start: np.ndarray, new_time: np.ndarray,
+    new_value: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Instances in ascending order of their codes, of which those that are new take the place of those that were there.
+
+    Per instance (m) ``slots`` and ``about`` are rows; its queues are in ``time`` and ``value`` (columns, n) from
+    ``start`` (a multiple of m, and one) on.  Returns the six arrays of all, and where each instance comes from: its
+    number among those that were there, or m and its number among the new ones.  What stays is copied run by run.
+    """
+    m, n = len(code), len(new_code)
+    queues = (len(new_start) - 1) // n if n else (len(start) - 1) // max(m, 1)
+    which = np.empty(m + n, np.int64)
+    total, size, i, j = 0, new_start[-1], 0, 0
+    while i < m or j < n:
+        if j < n and (i >= m or new_code[j] <= code[i]):
+            if i < m and code[i] == new_code[j]:
+                i += 1
+            which[total] = m + j
+            j += 1
+        else:
+            size += start[(i + 1) * queues] - start[i * queues]
+            which[total] = i
+            i += 1
+        total += 1
+    codes = np.empty(total, np.int64)
+    out_slots = np.empty((total, slots.shape[1]), np.int64)
+    out_about = np.empty((total, about.shape[1]), np.int64)
+    begin = np.empty(total * queues + 1, np.int64)
+    times = np.empty(size, np.int64)
+    values = np.empty((value.shape[0], size), np.int64)
+    at, k = 0, 0
+    while k < total:
+        stop = k + 1
+        old = which[k] < m
+        while stop < total and which[stop] == which[stop - 1] + 1 and (which[stop] < m) == old:
+            stop += 1
+        first = which[k] if old else which[k] - m
+        last = first + stop - k
+        if old:
+            low, high = start[first * queues], start[last * queues]
+            codes[k:stop], out_slots[k:stop], out_about[k:stop] = code[first:last], slots[first:last], about[first:last]
+            times[at : at + high - low] = time[low:high]
+            for v in range(value.shape[0]):
+                values[v, at : at + high - low] = value[v, low:high]
+            for q in range((last - first) * queues):
+                begin[k * queues + q] = start[first * queues + q] - low + at
+        else:
+            low, high = new_start[first * queues], new_start[last * queues]
+            codes[k:stop], out_slots[k:stop] = new_code[first:last], new_slots[first:last]
+            out_about[k:stop] = new_about[first:last]
+            times[at : at + high - low] = new_time[low:high]
+            for v in range(value.shape[0]):
+                values[v, at : at + high - low] = new_value[v, low:high]
+            for q in range((last - first) * queues):
+                begin[k * queues + q] = new_start[first * queues + q] - low + at
+        at += high - low
+        k = stop
+    begin[total * queues] = at
+    return codes, out_slots, out_about, begin, times, values, which[:total]

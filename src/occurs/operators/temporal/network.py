@@ -395,7 +395,7 @@ def advance(
     if doubt and not memory.doubted:
         memory = doubted(network, memory)
     whole = network.doubted() if doubt else network
-    own, begin, times, values, picked = _picked(whole, memory, states.code)
+    own, begin, times, values = _picked(whole, memory, states.code)
     slots, about = own
     truths = np.concatenate((atoms[0], atoms[0] | atoms[1])) if doubt else atoms[0]
     values_seen = truths, numbers, known, lost if rows.lost else lost[:0], states.time, states.start
@@ -414,7 +414,7 @@ def advance(
     if broken >= 0:
         raise too_large(int(states.time[broken]))
     new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network), doubt)
-    return merged(whole, memory, new, picked), NewStates(fired, since, over)
+    return merged(memory, new), NewStates(fired, since, over)
 
 
 def too_large(time: int) -> InputProblem:
@@ -521,8 +521,8 @@ def _spread(start: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def _picked(
     network: Network, memory: Memory, code: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Slots and about of some instances, new ones fresh; what is in their queues; where the instances are (-1: new)."""
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
+    """Slots and about of some instances, new ones fresh; what is in their queues."""
     at = positions(memory.code, code)
     if _together(at):
         lo, hi, width = int(at[0]), int(at[-1]) + 1, network.stored
@@ -530,72 +530,33 @@ def _picked(
         queues = slice(begin[0], begin[-1])
         own = memory.slots[lo:hi].copy(), memory.about[lo:hi].copy()
         values = np.ascontiguousarray(memory.queue_value[:, queues])
-        return own, begin - begin[0], memory.queue_time[queues], values, at
+        return own, begin - begin[0], memory.queue_time[queues], values
     slots = np.zeros((len(code), len(network.program), k.SLOTS), np.int64)
     about = np.tile(np.array([1, k.NONE, 0], np.int64), (len(code), 1))
     there = at >= 0
     slots[there], about[there] = memory.slots[at[there]], memory.about[at[there]]
     begin, rows = _ranges(memory.queue_start, at, network.stored)
-    return (slots, about), begin, memory.queue_time[rows], np.ascontiguousarray(memory.queue_value[:, rows]), at
+    return (slots, about), begin, memory.queue_time[rows], np.ascontiguousarray(memory.queue_value[:, rows])
 
 
-def merged(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Memory:
-    """The instances of ``new`` in the place of those numbered ``at`` (-1: none)."""
-    if not new.last and not memory.last and _together(at):
-        return _put(memory, new, int(at[0]), network.stored)
-    if len(at) and int(at.min()) >= 0 and memory.last.keys() == new.last.keys():
-        return _replaced(network, memory, new, at)
-    keep = np.ones(len(memory.code), np.bool_)
-    keep[at[at >= 0]] = False
-    return joined(network, chosen(network, memory, np.flatnonzero(keep)), new)
-
-
-def _replaced(network: Network, memory: Memory, new: Memory, at: np.ndarray) -> Memory:
-    """The same of instances that are all there, so that they keep their order: most calls with few rows."""
-    m, width = len(memory.code), network.stored
-    which = np.arange(m)
-    which[at] = np.arange(m, m + len(at))
-    slots, about = memory.slots.copy(), memory.about.copy()
-    slots[at], about[at] = new.slots, new.about
-    start = np.concatenate((memory.queue_start[:-1], new.queue_start[:-1] + len(memory.queue_time)))
-    sizes = np.concatenate((np.diff(memory.queue_start), np.diff(new.queue_start)))
-    queues = (which[:, None] * width + np.arange(width)).ravel()
-    begin, rows = _spread(start[queues], sizes[queues])
+def merged(memory: Memory, new: Memory) -> Memory:
+    """The instances of both; new ones take the place of others with their codes."""
+    if not len(memory.code) or not len(new.code):
+        return new if len(new.code) else memory
+    arrays: list[np.ndarray] = []
+    for m in (memory, new):
+        arrays += m.code, m.slots.reshape(len(m.code), -1), m.about, m.queue_start, m.queue_time, m.queue_value
+    code, slots, about, start, time, value, which = k.merge_instances(*map(np.ascontiguousarray, arrays))
     last = {}
     for leaf, values in new.last.items():
         last[leaf] = pa.concat_arrays([memory.last[leaf].cast(values.type), values]).take(pa.array(which))
-    return Memory(
-        memory.code,
-        slots,
-        about,
-        begin,
-        np.concatenate((memory.queue_time, new.queue_time))[rows],
-        np.concatenate((memory.queue_value, new.queue_value), axis=1)[:, rows],
-        last,
-        new.doubted,
-    )
+    return Memory(code, slots.reshape(-1, *memory.slots.shape[1:]), about, start, time, value, last, new.doubted)
 
 
 def _together(at: np.ndarray) -> bool:
     """Do the instances with these numbers (-1: a new one) stand behind one another in the memory?"""
     n = len(at)
     return n > 0 and int(at[0]) >= 0 and (n == 1 or bool((at[1:] - at[:-1] == 1).all()))
-
-
-def _put(memory: Memory, new: Memory, first: int, width: int) -> Memory:
-    """The instances of ``new`` in the place of as many that stand behind one another, from number ``first`` on."""
-    low, high = first * width, (first + len(new.code)) * width
-    start, stop = memory.queue_start[[low, high]].tolist()
-    slots, about = memory.slots.copy(), memory.about.copy()
-    slots[first : first + len(new.code)], about[first : first + len(new.code)] = new.slots, new.about
-    more = int(new.queue_start[-1]) - (stop - start)
-    begin = memory.queue_start[:low], new.queue_start[:-1] + start, memory.queue_start[high:] + more
-    time = memory.queue_time[:start], new.queue_time, memory.queue_time[stop:]
-    value = memory.queue_value[:, :start], new.queue_value, memory.queue_value[:, stop:]
-    return Memory(
-        memory.code, slots, about, np.concatenate(begin), np.concatenate(time), np.concatenate(value, axis=1), {},
-        new.doubted,
-    )  # fmt: skip
 
 
 def chosen(network: Network, memory: Memory, which: np.ndarray) -> Memory:
@@ -616,25 +577,6 @@ def _taken(network: Network, memory: Memory, which: np.ndarray) -> Memory:
         {leaf: values.take(pa.array(which)) for leaf, values in memory.last.items()},
         memory.doubted,
     )
-
-
-def joined(network: Network, a: Memory, b: Memory) -> Memory:
-    """Instances of two memories that have none in common."""
-    if not len(a.code) or not len(b.code):
-        return b if len(b.code) else a
-    order = np.argsort(np.concatenate((a.code, b.code)), kind="stable")
-    sizes = np.concatenate((np.diff(a.queue_start), np.diff(b.queue_start)))
-    both = Memory(
-        np.concatenate((a.code, b.code)),
-        np.concatenate((a.slots, b.slots)),
-        np.concatenate((a.about, b.about)),
-        _starts(sizes),
-        np.concatenate((a.queue_time, b.queue_time)),
-        np.concatenate((a.queue_value, b.queue_value), axis=1),
-        {leaf: pa.concat_arrays([a.last[leaf].cast(values.type), values]) for leaf, values in b.last.items()},
-        b.doubted,
-    )
-    return both if np.array_equal(order, np.arange(len(order))) else _taken(network, both, order)
 
 
 def doubted(network: Network, memory: Memory) -> Memory:
