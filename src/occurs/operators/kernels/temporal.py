@@ -753,6 +753,34 @@ def epochs(
 
 
 @kernel
+def _put_instances(
+    code: np.ndarray, slots: np.ndarray, about: np.ndarray, start: np.ndarray, time: np.ndarray, value: np.ndarray,
+    first: int, last: int, k: int, at: int, codes: np.ndarray, out_slots: np.ndarray, out_about: np.ndarray,
+    begin: np.ndarray, times: np.ndarray, values: np.ndarray,
+) -> int:  # fmt: skip
+    """Copy the instances from ``first`` to before ``last`` to number ``k`` and on, and their queues to ``at`` and on.
+
+    Returns where the queues end.  Value by value: to assign slices takes seconds more to compile.
+    """
+    queues = (len(begin) - 1) // len(codes)
+    low, high = start[first * queues], start[last * queues]
+    for i in range(first, last):
+        codes[k + i - first] = code[i]
+        for s in range(slots.shape[1]):
+            out_slots[k + i - first, s] = slots[i, s]
+        for s in range(about.shape[1]):
+            out_about[k + i - first, s] = about[i, s]
+    for q in range((last - first) * queues):
+        begin[k * queues + q] = start[first * queues + q] - low + at
+    for i in range(low, high):
+        times[at + i - low] = time[i]
+    for v in range(value.shape[0]):
+        for i in range(low, high):
+            values[v, at + i - low] = value[v, i]
+    return at + high - low
+
+
+@kernel
 def merge_instances(
     code: np.ndarray, slots: np.ndarray, about: np.ndarray, start: np.ndarray, time: np.ndarray, value: np.ndarray,
     new_code: np.ndarray, new_slots: np.ndarray, new_about: np.ndarray, new_start: np.ndarray, new_time: np.ndarray,
@@ -760,14 +788,14 @@ def merge_instances(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Instances in ascending order of their codes, of which those that are new take the place of those that were there.
 
-    Per instance (m) ``slots`` and ``about`` are rows; its queues are in ``time`` and ``value`` (columns, n) from
-    ``start`` (a multiple of m, and one) on.  Returns the six arrays of all, and where each instance comes from: its
-    number among those that were there, or m and its number among the new ones.  What stays is copied run by run.
+    Per instance (m, and n new ones, at least one) ``slots`` and ``about`` are rows; its queues are in ``time`` and
+    ``value`` (columns, entries) from ``start`` (a multiple of m, and one) on.  Returns the six arrays of all, and where
+    each instance comes from: its number among those that were there, or m and its number among the new ones.
     """
     m, n = len(code), len(new_code)
-    queues = (len(new_start) - 1) // n if n else (len(start) - 1) // max(m, 1)
+    queues = (len(new_start) - 1) // n
     which = np.empty(m + n, np.int64)
-    total, size, i, j = 0, new_start[-1], 0, 0
+    total, size, i, j = 0, new_start[n * queues], 0, 0
     while i < m or j < n:
         if j < n and (i >= m or new_code[j] <= code[i]):
             if i < m and code[i] == new_code[j]:
@@ -786,31 +814,22 @@ def merge_instances(
     times = np.empty(size, np.int64)
     values = np.empty((value.shape[0], size), np.int64)
     at, k = 0, 0
-    while k < total:
+    while k < total:  # run by run
+        first, old = which[k], which[k] < m
         stop = k + 1
-        old = which[k] < m
         while stop < total and which[stop] == which[stop - 1] + 1 and (which[stop] < m) == old:
             stop += 1
-        first = which[k] if old else which[k] - m
-        last = first + stop - k
         if old:
-            low, high = start[first * queues], start[last * queues]
-            codes[k:stop], out_slots[k:stop], out_about[k:stop] = code[first:last], slots[first:last], about[first:last]
-            times[at : at + high - low] = time[low:high]
-            for v in range(value.shape[0]):
-                values[v, at : at + high - low] = value[v, low:high]
-            for q in range((last - first) * queues):
-                begin[k * queues + q] = start[first * queues + q] - low + at
+            at = _put_instances(
+                code, slots, about, start, time, value, first, first + stop - k, k, at, codes, out_slots, out_about,
+                begin, times, values,
+            )  # fmt: skip
         else:
-            low, high = new_start[first * queues], new_start[last * queues]
-            codes[k:stop], out_slots[k:stop] = new_code[first:last], new_slots[first:last]
-            out_about[k:stop] = new_about[first:last]
-            times[at : at + high - low] = new_time[low:high]
-            for v in range(value.shape[0]):
-                values[v, at : at + high - low] = new_value[v, low:high]
-            for q in range((last - first) * queues):
-                begin[k * queues + q] = new_start[first * queues + q] - low + at
-        at += high - low
+            first -= m
+            at = _put_instances(
+                new_code, new_slots, new_about, new_start, new_time, new_value, first, first + stop - k, k, at, codes,
+                out_slots, out_about, begin, times, values,
+            )  # fmt: skip
         k = stop
     begin[total * queues] = at
     return codes, out_slots, out_about, begin, times, values, which[:total]
