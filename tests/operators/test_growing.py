@@ -37,6 +37,14 @@ def test_a_past_that_lost_its_end_does_not_write_over_it() -> None:
     assert whole[-3:].tolist() == [7, 8, 9]
 
 
+def test_numbers_are_not_written_into_the_room_of_others() -> None:
+    floats = behind(np.arange(2.0 * SHORT), np.arange(1.0))
+    bits = behind(floats.view(np.int64), np.arange(2))
+    assert bits[-2:].tolist() == [0, 1]
+    assert bits[:3].view(np.float64).tolist() == [0.0, 1.0, 2.0]
+    assert behind(floats, np.ones(1))[-2:].tolist() == [0.0, 1.0]
+
+
 def test_few_entries_of_a_large_room_get_a_small_one() -> None:
     whole = behind(np.arange(64 * SHORT), np.arange(10))
     left = behind(whole[-2 * SHORT :], np.arange(10))

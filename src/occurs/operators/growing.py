@@ -15,8 +15,6 @@ import pyarrow as pa
 
 #: shorter arrays are copied, which takes less time than looking for their room
 SHORT = 1 << 10
-
-
 #: the most bytes of texts that their int32 offsets can tell apart
 _MOST = 2**31 - 1
 
@@ -39,7 +37,7 @@ def behind(past: np.ndarray, new: np.ndarray) -> np.ndarray:
     # an array in a room is a view of the whole room as a plain array, which is a view of the room
     whole: Any = past.base
     room = getattr(whole, "base", None)
-    if isinstance(room, Room) and room.used + more <= len(room) <= 4 * (n + more):
+    if isinstance(room, Room) and room.dtype == past.dtype and room.used + more <= len(room) <= 4 * (n + more):
         first = (_address(past) - _address(whole)) // past.itemsize
         if first + n == room.used:
             room.used += more
