@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.operators.kernels.same_rows import same_rows
+from occurs.operators.kernels.same_rows import equal_rows, numbers_of_lists, same_rows
 
 #: the columns of a change beside those of the table
 PLACE, GONE = "\0place", "\0gone"
@@ -36,7 +36,7 @@ def change(before: pa.Table, after: pa.Table, was: np.ndarray, now: np.ndarray) 
     if 2 * (len(gone) + len(added)) > len(after):
         return None
     # two unequal rows may have one number
-    if not _exact(before.filter(pa.array(stays))).equals(_exact(after.filter(pa.array(stayed)))):
+    if not all(_same(a, b, stays, stayed) for a, b in zip(before.columns, after.columns, strict=True)):
         return None
     columns = after.take(pa.array(added))
     rows = pa.concat_tables([columns, after.schema.empty_table().take(pa.nulls(len(gone), pa.int64()))])
@@ -53,12 +53,30 @@ def _same_places(was: np.ndarray, now: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return stays, stayed
 
 
-def _exact(table: pa.Table) -> pa.Table:
-    """The bits of floats, which are equal where NaN is, and not where 0.0 is and -0.0."""
-    for k, column in enumerate(table.columns):
-        if pa.types.is_float64(column.type):
-            table = table.set_column(k, table.column_names[k], column.combine_chunks().view(pa.int64()))
-    return table
+def _same(one: pa.ChunkedArray, other: pa.ChunkedArray, stays: np.ndarray, stayed: np.ndarray) -> bool:
+    """Are the chosen values of two columns equal?  Floats are if their bits are: NaN and NaN, but not 0.0 and -0.0."""
+    one, other = one.combine_chunks(), other.combine_chunks()
+    a, b = _words(one), _words(other)
+    if a is not None and b is not None and a.shape[1:] == b.shape[1:]:
+        return equal_rows(a, b, stays, stayed)
+    if pa.types.is_float64(one.type):
+        one, other = one.view(pa.int64()), other.view(pa.int64())
+    same: bool = one.filter(pa.array(stays)).equals(other.filter(pa.array(stayed)))
+    return same
+
+
+def _words(column: pa.Array) -> np.ndarray | None:
+    """int64 (n, 1) of numbers, (n, length) of lists of as many numbers; None for other columns."""
+    if column.null_count:
+        return None
+    if pa.types.is_list(column.type):
+        items, length = _words(column.flatten()), column.value_lengths().to_numpy()
+        if items is None or items.shape[1] > 1 or not len(length) or (length != length[0]).any():
+            return None
+        return items.reshape(len(column), int(length[0]))
+    if pa.types.is_integer(column.type):
+        return column.to_numpy().astype(np.int64, copy=False).reshape(-1, 1)
+    return column.view(pa.int64()).to_numpy().reshape(-1, 1) if pa.types.is_float64(column.type) else None
 
 
 def assembled(pieces: Sequence[pa.Table]) -> pa.Table:
@@ -101,8 +119,10 @@ def numbers(table: pa.Table) -> np.ndarray:
 def _numbers(column: pa.Array) -> np.ndarray | None:
     """uint64 that are equal where values are, and most likely not elsewhere."""
     if pa.types.is_list(column.type):
-        return _of_lists(column)
-    if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
+        values = _of_lists(column)
+        if values is None:
+            return None
+    elif pa.types.is_string(column.type) or pa.types.is_binary(column.type):
         texts = column.dictionary_encode()
         each = np.array([hash(text) for text in texts.dictionary.to_pylist()] or [0], np.int64)
         values = each[pc.fill_null(texts.indices, 0).to_numpy()].view(np.uint64)
@@ -123,15 +143,8 @@ def _numbers(column: pa.Array) -> np.ndarray | None:
 
 
 def _of_lists(column: pa.ListArray) -> np.ndarray | None:
-    """Sums over the items of each list with their places."""
     items = _numbers(column.flatten())
     if items is None:
         return None
-    length = pc.fill_null(column.value_lengths(), -1).to_numpy().astype(np.int64)
-    count = np.maximum(length, 0)
-    ends = np.cumsum(count)
-    place = np.arange(len(items)) - np.repeat(ends - count, count)
-    mixed = (items ^ ((place.astype(np.uint64) + np.uint64(1)) * _MIX)) * _MIX
-    mixed ^= mixed >> np.uint64(31)
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    return (total[ends] - total[ends - count]) * _MIX ^ length.astype(np.uint64)
+    ends = np.cumsum(pc.fill_null(column.value_lengths(), 0).to_numpy(), dtype=np.int64)
+    return numbers_of_lists(items, np.concatenate([np.zeros(1, np.int64), ends]))

@@ -36,19 +36,33 @@ def _ahead(number: np.uint64, rows: np.ndarray, slots: np.ndarray, following: np
     return at
 
 
+#: so many rows are looked at behind a difference, before a hash table of all rows is made
+NEAR = 8
+
+
+@kernel
+def _shift(old: np.ndarray, new: np.ndarray, i: int, j: int) -> tuple[int, int]:
+    """How many rows differ, were removed or were added until both go on alike; (0, 0): more than are looked at."""
+    for d in range(1, NEAR + 1):
+        there, here = i + d < len(old), j + d < len(new)
+        if there and here and old[i + d] == new[j + d]:
+            return d, d
+        if there and old[i + d] == new[j]:
+            return d, 0
+        if here and new[j + d] == old[i]:
+            return 0, d
+    return 0, 0
+
+
 @kernel
 def same_rows(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows of two tables, given by numbers (uint64), stay in their order: bool per row of each.
 
-    Goes through both at once.  Where they differ, a row that the other one does not have ahead is removed or added; if
-    both have theirs ahead, the one that is nearer is caught up with.
+    Goes through both at once.  Where they differ, and go on differently for some rows, a row that the other one does
+    not have ahead is removed or added; if both have theirs ahead, the one that is nearer is caught up with.
     """
-    size = 16
-    while size < 2 * max(len(old), len(new)):
-        size *= 2
-    old_slots, old_next = _next(old, size)
-    new_slots, new_next = _next(new, size)
     stays, stayed = np.zeros(len(old), np.bool_), np.zeros(len(new), np.bool_)
+    old_slots = old_next = new_slots = new_next = np.zeros(0, np.int64)
     i = j = 0
     while i < len(old) and j < len(new):
         if old[i] == new[j]:
@@ -56,10 +70,17 @@ def same_rows(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]
             i += 1
             j += 1
             continue
-        if i + 1 < len(old) and j + 1 < len(new) and old[i + 1] == new[j + 1]:  # one row has other values
-            i += 1
-            j += 1
+        of_old, of_new = _shift(old, new, i, j)
+        if of_old + of_new > 0:
+            i += of_old
+            j += of_new
             continue
+        if len(old_slots) == 0:
+            size = 16
+            while size < 2 * max(len(old), len(new)):
+                size *= 2
+            old_slots, old_next = _next(old, size)
+            new_slots, new_next = _next(new, size)
         in_old = _ahead(new[j], old, old_slots, old_next, i)
         in_new = _ahead(old[i], new, new_slots, new_next, j)
         if in_old < 0 or (in_new >= 0 and in_new - j < in_old - i):
@@ -67,3 +88,32 @@ def same_rows(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         else:
             i += 1
     return stays, stayed
+
+
+@kernel
+def equal_rows(one: np.ndarray, other: np.ndarray, stays: np.ndarray, stayed: np.ndarray) -> bool:
+    """Are the rows of (n, words) and (m, words) that booleans choose equal?  As many are chosen of both."""
+    j = 0
+    for i in range(len(one)):
+        if stays[i]:
+            while not stayed[j]:
+                j += 1
+            for k in range(one.shape[1]):
+                if one[i, k] != other[j, k]:
+                    return False
+            j += 1
+    return True
+
+
+@kernel
+def numbers_of_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """uint64 per list, of the numbers of its items (uint64) and their places; ``offsets``: lists + 1."""
+    mix = np.uint64(0x9E3779B97F4A7C15)
+    out = np.empty(len(offsets) - 1, np.uint64)
+    for row in range(len(out)):
+        total = np.uint64(offsets[row + 1] - offsets[row])
+        for k in range(offsets[row], offsets[row + 1]):
+            mixed = (total ^ items[k]) * mix
+            total = mixed ^ (mixed >> np.uint64(31))
+        out[row] = total
+    return out
