@@ -74,6 +74,20 @@ def test_change_has_the_changed_rows_only() -> None:
     ]  # fmt: skip
 
 
+def test_lists_of_small_numbers_have_numbers_of_their_own() -> None:
+    lists = [[], None, [None], *([a] for a in range(9)), *([a, b] for a in range(9) for b in range(9))]
+    found = numbers(pa.table({"l": pa.array(lists * 4, pa.list_(pa.int64()))}))
+    assert len(set(found.tolist())) == len(lists)
+
+
+def test_lists_of_empty_lists_are_compared() -> None:
+    table = pa.table({"n": np.arange(400), "l": pa.array([[[], []]] * 400, pa.list_(pa.list_(pa.int64())))})
+    after = table.slice(1)
+    found = change(table, after, numbers(table), numbers(after))
+    assert found is not None
+    assert len(found) == 1
+
+
 def test_equal_numbers_of_unequal_rows_are_noticed() -> None:
     before, after = pa.table({"n": np.arange(400)}), pa.table({"n": np.arange(400) + 1})
     same = np.arange(400).astype(np.uint64)

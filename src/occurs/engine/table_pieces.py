@@ -71,7 +71,7 @@ def _words(column: pa.Array) -> np.ndarray | None:
         return None
     if pa.types.is_list(column.type):
         items, length = _words(column.flatten()), column.value_lengths().to_numpy()
-        if items is None or items.shape[1] > 1 or not len(length) or (length != length[0]).any():
+        if items is None or items.shape[1] != 1 or not len(length) or (length != length[0]).any():
             return None
         return items.reshape(len(column), int(length[0]))
     if pa.types.is_integer(column.type):

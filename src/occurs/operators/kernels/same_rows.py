@@ -36,20 +36,29 @@ def _ahead(number: np.uint64, rows: np.ndarray, slots: np.ndarray, following: np
     return at
 
 
-#: so many rows are looked at behind a difference, before a hash table of all rows is made
-NEAR = 8
+#: so many rows are looked at behind a difference, before a hash table of all rows is made; and so many must be alike
+#: then, as one may be by chance
+NEAR, ALIKE = 8, 6
+
+
+@kernel
+def _alike(old: np.ndarray, new: np.ndarray, i: int, j: int) -> bool:
+    """Do both go on alike from here?"""
+    for k in range(ALIKE):  # noqa: SIM110 - numba
+        if i + k >= len(old) or j + k >= len(new) or old[i + k] != new[j + k]:
+            return False
+    return True
 
 
 @kernel
 def _shift(old: np.ndarray, new: np.ndarray, i: int, j: int) -> tuple[int, int]:
     """How many rows differ, were removed or were added until both go on alike; (0, 0): more than are looked at."""
     for d in range(1, NEAR + 1):
-        there, here = i + d < len(old), j + d < len(new)
-        if there and here and old[i + d] == new[j + d]:
+        if _alike(old, new, i + d, j + d):
             return d, d
-        if there and old[i + d] == new[j]:
+        if _alike(old, new, i + d, j):
             return d, 0
-        if here and new[j + d] == old[i]:
+        if _alike(old, new, i, j + d):
             return 0, d
     return 0, 0
 
@@ -67,6 +76,10 @@ def same_rows(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     while i < len(old) and j < len(new):
         if old[i] == new[j]:
             stays[i], stayed[j] = True, True
+            i += 1
+            j += 1
+            continue
+        if i + 1 < len(old) and j + 1 < len(new) and old[i + 1] == new[j + 1]:  # one row has other values
             i += 1
             j += 1
             continue
@@ -111,7 +124,7 @@ def numbers_of_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     mix = np.uint64(0x9E3779B97F4A7C15)
     out = np.empty(len(offsets) - 1, np.uint64)
     for row in range(len(out)):
-        total = np.uint64(offsets[row + 1] - offsets[row])
+        total = np.uint64(offsets[row + 1] - offsets[row] + 1) * mix
         for k in range(offsets[row], offsets[row + 1]):
             mixed = (total ^ items[k]) * mix
             total = mixed ^ (mixed >> np.uint64(31))

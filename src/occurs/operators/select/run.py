@@ -599,7 +599,7 @@ def rule_bits(
         ]
         return reduce(np.bitwise_and, sets)
 
-    return frame.of_rows(rows, ("bits", *filters, *constants), judged)
+    return frame.of_rows(rows, ("bits", n_rules, *filters, *constants), judged)
 
 
 def _threshold_bits(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray | None:
