@@ -70,14 +70,16 @@ def _address(array: np.ndarray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """``n`` texts as arrays that grow: text i is in the bytes of ``data`` from ``offsets[i]`` to ``offsets[i + 1]``.
+    """``n`` texts as arrays that grow: text i is in the bytes of ``data`` from ``offsets[first + i]`` to the next one.
 
-    offsets: int32 (n + 1); data: uint8; valid: booleans (n), None if no text is null.
+    offsets: int32 (first + n + 1); data: uint8; valid: booleans (first + n), None if no text is null.  The ``first``
+    texts are gone, but still in the arrays: functions of Arrow rely on arrays whose first offset is 0.
     """
 
     offsets: np.ndarray
     data: np.ndarray
     valid: np.ndarray | None
+    first: int = 0
 
     @classmethod
     def of(cls, array: pa.Array) -> Texts:
@@ -92,30 +94,33 @@ class Texts:
         )
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.offsets) - 1 - self.first
 
     def slice(self, start: int, stop: int | None) -> Texts:
-        rows = slice(start, len(self) if stop is None else min(stop, len(self)))
-        offsets = self.offsets[rows.start : max(rows.start, rows.stop) + 1]
-        return Texts(offsets, self.data, None if self.valid is None else self.valid[rows])
+        first = self.first + min(start, len(self))
+        end = max(first, self.first + min(len(self), len(self) if stop is None else stop))
+        return Texts(self.offsets[: end + 1], self.data, None if self.valid is None else self.valid[:end], first)
 
     def array(self) -> pa.Array:
         """As Arrow, without a copy of the texts."""
         mask = None if self.valid is None else pa.py_buffer(np.packbits(self.valid, bitorder="little"))
         buffers = [mask, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
-        return pa.Array.from_buffers(pa.string(), len(self), buffers)
+        return pa.Array.from_buffers(pa.string(), len(self), buffers, offset=self.first)
 
     def behind(self, new: Texts) -> Texts | None:
         """``new`` behind these; None if one array cannot hold so many bytes."""
-        offsets, data = self.offsets, self.data
-        begin, end = int(offsets[0]), int(offsets[-1])
-        first, last = int(new.offsets[0]), int(new.offsets[-1])
-        if 2 * begin > end or end + last - first > _MOST:  # most bytes are those of texts that are gone
-            offsets, begin, end, data = offsets - begin, 0, end - begin, data[begin:]
-            if end + last - first > _MOST:
+        past, begin, end = self, int(self.offsets[self.first]), int(self.offsets[-1])
+        low, high = int(new.offsets[new.first]), int(new.offsets[-1])
+        most_are_gone = 2 * begin > end or 2 * self.first > len(self.offsets)
+        if self.offsets[0] or most_are_gone or end + high - low > _MOST:
+            valid = None if self.valid is None else self.valid[self.first :]
+            past, end = Texts(self.offsets[self.first :] - begin, self.data[begin:], valid), end - begin
+            if end + high - low > _MOST:
                 return None
         valid = None
-        if self.valid is not None or new.valid is not None:
-            valid = behind(*(np.ones(len(t), np.bool_) if t.valid is None else t.valid for t in (self, new)))
-        more = new.offsets[1:].astype(np.int64) + (end - first)
-        return Texts(behind(offsets, more.astype(np.int32)), behind(data[:end], new.data[first:last]), valid)
+        if past.valid is not None or new.valid is not None:
+            old, late = (np.ones(len(t.offsets) - 1, np.bool_) if t.valid is None else t.valid for t in (past, new))
+            valid = behind(old, late[new.first :])
+        more = new.offsets[new.first + 1 :].astype(np.int64) + (end - low)
+        data = behind(past.data[:end], new.data[low:high])
+        return Texts(behind(past.offsets, more.astype(np.int32)), data, valid, past.first)
