@@ -26,7 +26,8 @@ def over(name: str, values: list[Any], type: Type, lo: list[int], hi: list[int],
     """The aggregates of ranges of a column, as the engine computes them."""
     column = Column.of(pa.array(values, {Type.INT: pa.int64(), Type.FLOAT: pa.float64()}.get(type)), type)
     node = Reduced(name, "V", AGGREGATES[name].typed(type) or Type.NULL, number, type)
-    index = Index(np.arange(len(values)), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    nothing = np.zeros(0, np.int64)
+    index = Index(np.arange(len(values)), nothing, nothing, nothing)
     found = reduced(node, column, index, np.array(lo, np.int64), np.array(hi, np.int64), lambda _: None)
     return found.arrow.to_pylist()
 

@@ -550,7 +550,7 @@ def merged(memory: Memory, new: Memory) -> Memory:
     last = {}
     for leaf, values in new.last.items():
         last[leaf] = pa.concat_arrays([memory.last[leaf].cast(values.type), values]).take(pa.array(which))
-    return Memory(code, slots.reshape(-1, *memory.slots.shape[1:]), about, start, time, value, last, new.doubted)
+    return Memory(code, slots.reshape(len(code), *memory.slots.shape[1:]), about, start, time, value, last, new.doubted)
 
 
 def _together(at: np.ndarray) -> bool:
