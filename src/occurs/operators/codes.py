@@ -24,14 +24,22 @@ def _slot(key: int, size: int) -> int:
 
 
 @kernel
+def _place(key: int, keys: np.ndarray, codes: np.ndarray) -> int:
+    """Where a key is in the table, or where there is room for it."""
+    size = len(keys)
+    s = _slot(key, size)
+    while codes[s] >= 0 and keys[s] != key:
+        s = (s + 1) & (size - 1)
+    return s
+
+
+@kernel
 def _rehash(keys: np.ndarray, codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     new_keys = np.zeros(size, np.int64)
     new_codes = np.full(size, -1, np.int64)
     for i in range(len(keys)):
         if codes[i] >= 0:
-            s = _slot(keys[i], size)
-            while new_codes[s] >= 0:
-                s = (s + 1) & (size - 1)
+            s = _place(keys[i], new_keys, new_codes)
             new_keys[s] = keys[i]
             new_codes[s] = codes[i]
     return new_keys, new_codes
@@ -55,7 +63,6 @@ def _encode(
     n = len(values)
     all_valid = len(valid) == 0
     out = np.empty(n, np.int64)
-    size = len(keys)
     width = np.uint64(len(window))
     for i in range(n):
         if not (all_valid or valid[i]):
@@ -67,16 +74,11 @@ def _encode(
         if at < width and window[at] >= 0:
             out[i] = window[at]
             continue
-        s = _slot(key, size)
-        while codes[s] >= 0 and keys[s] != key:
-            s = (s + 1) & (size - 1)
+        s = _place(key, keys, codes)
         if codes[s] < 0:
-            if 2 * (used + 1) > size:
-                size *= 2
-                keys, codes = _rehash(keys, codes, size)
-                s = _slot(key, size)
-                while codes[s] >= 0:
-                    s = (s + 1) & (size - 1)
+            if 2 * (used + 1) > len(keys):
+                keys, codes = _rehash(keys, codes, 2 * len(keys))
+                s = _place(key, keys, codes)
             keys[s] = key
             codes[s] = next_code
             used += 1
@@ -95,7 +97,6 @@ def _find(
     n = len(values)
     all_valid = len(valid) == 0
     out = np.full(n, -1, np.int64)
-    size = len(keys)
     width = np.uint64(len(window))
     for i in range(n):
         if all_valid or valid[i]:
@@ -104,10 +105,7 @@ def _find(
             if at < width and window[at] >= 0:
                 out[i] = window[at]
                 continue
-            s = _slot(key, size)
-            while codes[s] >= 0 and keys[s] != key:
-                s = (s + 1) & (size - 1)
-            out[i] = codes[s]
+            out[i] = codes[_place(key, keys, codes)]
     return out
 
 
