@@ -49,6 +49,16 @@ def test_ranges_of_a_checkpoint_stay() -> None:
         Ranges.of(entry, None, 17, 2)
 
 
+def test_parts_of_the_rules_of_a_key_stay() -> None:
+    made = Ranges.of(None, 16, None, 2, divide=4)
+    assert made == Ranges(16, True, True, 4)
+    assert Ranges.of(made.entry(), None, None, 2) == Ranges.of(made.entry(), None, None, 2, divide=4) == made
+    with pytest.raises(CheckpointProblem, match="--divide cannot change: it was 4, not 2"):
+        Ranges.of(made.entry(), None, None, 2, divide=2)
+    with pytest.raises(CheckpointProblem, match="--divide cannot change: it was 1, not 2"):
+        Ranges.of(Ranges(16, True).entry(), None, None, 2, divide=2)
+
+
 def test_checkpoint_of_version_2_has_a_range_per_bucket() -> None:
     ranges = Ranges.of({"buckets": 4}, None, None, 100)
     assert ranges == Ranges(4, False)

@@ -92,9 +92,10 @@ class How:
     in disorder within the delay; ``memory``: ``kept``, ``forgetful`` (state is read back at every step), ``mixed``, or
     ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own;
     ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
-    ``grouped``: so many buckets share the records of a task (None: two with every third seed).  With odd seeds what is
-    not remembered is in local files, and nothing is read from a store that began here.  With every third seed the
-    detections are also compared with those that tasks would write."""
+    ``grouped``: so many buckets share the records of a task (None: two with every third seed); ``divide``: so many
+    buckets share the rules of one key (None: 1, 2 or 7 by the seed).  With odd seeds what is not remembered is in local
+    files, and nothing is read from a store that began here.  With every third seed the detections are also compared
+    with those that tasks would write."""
 
     buckets: int = 3
     size: int | None = 7
@@ -108,6 +109,7 @@ class How:
     seed: int = 0
     one_scan: bool | None = None
     grouped: int | None = None
+    divide: int | None = None
 
 
 @dataclass
@@ -184,6 +186,7 @@ class InStream:
             skip=how.skip, final=program.provisional,
             window=None if program.window is None else Window.of(*program.window, history.kind),
             one_scan=how.seed % 2 == 0 if how.one_scan is None else how.one_scan,
+            divide=random.Random(how.seed).choice((1, 2, 7)) if how.divide is None else how.divide,
         )  # fmt: skip
         self.layout = replace(self.layout, grouped=2 * (how.seed % 3 == 1) if how.grouped is None else how.grouped)
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
@@ -397,7 +400,7 @@ class InStream:
                 for position, mixed in enumerate(kinds):
                     name = group.stage.key[inlet.type][position] if inlet.type in group.stage.key else ""
                     key.append(_plain(values[place[name]][row] if name in place else None, len(mixed) > 1))
-                out.append(crc32(repr(key).encode()) % self.layout.buckets)
+                out.append((crc32(repr(key).encode()) + path.lane.part) % self.layout.buckets)
             elif group.mode == "free":
                 out.append(crc32(f"{types[row]} {times[row]}".encode()) % self.layout.buckets)
             else:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hostcases import labelled
 from instream import How, InStream
 
 import occurs
 from occurs.follow.metrics import Totals
 from occurs.hosts.stream import frequent
 from occurs.hosts.stream.batches import MicroBatch
+from occurs.hosts.stream.detect import found_in
+from occurs.hosts.stream.records import ROWS, from_blob
 from occurs.model.history import InputOptions
 
 KEYED = "define L(k, v) from A(k = $k, g = $g) and last B(k = $k, h = $g) within 5 ms from A where k = A.k, v = B.v"
@@ -31,8 +36,13 @@ def tables(n: int, part: float) -> dict[str, pa.Table]:
     return {t: pa.Table.from_pylist(found) for t, found in rows.items()}
 
 
-def micro_batch(rules: str, part: float, n: int = 4_000) -> MicroBatch:
-    given = InStream(occurs.parse(rules), tables(n, part), InputOptions(time_unit="ms"), How(3, None, because=False))
+def stream(rules: str, part: float, n: int = 4_000, **how: int) -> InStream:
+    made = How(**{"buckets": 3, "size": None, "because": False, "divide": 1, **how})
+    return InStream(occurs.parse(rules), tables(n, part), InputOptions(time_unit="ms"), made)
+
+
+def micro_batch(rules: str, part: float, n: int = 4_000, **how: int) -> MicroBatch:
+    given = stream(rules, part, n, **how)
     return given.query.read(given.micro_batch(given.rows))
 
 
@@ -82,3 +92,56 @@ def test_independent_rules_could_be_divided() -> None:
     plan = occurs.parse(two).explain().data
     (said,) = {group["frequent_key"] for group in plan["spark"]}
     assert said == "it could be divided by rules, in 2 independent parts"
+
+
+#: rules that do not read one another
+MANY = "\n".join(KEYED.replace("define L", f"define L{n}").replace("5 ms", f"{n + 3} ms") for n in range(24))
+
+
+def test_rules_of_a_key_of_eighty_percent_are_divided() -> None:
+    """Greatest and median work of a bucket, in rows times the rules that read them (docs/spec, scale: at most 2)."""
+    ratios, answers = {}, []
+    for divide in (1, 4):
+        given = stream(MANY, 0.8, 1_000, buckets=4, divide=divide, grouped=0, because=True)
+        rules = {p.lane.number: len(p.lane.group.stage.definitions) for p in given.layout.paths}
+        assert sum(rules.values()) == 24
+        work: Counter[int] = Counter()
+        for r in given._packed(0, given.rows, None, False):
+            if r.kind == ROWS:
+                assert r.blob is not None
+                work[r.bucket] += len(from_blob(r.blob)) * rules[r.lane]
+        ratios[divide] = max(work.values()) / median(work.values())
+        answers.append(labelled(given.run().found))
+    assert answers[0] == answers[1] != []
+    assert ratios[1] > 10
+    assert ratios[4] <= 2
+
+
+def test_hint_names_the_option_and_a_divided_key_is_no_burden() -> None:
+    (key,) = micro_batch(MANY, 0.8).frequent
+    (problem,) = Totals().heavy(micro_batch(MANY, 0.8), 3)
+    assert str(problem.hint).endswith("in a new checkpoint, --divide N (Python: divide=N) divides it by rules")
+    done = micro_batch(MANY, 0.8, divide=3)
+    assert {k.text() for k in done.frequent} == {key.text()}
+    assert {k.split for k in done.frequent} == {"its rules are divided into 3 parts, each in a bucket"}
+    totals = Totals()
+    assert totals.heavy(done, 3) == []
+    assert 0.7 < totals.add(0, 1.0, done, buckets=3)["frequent"][key.text()] < 0.9
+
+
+def test_a_new_rule_moves_no_other() -> None:
+    def places(rules: str) -> dict[str, int]:
+        paths = stream(rules, 0.1, 10, divide=3).layout.paths
+        return {d: path.lane.part for path in paths for d in path.lane.places}
+
+    more = places(MANY)
+    assert set(more.values()) == {0, 1, 2}
+    fewer = places("\n".join(MANY.splitlines()[::2]))
+    assert len(fewer) == 12
+    assert fewer.items() <= more.items()
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_numbers_that_cannot_be(number: int) -> None:
+    with pytest.raises(occurs.UsageProblem, match=f"divide: {number}"):
+        found_in(occurs.parse(KEYED).checked, lambda late: None, divide=number)  # type: ignore[arg-type, return-value]

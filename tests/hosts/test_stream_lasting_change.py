@@ -27,9 +27,9 @@ D = "dynamic d(K) : s(K) before p(K)."
 N = "event n(K) : start(s(K)) ∧ ¬c(K)."
 ALL = [S, W, U, M, D, N]
 HOWS = [
-    How(size=9, because=False),
-    How(size=9, buckets=1, delay=6, shuffled=True, because=False, seed=3),
-    How(size=17, memory="crash", because=False, seed=4),
+    How(size=9, because=False, divide=1),
+    How(size=9, buckets=1, delay=6, shuffled=True, because=False, seed=3, divide=1),
+    How(size=17, memory="crash", because=False, seed=4, divide=1),
 ]
 
 

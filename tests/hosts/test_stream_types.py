@@ -30,7 +30,7 @@ def stream(n: int, because: bool = False) -> InStream:
     rows = 24
     columns = {"time": np.arange(rows) * 100, "k": np.arange(rows) % 5, "v": np.arange(rows) % 7}
     tables = {"A": pa.table(columns), "B": pa.table(columns)}
-    how = How(buckets=BUCKETS, size=None, because=because)
+    how = How(buckets=BUCKETS, size=None, because=because, divide=1)
     return InStream(occurs.parse(text, language="tesla"), tables, InputOptions(time_unit="ms"), how)
 
 

@@ -97,6 +97,11 @@ if TYPE_CHECKING:
     help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 8]",
 )
 @click.option(
+    "--divide",
+    type=int,
+    help="Number of buckets that share the rules of one key, for frequent keys; fixed per checkpoint.  [default: 1]",
+)
+@click.option(
     "--limit",
     type=int,
     metavar="MB",
@@ -138,6 +143,7 @@ def command(
     max_formula: int | None,
     buckets: int | None,
     ranges: int | None,
+    divide: int | None,
     limit: int | None,
     replay_from: tuple[str, ...],
     window: str | None,
@@ -193,6 +199,7 @@ def command(
         types,
         buckets,
         ranges,
+        divide,
         limit,
         given.zone,
         replay_from,

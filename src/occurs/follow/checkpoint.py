@@ -74,7 +74,10 @@ _SHAPE = {
     "history?": _TEXTS,
 }
 #: by version, how an entry says into how many parts the state is cut
-_NUMBERED: dict[int, dict[str, Any]] = {2: {"buckets": int}, 3: {"ranges": int, "even": bool, "one_scan?": bool}}
+_NUMBERED: dict[int, dict[str, Any]] = {
+    2: {"buckets": int},
+    3: {"ranges": int, "even": bool, "one_scan?": bool, "divide?": int},
+}
 #: what a start makes before it settles, and all that there may be
 _BEFORE = {"identity", "lock", "lease", "control", "history", "spool"}
 _OURS = {*_BEFORE, "spark", "closed", "kafka"}

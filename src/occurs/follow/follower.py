@@ -50,7 +50,8 @@ log = logging.getLogger("occurs.follow")
 @dataclass(frozen=True)
 class Asked:
     """What the options of a follower say.  ``ended``: None: as the source has it, a record ends and others do not;
-    ``buckets``, ``ranges``: None: as many as suit the cores; ``limit``: of a micro-batch, in megabytes for a bucket."""
+    ``buckets``, ``ranges``: None: as many as suit the cores; ``divide``: None: as the checkpoint has it; ``limit``: of
+    a micro-batch, in megabytes for a bucket."""
 
     source: Source
     options: InputOptions
@@ -62,6 +63,7 @@ class Asked:
     only: tuple[str, ...] | None = None
     buckets: int | None = None
     ranges: int | None = None
+    divide: int | None = None
     limit: int | None = None
     zone: str = "UTC"
     replay_from: tuple[str, ...] = ()
@@ -82,7 +84,7 @@ class Follower:
         self._trigger = trigger_of(asked)
         if asked.limit is not None and asked.limit < 0:
             raise UsageProblem.of("bad-option", f"--limit {asked.limit}", hint="use megabytes, or 0 for no limit")
-        for option, number in (("--buckets", asked.buckets), ("--ranges", asked.ranges)):
+        for option, number in (("--buckets", asked.buckets), ("--ranges", asked.ranges), ("--divide", asked.divide)):
             if number is not None and number < 1:
                 raise UsageProblem.of("bad-option", f"{option} {number}", hint="use at least 1")
 
@@ -124,7 +126,7 @@ class Follower:
             session = session or session_of()
             refuse_connect(session)
             cores = session.sparkContext.defaultParallelism
-            ranges = Ranges.of(checkpoint.entry, asked.ranges, asked.buckets, cores)
+            ranges = Ranges.of(checkpoint.entry, asked.ranges, asked.buckets, cores, asked.divide)
             check(checkpoint.store)
             laid = Laid.read(checkpoint.store)
             before = None if laid is None else laid.buckets
@@ -273,6 +275,7 @@ class Follower:
             partitions=ranges.number,
             even=ranges.even,
             one_scan=ranges.one_scan,
+            divide=ranges.divide,
             skip=asked.options.bad_rows == "skip",
         )
         self._told(found.notices)

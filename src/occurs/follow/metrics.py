@@ -71,7 +71,7 @@ class Totals:
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
         self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size", "read")}
         self.last |= {"limit": limit, "backlog": backlog}
-        shares = [(k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]]
+        shares = sorted(((k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]), key=lambda s: s[1])
         self.last["frequent"] = {text: round(part, 3) for text, part in shares if part * buckets >= FREQUENT}
         self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}
         return self.last
@@ -82,7 +82,7 @@ class Totals:
         out = []
         for key in done.frequent:
             text, part = key.text(), key.rows / rows if rows else 0
-            if buckets < 2 or part * buckets < HEAVY or text in self._warned:
+            if buckets < 2 or part / key.parts * buckets < HEAVY or text in self._warned:
                 continue
             self._warned.add(text)
             out.append(key.warning(part, buckets, "buckets"))

@@ -29,14 +29,19 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 class Ranges:
     """``number``: of ranges; ``even``: does any number of buckets get equal shares of them?  Not in checkpoints of
     version 2, where a bucket had one range.  ``one_scan``: do all stages share one scan of the source?  Not in
-    checkpoints that were made before they did: Spark counts the scans of a query."""
+    checkpoints that were made before they did: Spark counts the scans of a query.  ``divide``: so many ranges share the
+    rules of one key."""
 
     number: int
     even: bool
     one_scan: bool = False
+    divide: int = 1
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any] | None, asked: int | None, buckets: int | None, cores: int) -> Ranges:
+    def of(
+        cls, entry: Mapping[str, Any] | None, asked: int | None, buckets: int | None, cores: int,
+        divide: int | None = None,
+    ) -> Ranges:  # fmt: skip
         """Those that a checkpoint's ``entry`` names; else as many as are ``asked`` for, or as the ``cores`` suggest.
 
         Raises CheckpointProblem (``other-options``) and UsageProblem for numbers that cannot be.
@@ -46,19 +51,21 @@ class Ranges:
             number = _power(max(LEAST, PER_CORE * cores, buckets or 0)) if asked is None else asked
             if buckets is not None and buckets > number:
                 raise UsageProblem.of("bad-option", f"--buckets {buckets} exceeds --ranges {number}", hint=hint)
-            return cls(number, True, True)
+            return cls(number, True, True, divide or 1)
         number = entry["ranges"] if "ranges" in entry else entry["buckets"]
-        found = cls(number, entry.get("even", False), entry.get("one_scan", False))
-        if asked is not None and asked != found.number:
-            text = f"--ranges cannot change: it was {found.number}, not {asked}"
-            raise CheckpointProblem.of("other-options", text, hint="leave it out, or use a new --checkpoint")
+        found = cls(number, entry.get("even", False), entry.get("one_scan", False), entry.get("divide", 1))
+        for option, was, now in (("--ranges", found.number, asked), ("--divide", found.divide, divide)):
+            if now is not None and now != was:
+                text = f"{option} cannot change: it was {was}, not {now}"
+                raise CheckpointProblem.of("other-options", text, hint="leave it out, or use a new --checkpoint")
         if buckets is not None and buckets > found.number:
             text = f"--buckets {buckets}: the state in this checkpoint has only {found.number} key ranges"
             raise CheckpointProblem.of("other-options", text, hint=hint)
         return found
 
     def entry(self) -> dict[str, Any]:
-        return {"ranges": self.number, "even": self.even, "one_scan": self.one_scan}
+        entry = {"ranges": self.number, "even": self.even, "one_scan": self.one_scan}
+        return entry if self.divide == 1 else {**entry, "divide": self.divide}
 
     def buckets(self, asked: int | None, before: int | None, cores: int) -> int:
         """As many as are ``asked`` for; else one per core, and no fewer than there were ``before``."""

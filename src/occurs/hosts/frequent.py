@@ -16,13 +16,15 @@ HEAVY = 1.5
 @dataclass(frozen=True)
 class Frequent:
     """A key: ``values``, and per type the ``attributes`` with these values; ``rows``: of the input, estimated.
-    ``types``: what is detected by the key; ``split``: why it cannot be divided, or how it could be."""
+    ``types``: what is detected by the key; ``split``: why it cannot be divided, or how it could be.  ``parts``: so many
+    buckets share the rules that read these rows."""
 
     values: tuple[Any, ...]
     attributes: Mapping[str, tuple[str, ...]]
     types: tuple[str, ...]
     rows: int
     split: str
+    parts: int = 1
 
     def text(self) -> str:
         """The key with its values, as in `Smoke.area = Temp.area = "hall"`."""

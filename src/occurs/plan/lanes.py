@@ -2,12 +2,15 @@
 
 A group of definitions that can be split by a key runs in every bucket.  Others run where a hash of their identity says,
 connected ones together: so a definition that is added or removed moves no other.
+
+All rows of a key are in one bucket, unless the rules of a key are divided: then a group becomes several lanes, whose
+rows of one key are in buckets that follow one another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 
@@ -22,12 +25,15 @@ EVERY = -1
 @dataclass(frozen=True)
 class Lane:
     """A group on a stream.  ``number``: of the group, in evaluation order; ``depth``: how many stateful stages come
-    before it; ``stages``: bucket to what it runs (``EVERY``: all alike)."""
+    before it; ``stages``: bucket to what it runs (``EVERY``: all alike).  ``part``, ``parts``: which part of rules that
+    were divided into so many this is; its rows are ``part`` buckets behind the one of their key."""
 
     number: int
     group: Group
     depth: int
     stages: Mapping[int, Stage]
+    part: int = 0
+    parts: int = 1
 
     @property
     def split(self) -> bool:
@@ -49,16 +55,30 @@ class Lane:
         return {d.identity: b for b, s in self.stages.items() for d in s.definitions}
 
 
-def lanes(groups: Sequence[Group], buckets: int) -> list[Lane]:
-    """The groups as lanes over ``buckets``, in evaluation order."""
+def lanes(groups: Sequence[Group], buckets: int, divide: int = 1) -> list[Lane]:
+    """The groups as lanes over ``buckets``, in evaluation order.  ``divide``: the rules of a key into so many parts, as
+    far as they do not read one another."""
     out: list[Lane] = []
     depth_of: dict[str, int] = {}
-    for number, group in enumerate(_settled(groups)):
+    for group in _settled(groups):
         depth = max((depth_of[t] + 1 for t in group.takes if t in depth_of), default=0)
         for t in group.hands:
             depth_of[t] = max(depth_of.get(t, 0), depth)
-        out.append(Lane(number, group, depth, _stages(group, buckets)))
+        found = _divided(group, divide)
+        for part, one in found.items():
+            out.append(Lane(len(out), one, depth, _stages(one, buckets), part, len(found)))
     return out
+
+
+def _divided(group: Group, divide: int) -> dict[int, Group]:
+    """The parts that there are of a group, by their numbers.  A hash of its identity says in which part a definition
+    is, connected ones together.  What stages hand to one another stays together, too."""
+    if divide == 1 or group.mode != "keyed" or group.takes or group.hands:
+        return {0: group}
+    parts: dict[int, list[Definition]] = {}
+    for own in group.independent:
+        parts.setdefault(_place(own, divide), []).extend(own)
+    return {part: replace(group, stage=share(group.stage, parts[part])) for part in sorted(parts)}
 
 
 def _settled(groups: Sequence[Group]) -> list[Group]:

@@ -63,11 +63,13 @@ def detect(
     only: list[str] | None = None,
     partitions: int | None = None,
     watermark: Any = None,
+    divide: int = 1,
 ) -> StreamDetections:
     """Everything that ``program`` finds in a streaming DataFrame, or in a mapping from types to such.
 
     ``watermark``: how long after one with a greater time a row may come, such as "10 s"; without it that of
-    ``withWatermark``.  ``partitions``: hash buckets, fixed for the life of a checkpoint.
+    ``withWatermark``.  ``partitions``: hash buckets; ``divide``: buckets that share the rules of one key; both are
+    fixed for the life of a checkpoint.
     """
 
     def read(late: bool) -> StreamSource:
@@ -75,7 +77,10 @@ def detect(
 
     skip = options.bad_rows == "skip"
     partitions = PARTITIONS if partitions is None else partitions
-    return found_in(program, read, because=because, with_label=with_label, only=only, partitions=partitions, skip=skip)
+    return found_in(
+        program, read, because=because, with_label=with_label, only=only, partitions=partitions, skip=skip,
+        divide=divide,
+    )  # fmt: skip
 
 
 def found_in(
@@ -89,14 +94,16 @@ def found_in(
     skip: bool = False,
     even: bool = False,
     one_scan: bool = False,
+    divide: int = 1,
 ) -> StreamDetections:
     """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted.
 
     ``even``: deal the buckets evenly to any number of tasks; ``one_scan``: read the source once for all stages, which
     a checkpoint of a query that reads it for each stage cannot continue (see :class:`Layout`).
     """
-    if partitions < 1:
-        raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
+    for name, number in (("partitions", partitions), ("divide", divide)):
+        if number < 1:
+            raise UsageProblem.of("bad-option", f"{name}: {number}", hint="use at least 1")
     program.refuse_files("a stream")
 
     def read_all(late: bool) -> StreamSource:
@@ -112,12 +119,13 @@ def found_in(
     never: Callable[[], StreamDetections] | None = None
     if not program.never and any(d.future for d in stage.definitions):
         never = partial(
-            found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even, one_scan=one_scan
+            found_in, program.noticing(), read, partitions=partitions, skip=skip, even=even, one_scan=one_scan,
+            divide=divide,
         )  # fmt: skip
     return StreamDetections(
         source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,
         program.provisional, never, even, None if program.window is None else Window.of(*program.window, source.kind),
-        one_scan,
+        one_scan, divide,
     )  # fmt: skip
 
 
@@ -175,6 +183,7 @@ class StreamDetections(Detections["DataFrame"]):
         even: bool = False,
         window: Window | None = None,
         one_scan: bool = False,
+        divide: int = 1,
     ):
         self._source = source
         self._notices, self._never = stage.notices, never
@@ -183,7 +192,7 @@ class StreamDetections(Detections["DataFrame"]):
         self._groups = groups(stage.definitions, stage)
         self._buckets, self._even = buckets, even
         self._label, self._because, self._skip, self._final = label, because, skip, final
-        self._window, self._one_scan = window, one_scan
+        self._window, self._one_scan, self._divide = window, one_scan, divide
         self._tables: dict[str, DataFrame] = {}
         self.notices = notices
         self.counts: dict[str, int] = {}
@@ -297,6 +306,7 @@ class StreamDetections(Detections["DataFrame"]):
         return lay_out(
             run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final,
             even=self._even, sizes=sizes, window=self._window, one_scan=self._one_scan,
+            divide=self._divide,
         )  # fmt: skip
 
     def _shown(self, types: tuple[str, ...], plain: bool = False) -> DataFrame:
@@ -353,12 +363,14 @@ def lay_out(
     sizes: bool = False,
     window: Window | None = None,
     one_scan: bool = False,
+    divide: int = 1,
 ) -> Layout:
     """The layout of a query over ``source``.  ``final``: do rows say whether they are final?  ``sizes``: is the state
-    of each definition reported?  ``window``: in window mode its queries.  ``one_scan``: is the source read once?"""
+    of each definition reported?  ``window``: in window mode its queries.  ``one_scan``: is the source read once?
+    ``divide``: buckets that share the rules of one key."""
     labelled = label or because
     results: list[Result] = []
-    found = lanes(groups, buckets)
+    found = lanes(groups, buckets, divide)
     paths = []
     for lane in found:
         wide = Wide.of(lane.group.stage, label, because, final)
@@ -508,6 +520,8 @@ def _bucket(path: Path, matters: Column, layout: Layout, before: DataFrame | Non
         mine = F.col("__type").isNotNull() & (raw | (derived & F.col("__type").isin(taken)))
     if lane.group.mode == "keyed":
         value = F.pmod(F.hash(*key_columns(lane.group, path.inlets, named=True)), F.lit(layout.buckets))
+        if lane.part:
+            value = F.pmod(value + F.lit(lane.part), F.lit(layout.buckets))
     elif lane.group.mode == "free":
         value = F.pmod(F.hash("__type", "__time"), F.lit(layout.buckets))
     else:

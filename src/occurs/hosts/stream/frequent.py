@@ -58,6 +58,11 @@ def _keys(path: Path, layout: Layout, table: pa.Table) -> Iterator[tuple[Any, ..
 def frequent_keys(blob: bytes, layout: Layout, lane: int) -> list[Frequent]:
     """What :func:`frequent` found in a bucket."""
     path = next(p for p in layout.paths if p.lane.number == lane)
-    group = path.lane.group
+    group, parts = path.lane.group, path.lane.parts
     types = tuple(sorted(group.stage.defined))
-    return [Frequent(tuple(key), dict(group.stage.key), types, n, group.split) for key, n in json.loads(blob)]
+    split = group.split
+    if parts > 1:
+        split = f"its rules are divided into {parts} parts, each in a bucket"
+    elif len(group.independent) > 1:
+        split += "; in a new checkpoint, --divide N (Python: divide=N) divides it by rules"
+    return [Frequent(tuple(key), dict(group.stage.key), types, n, split, parts) for key, n in json.loads(blob)]

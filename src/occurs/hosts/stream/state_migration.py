@@ -66,6 +66,8 @@ def _lane(path: Path) -> dict[str, Any]:
     key = {t: list(names) for t, names in sorted(lane.group.stage.key.items())}
     mode = lane.group.mode if lane.split else "fixed"
     out: dict[str, Any] = {"mode": mode, "key": key, "places": dict(sorted(lane.places.items())), "inlets": inlets}
+    if lane.part:
+        out["part"] = lane.part
     forms = _forms(lane.group.stage)
     if forms:
         out["forms"] = forms
@@ -191,6 +193,8 @@ def _moved(old: Mapping[str, Any], new: Mapping[str, Any], known: Mapping[str, s
     if old["mode"] != new["mode"]:
         words = {"keyed": "partitioned by a key", "free": "row by row", "fixed": "in one bucket"}
         return [f"{quoted(known)} ran {words[old['mode']]} but would now run {words[new['mode']]}"]
+    if old.get("part", 0) != new.get("part", 0):
+        return [f"{quoted(known)} ran in another part of the rules of a key (--divide)"]
     out = []
     for t, names in old["key"].items():
         if t in new["key"] and new["key"][t] != names:
