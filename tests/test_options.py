@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
+import pyarrow as pa
 import pytest
 
 import occurs
@@ -21,7 +22,7 @@ def defaults(called):
 
 
 def test_detect_has_every_option():
-    declared = {o.name: o.default for o in OPTIONS if o.of != "spark"}
+    declared = {o.name: o.default for o in OPTIONS if o.of not in ("spark", "stream")}
     assert list(defaults(occurs.Program.detect).items()) == list(declared.items())
     assert list(DetectOptions.__annotations__) == list(DECLARED)
 
@@ -42,7 +43,7 @@ def test_the_docstring_says_what_the_table_says():
     words = {name: " ".join(line.split()) for name, line in said}
     assert words == {
         "events": words["events"],
-        **{o.name: " ".join(o.words.split()) for o in OPTIONS if o.of != "spark"},
+        **{o.name: " ".join(o.words.split()) for o in OPTIONS if o.of not in ("spark", "stream")},
         "host": words["host"],
     }
 
@@ -54,3 +55,26 @@ def test_a_program_shows_few_members():
         "problems", "outline", "declared", "check", "detect", "live", "stream", "explain", "verify", "checked",
             "why", "why_not",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"partition": 2}, "unknown option `partition`"),
+        ({"partitions": 2}, "`partitions` is only available for a run on Spark"),
+        ({"watermark": "1 s"}, "`watermark` is only available for a stream on Spark"),
+        ({"divide": 2}, "`divide` is only available for a stream on Spark"),
+    ],
+)
+def test_options_of_spark_elsewhere(given, message):
+    program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+    with pytest.raises(occurs.UsageProblem, match=message):
+        program.detect(pa.table({"type": ["Temp"], "time": [0], "Value": [50]}), time_unit="s", **given)
+
+
+@pytest.mark.spark
+def test_a_history_has_no_options_of_streams(spark):
+    program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+    frame = spark.createDataFrame([("Temp", 0, 50)], "type string, time long, Value long")
+    with pytest.raises(occurs.UsageProblem, match="`divide` is only available for a stream on Spark"):
+        program.detect(frame, time_unit="s", divide=2)

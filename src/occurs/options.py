@@ -25,13 +25,13 @@ class Option:
     """An option of :meth:`occurs.Program.detect`.
 
     ``of``: what it describes or changes: the ``input``, the plan (``rules``: also of what is only explained or
-    verified; ``run``), the ``result``, or runs on Spark.  ``words``: what the docstring says of it.  ``help``: what
-    commands say of it, if it is not the same.
+    verified; ``run``), the ``result``, or runs on Spark (``stream``: only streams).  ``words``: what the docstring says
+    of it.  ``help``: what commands say of it, if it is not the same.
     """
 
     name: str
     default: Any
-    of: Literal["input", "rules", "run", "result", "spark"]
+    of: Literal["input", "rules", "run", "result", "spark", "stream"]
     words: str
     help: str = ""
 
@@ -115,7 +115,10 @@ OPTIONS = (
         "The number of hash buckets, or slices of time, of a run on Spark.  None: 8, and of a history at least one for "
         "every 5 million rows.",
         "Number of partitions of a run on Spark.  [default: 8, more for more than 40 million rows]"),
-    Option("watermark", None, "spark", "How late a row of a stream may arrive, a duration such as ``\"10 s\"``."),
+    Option("watermark", None, "stream", "How late a row of a stream may arrive, a duration such as ``\"10 s\"``."),
+    Option("divide", 1, "stream",
+        "The number of buckets that share the rules of one key, for keys with most of the events.",
+        "Number of buckets that share the rules of one key, for frequent keys; fixed per checkpoint.  [default: 1]"),
     Option("session", None, "spark", "A Spark session: run tables of this process on Spark."),
 )  # fmt: skip
 
@@ -150,6 +153,7 @@ class DetectOptions(TypedDict, total=False):
     progress: bool | Told | None
     partitions: int | None
     watermark: Any
+    divide: int
     session: Any
 
 
@@ -165,6 +169,19 @@ def split_options(given: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any
         if name not in known and name != "ended":
             raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=did_you_mean(name, known, "options"))
     return InputOptions(**among(given, "input")), among(given, "rules")
+
+
+def check_host(host: Mapping[str, Any], *of: str) -> None:
+    """Raise UsageProblem for an option of Spark that there is not, or that a run does not have.  ``of``: spark and
+    stream, as far as it is on them."""
+    for name in sorted(host):
+        option = next((o for o in OPTIONS if o.name == name), None)
+        if option is None:
+            hint = did_you_mean(name, [o.name for o in OPTIONS], "options")
+            raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
+        if option.of not in of:
+            where = "a stream" if option.of == "stream" else "a run"
+            raise UsageProblem.of("bad-option", f"`{name}` is only available for {where} on Spark")
 
 
 def check_flags(given: Mapping[str, Any]) -> None:

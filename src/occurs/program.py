@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from occurs.checked_program import CheckedProgram
 from occurs.connect.tables import kind_of
-from occurs.errors import Problem, UsageProblem, did_you_mean
+from occurs.errors import Problem, UsageProblem
 from occurs.hosts.detections import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import detect as in_this_process
@@ -22,10 +22,10 @@ from occurs.model.types import Schema, Type
 from occurs.model.values import short
 from occurs.operators.definition import Node
 from occurs.options import (
-    OPTIONS,
     DetectOptions,
     among,
     check_flags,
+    check_host,
     named,
     sample_of,
     schema_of,
@@ -223,6 +223,7 @@ class Program:
             hint = "a history is complete: intervals that are open at its end are reported with a null `end`"
             raise UsageProblem.of("bad-option", "provisional rows are only available on a stream", hint=hint)
         session = host.pop("session", None)
+        check_host(host, *["spark"] * (on_spark or session is not None), *["stream"] * streaming)
         if on_spark or session is not None:
             program.require("spark")
             host |= {"because": because, "with_label": with_label or because, "only": only}
@@ -233,9 +234,6 @@ class Program:
             from occurs.hosts.spark import detect as in_batch
 
             return in_batch(program, events, options, ended=ended, session=None if on_spark else session, **host)
-        if host:
-            hint = did_you_mean(next(iter(host)), [o.name for o in OPTIONS], "options")
-            raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
         program = program.noticing()
         history = program.history(events, replace(options, coded=True))
         return in_this_process(

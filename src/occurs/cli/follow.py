@@ -96,11 +96,7 @@ if TYPE_CHECKING:
     type=int,
     help="Number of key ranges of the state, the most --buckets; fixed per checkpoint.  [default: 4 per core, min. 8]",
 )
-@click.option(
-    "--divide",
-    type=int,
-    help="Number of buckets that share the rules of one key, for frequent keys; fixed per checkpoint.  [default: 1]",
-)
+@_options.option("divide", type=int, default=None)
 @click.option(
     "--limit",
     type=int,
