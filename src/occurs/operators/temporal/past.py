@@ -7,7 +7,7 @@ depend on global variables, each in a slot.
 
 An operator that looks back and in which no global variable is free has one truth value per state, and keeps no more
 than the next needs.  One with free variables has to be asked with values that come later: of every state there is a
-record, as long as the operator may look back at it (:class:`Reach`).
+record, as long as the operator may look back at it (:func:`reach`).
 """
 
 from __future__ import annotations
@@ -441,26 +441,16 @@ def holding(term: Term) -> Test:
 # --- operators that look back, and aggregates -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How far back something looks: ``ticks`` (infinite: to the activation), and so many states more."""
-
-    ticks: float
-    states: int = 0
-
-    def __or__(self, other: Reach) -> Reach:
-        return Reach(max(self.ticks, other.ticks), max(self.states, other.states))
+#: a way back that nested operators go: so many states, then so many ticks (infinite: to the activation), and so on
+Way: TypeAlias = tuple[tuple[int, float], ...]
 
 
-NOWHERE = Reach(0)
-
-
-def reach(f: Expr, kind: TimeKind, clocks: frozenset[str] = frozenset()) -> Reach:
+def reach(f: Expr, kind: TimeKind, clocks: frozenset[str] = frozenset()) -> frozenset[Way]:
     """How far back from its state the operators in ``f`` look that have free variables.
 
     ``clocks``: the variables that have the time of this state.
     """
-    found = NOWHERE
+    found: frozenset[Way] = frozenset()
     if isinstance(f, tree.Assign):
         name = frozenset({f.variable.text})
         return reach(f.operand, kind, clocks | name if isinstance(f.term, Time) else clocks - name)
@@ -468,11 +458,56 @@ def reach(f: Expr, kind: TimeKind, clocks: frozenset[str] = frozenset()) -> Reac
     for child in f.children:
         found |= reach(child, kind, inner)
     if isinstance(f, tree.Lasttime) and free(f):
-        return Reach(found.ticks, found.states + 1)
+        return frozenset(_behind_states(way) for way in found or _NOWHERE)
     if isinstance(f, tree.Since) and free(f):
-        own = min(allowed(f.bound, kind).most, _greatest_age(f.right, clocks, kind))
-        return Reach(max(own, 0) + found.ticks, found.states)
+        own = max(min(allowed(f.bound, kind).most, _greatest_age(f.right, clocks, kind)), 0)
+        return frozenset(_behind_ticks(own, way) for way in found or _NOWHERE)
     return found
+
+
+_NOWHERE: frozenset[Way] = frozenset({()})
+
+
+def _behind_states(way: Way) -> Way:
+    """A way that begins at the state before."""
+    return ((way[0][0] + 1, way[0][1]), *way[1:]) if way else ((1, 0),)
+
+
+def _behind_ticks(ticks: float, way: Way) -> Way:
+    """A way that begins so many ticks before."""
+    if ticks == math.inf:
+        return ((0, ticks),)
+    return ((0, ticks + way[0][1]), *way[1:]) if way and not way[0][0] else ((0, ticks), *way)
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """Which records a way back may still look at, at a state: ``time``: where its last steps begin; those of the
+    ``ticks`` before, and so many ``states`` more."""
+
+    time: int
+    ticks: float
+    states: int
+
+    @classmethod
+    def of(cls, way: Way, records: Sequence[Record], time: int) -> LookedAt:
+        """``records``: of the states before the one at ``time``, the oldest first."""
+        *steps, (states, ticks) = way
+        at, more = len(records), 0
+        if steps and not ticks:  # the last steps are those before, and states
+            (states, ticks), more = steps.pop(), states
+        for number, length in [*steps, (states, 0)]:
+            at = max(at - number, 0)
+            time = records[at].time if at < len(records) else time
+            begin = at
+            while length and at and time - records[at - 1].time <= length:
+                at -= 1
+            time = records[at].time if at < begin else time
+        return cls(time, ticks, more)
+
+    def oldest(self, records: Sequence[Record]) -> bool:
+        """Is the oldest record among them?"""
+        return len(records) <= self.states or self.time - records[self.states].time <= self.ticks
 
 
 def _greatest_age(f: Expr, clocks: frozenset[str], kind: TimeKind) -> float:
@@ -502,7 +537,7 @@ class OfPresent(Terms):
         self._back: dict[Any, Test] = {}
         self.records = OfRecords(self, self._allot, self._of_record)
         #: how far back records are needed
-        self.reach = NOWHERE
+        self.reach: frozenset[Way] = frozenset()
         #: the variables that have the time of the present state, where the compiler is
         self._clocks: frozenset[str] = frozenset()
 
