@@ -40,7 +40,7 @@ def window(p: tree.Window, inputs: Inputs, scope: Scope) -> list[Trace]:
         if some is None:
             continue
         at = max(item.at for item in front)
-        traces = [Trace(tuple(f[k] for f in some), at) for k in range(len(inputs))]
+        traces = [Trace(tuple(of_front(f, f[k].value) for f in some), at) for k in range(len(inputs))]
         for k, made in enumerate(scope.run(p.inner, traces)):
             out[k] += [of_front(front, item.value) for item in made.items[-1:]]
     end = end_of(inputs, used)
@@ -79,7 +79,7 @@ def reset(p: tree.Reset, inputs: Inputs, scope: Scope) -> list[Trace]:
     out: list[Item] = []
     so_far: list[Item] = []
     for n, front in enumerate(used):
-        so_far.append(front[0])
+        so_far.append(of_front(front, front[0].value))
         if numbered(n, is_true, front[1].value):
             at = max(item.at for item in front)
             (made,) = scope.run(p.inner, [Trace(tuple(so_far), at)])
