@@ -46,7 +46,7 @@ def test_rows_and_bytes_are_those_of_a_stream(number: int, keys: int, back: int,
     }
     tables["B"] = tables["B"].append_column("unread", pa.array(["some text"] * (n // 2)))
     text = rules(number, back)
-    how = How(3, 500, watermark, because=False)
+    how = How(3, 500, watermark, because=False, divide=1)
     stream = InStream(occurs.parse(text), tables, InputOptions(time_unit="ms"), how)
     parts = stream.cut()
     shuffled = sum(len(r.blob or b"") for r in stream._packed(0, parts[-1], None, False) if r.kind == ROWS)

@@ -29,7 +29,7 @@ TEXT = {
 #: options of `detect` that are not for editors: they always ask why, and have no stream and no Spark
 _NOT_HERE = ("because", "with_label", "progress", "provisional", "timeouts")
 #: what an option may be, as data
-KNOWN = (*(o.name for o in OPTIONS if o.of != "spark" and o.name not in _NOT_HERE), *TEXT)
+KNOWN = (*(o.name for o in OPTIONS if o.of not in ("spark", "stream") and o.name not in _NOT_HERE), *TEXT)
 #: what the help of commands says of their own form
 _OF_COMMANDS = re.compile(r"\s*(\(empty: none\)|\[default: [^\]]*\])(?=\.?)|``|\s*Repeatable\.")
 
