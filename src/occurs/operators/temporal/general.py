@@ -22,7 +22,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.temporal.future import FALSE, MARKS, Ahead, Mark, Residual, Several, Unknown, leaves
-from occurs.operators.temporal.past import LookedAt, OfPresent, Record, Term, Test
+from occurs.operators.temporal.past import OfPresent, Record, Term, Test
 from occurs.operators.temporal.reasons import STATES, Trail, Trails, Witness
 from occurs.operators.temporal.sql import Database
 from occurs.operators.temporal.tables import (
@@ -441,10 +441,10 @@ class Compiled:
 
     def _forget(self, instance: Instance, time: int) -> None:
         """Records that nobody looks at any more."""
-        records = instance.records
-        looked_at = [LookedAt.of(way, records, time) for way in self.present.reach]
+        far, records = self.present.reach, instance.records
         least, cut = 0 if self.witness is None else STATES, False
-        while len(records) > least and not any(one.oldest(records) for one in looked_at):
+        least = max(least, far.states, far.on_ways(records, time) if far.ways else 0)
+        while len(records) > least and time - records[far.states].time > far.ticks:
             records.popleft()
             cut = True
         if cut and records:

@@ -7,7 +7,7 @@ depend on global variables, each in a slot.
 
 An operator that looks back and in which no global variable is free has one truth value per state, and keeps no more
 than the next needs.  One with free variables has to be asked with values that come later: of every state there is a
-record, as long as the operator may look back at it (:func:`reach`).
+record, as long as the operator may look back at it (:class:`Reach`).
 """
 
 from __future__ import annotations
@@ -446,7 +446,7 @@ Way: TypeAlias = tuple[tuple[int, float], ...]
 
 
 def reach(f: Expr, kind: TimeKind, clocks: frozenset[str] = frozenset()) -> frozenset[Way]:
-    """How far back from its state the operators in ``f`` look that have free variables.
+    """The ways back from its state of the operators in ``f`` that have free variables.
 
     ``clocks``: the variables that have the time of this state.
     """
@@ -473,41 +473,50 @@ def _behind_states(way: Way) -> Way:
     return ((way[0][0] + 1, way[0][1]), *way[1:]) if way else ((1, 0),)
 
 
-def _behind_ticks(ticks: float, way: Way) -> Way:
-    """A way that begins so many ticks before."""
-    if ticks == math.inf:
-        return ((0, ticks),)
-    return ((0, ticks + way[0][1]), *way[1:]) if way and not way[0][0] else ((0, ticks), *way)
+def _behind_ticks(span: float, way: Way) -> Way:
+    """A way that begins ``span`` ticks before."""
+    if span == math.inf:
+        return ((0, span),)
+    return ((0, span + way[0][1]), *way[1:]) if way and not way[0][0] else ((0, span), *way)
 
 
 @dataclass(frozen=True)
-class LookedAt:
-    """Which records a way back may still look at, at a state: ``time``: where its last steps begin; those of the
-    ``ticks`` before, and so many ``states`` more."""
+class Reach:
+    """How far back something looks: ``ticks`` (infinite: to the activation), and so many ``states`` more; and on the
+    other ``ways``, where ticks come behind states."""
 
-    time: int
-    ticks: float
-    states: int
+    ticks: float = 0
+    states: int = 0
+    ways: frozenset[Way] = frozenset()
 
     @classmethod
-    def of(cls, way: Way, records: Sequence[Record], time: int) -> LookedAt:
-        """``records``: of the states before the one at ``time``, the oldest first."""
-        *steps, (states, ticks) = way
-        at, more = len(records), 0
-        if steps and not ticks:  # the last steps are those before, and states
-            (states, ticks), more = steps.pop(), states
-        for number, length in [*steps, (states, 0)]:
-            at = max(at - number, 0)
-            time = records[at].time if at < len(records) else time
-            begin = at
-            while length and at and time - records[at - 1].time <= length:
-                at -= 1
-            time = records[at].time if at < begin else time
-        return cls(time, ticks, more)
+    def of(cls, way: Way) -> Reach:
+        match way:
+            case ((0, ticks),):
+                return cls(ticks)
+            case ((states, 0),):
+                return cls(0, states)
+            case ((0, ticks), (states, 0)):
+                return cls(ticks, states)
+        return cls(ways=frozenset({way}))
 
-    def oldest(self, records: Sequence[Record]) -> bool:
-        """Is the oldest record among them?"""
-        return len(records) <= self.states or self.time - records[self.states].time <= self.ticks
+    def __or__(self, other: Reach) -> Reach:
+        return Reach(max(self.ticks, other.ticks), max(self.states, other.states), self.ways | other.ways)
+
+    def on_ways(self, records: Sequence[Record], time: int) -> int:
+        """How many of the ``records`` of the states before ``time``, the oldest first, are looked at on the ways."""
+        return max((len(records) - _end(way, records, time) for way in self.ways), default=0)
+
+
+def _end(way: Way, records: Sequence[Record], time: int) -> int:
+    """The place of the oldest record on a way."""
+    at = len(records)
+    for states, span in way:
+        at = max(at - states, 0)
+        time = records[at].time if at < len(records) else time
+        while at and time - records[at - 1].time <= span:
+            at -= 1
+    return at
 
 
 def _greatest_age(f: Expr, clocks: frozenset[str], kind: TimeKind) -> float:
@@ -537,7 +546,7 @@ class OfPresent(Terms):
         self._back: dict[Any, Test] = {}
         self.records = OfRecords(self, self._allot, self._of_record)
         #: how far back records are needed
-        self.reach: frozenset[Way] = frozenset()
+        self.reach = Reach()
         #: the variables that have the time of the present state, where the compiler is
         self._clocks: frozenset[str] = frozenset()
 
@@ -586,7 +595,8 @@ class OfPresent(Terms):
 
     def looking_back(self, f: tree.Since | tree.Lasttime) -> Test:
         if free(f):
-            self.reach |= reach(f, self.kind, self._clocks)
+            for way in reach(f, self.kind, self._clocks):
+                self.reach |= Reach.of(way)
             asked = self._of_record(f)
             return lambda s, r: asked(s.record, r)
 
