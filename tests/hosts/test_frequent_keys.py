@@ -99,7 +99,7 @@ MANY = "\n".join(KEYED.replace("define L", f"define L{n}").replace("5 ms", f"{n 
 
 
 def test_rules_of_a_key_of_eighty_percent_are_divided() -> None:
-    """Greatest and median work of a bucket, in rows times the rules that read them (docs/spec, scale: at most 2)."""
+    """Greatest and median work of a bucket, in rows times the rules that read them."""
     ratios, answers = {}, []
     for divide in (1, 4):
         given = stream(MANY, 0.8, 1_000, buckets=4, divide=divide, grouped=0, because=True)
@@ -120,12 +120,14 @@ def test_rules_of_a_key_of_eighty_percent_are_divided() -> None:
 def test_hint_names_the_option_and_a_divided_key_is_no_burden() -> None:
     (key,) = micro_batch(MANY, 0.8).frequent
     (problem,) = Totals().heavy(micro_batch(MANY, 0.8), 3)
-    assert str(problem.hint).endswith("in a new checkpoint, --divide N (Python: divide=N) divides it by rules")
+    assert str(problem.hint).endswith("in a new checkpoint, --divide N (Python: divide=N) divides its rules")
     done = micro_batch(MANY, 0.8, divide=3)
     assert {k.text() for k in done.frequent} == {key.text()}
     assert {k.split for k in done.frequent} == {"its rules are divided into 3 parts, each in a bucket"}
     totals = Totals()
     assert totals.heavy(done, 3) == []
+    (problem,) = totals.heavy(done, 7)
+    assert "3 of 7 buckets evaluate them all" in problem.message
     assert 0.7 < totals.add(0, 1.0, done, buckets=3)["frequent"][key.text()] < 0.9
 
 

@@ -71,6 +71,7 @@ class Totals:
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
         self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size", "read")}
         self.last |= {"limit": limit, "backlog": backlog}
+        # of a key that several lanes name, the greatest part counts
         shares = sorted(((k.text(), k.rows / f["rows"]) for k in done.frequent if f["rows"]), key=lambda s: s[1])
         self.last["frequent"] = {text: round(part, 3) for text, part in shares if part * buckets >= FREQUENT}
         self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}

@@ -35,7 +35,11 @@ class Frequent:
         return ", ".join(parts)
 
     def warning(self, part: float, places: int, called: str) -> Problem:
-        """That one of ``places``, which are ``called`` so, evaluates this ``part`` of the rows."""
-        text = f"{part:.0%} of the events have one key, {self.text()}: one of {places} {called} evaluates them all"
+        """That one of ``places`` (their kind is ``called`` so), or one for each part of the rules, evaluates this
+        ``part`` of the rows."""
+        these = f"one of {places} {called} evaluates"
+        if self.parts > 1:
+            these = f"{self.parts} of {places} {called} evaluate"
+        text = f"{part:.0%} of the events have one key, {self.text()}: {these} them all"
         hint = f"more {called} do not help; {self.split}"
         return Problem("frequent-key", text, severity="warning", hint=hint)

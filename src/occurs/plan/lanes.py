@@ -24,9 +24,9 @@ EVERY = -1
 
 @dataclass(frozen=True)
 class Lane:
-    """A group on a stream.  ``number``: of the group, in evaluation order; ``depth``: how many stateful stages come
-    before it; ``stages``: bucket to what it runs (``EVERY``: all alike).  ``part``, ``parts``: which part of rules that
-    were divided into so many this is; its rows are ``part`` buckets behind the one of their key."""
+    """A group on a stream, or a part of one.  ``number``: in evaluation order; ``depth``: how many stateful stages come
+    before it; ``stages``: bucket to what it runs (``EVERY``: all alike).  ``part``: which of the ``parts`` of a divided
+    group this is; its rows are ``part`` buckets behind the bucket of their key."""
 
     number: int
     group: Group

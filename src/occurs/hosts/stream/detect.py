@@ -99,7 +99,8 @@ def found_in(
     """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted.
 
     ``even``: deal the buckets evenly to any number of tasks; ``one_scan``: read the source once for all stages, which
-    a checkpoint of a query that reads it for each stage cannot continue (see :class:`Layout`).
+    a checkpoint of a query that reads it for each stage cannot continue (see :class:`Layout`); ``divide``: so many
+    buckets share the rules of one key.
     """
     for name, number in (("partitions", partitions), ("divide", divide)):
         if number < 1:

@@ -64,5 +64,5 @@ def frequent_keys(blob: bytes, layout: Layout, lane: int) -> list[Frequent]:
     if parts > 1:
         split = f"its rules are divided into {parts} parts, each in a bucket"
     elif len(group.independent) > 1:
-        split += "; in a new checkpoint, --divide N (Python: divide=N) divides it by rules"
+        split += "; in a new checkpoint, --divide N (Python: divide=N) divides its rules"
     return [Frequent(tuple(key), dict(group.stage.key), types, n, split, parts) for key, n in json.loads(blob)]
