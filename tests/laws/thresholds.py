@@ -9,10 +9,12 @@ import pytest
 
 from occurs.operators import columns, growing
 from occurs.operators.select import run, sequential
-from occurs.operators.sequence import chains
+from occurs.operators.sequence import chains, machine
 
 #: where sizes stand
-SIZES = ((growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"))
+SIZES = (
+    (growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"), (machine, "SPARE"),
+)  # fmt: skip
 
 
 @contextmanager

@@ -192,6 +192,11 @@ class Domain:
         self._floats = IntTable()
         self._texts: dict[str, int] = {}
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts that have codes; if nothing else has, in the order of these."""
+        return list(self._texts)
+
     def encode(self, column: Column) -> np.ndarray:
         """int64 codes (n), -1 for null."""
         if column.type is Type.FLOAT:

@@ -58,6 +58,8 @@ class Coder:
     code: Code = field(default_factory=list)
     wide: bool = False
     ordered: bool = False
+    #: does any code compare texts by their order?
+    orders_texts: bool = field(default=False, init=False)
 
     def program(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(code int64 (n, 3), ints, floats)."""
@@ -194,6 +196,7 @@ class Coder:
                 unordered = a == "bool" or (a == "text" and not self.ordered)
                 if a == "null" or (unordered and e.op not in ("=", "!=")):
                     raise Unsupported(f"{a} {e.op} {b}")
+                self.orders_texts |= a == "text" and e.op not in ("=", "!=")
                 return [*left, *right, (stackcode.EQUAL + _ORDER.index(e.op), 0, 0)], "bool"
             if not numbers:
                 raise Unsupported(f"{a} {e.op} {b}")

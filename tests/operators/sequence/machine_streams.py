@@ -85,18 +85,24 @@ def run(
     start: int | None = None,
     limit: int = 10_000_000,
     late: bool = False,
+    resident: bool = False,
 ) -> list[tuple[Any, ...]]:
-    """The matches as (time, events by tag): an event as its type and number, of a list a tuple; None: none."""
+    """The matches as (time, events by tag): an event as its type and number, of a list a tuple; None: none.
+
+    The state is saved and restored between calls, unless it is ``resident``.
+    """
     types = sorted({t for node in walk(sequence.root) if isinstance(node, tree.Atom) for t in node.types})
     machine = Machine(sequence, dict.fromkeys(types, SCHEMA), MILLISECONDS, limit)
-    state, since = machine.fresh(), None
+    memory, since = machine.fresh(), None
     last = max([e[0] for e in events] + ([until] if until is not None else []))
     first = start if start is not None else min(e[0] for e in events)
     out: list[tuple[Any, ...]] = []
     for cut in [*sorted(set(cuts)), last]:
         part = [e for e in events if (since is None or e[0] > since) and e[0] <= cut]
         call = stream(part, types, first if first <= cut else None, since, cut)
-        state, matches, ended = machine.advance_late(restored(state), call)
+        if not resident:
+            memory = machine.restored(restored(memory.saved()))
+        matches, ended = machine.advance_late(memory, call)
         out += shown(ended if late else matches, sequence, types)
         since = cut
     return out

@@ -31,10 +31,11 @@ A, B = atom("a=A"), atom("b=B")
 
 
 def both(sequence: Sequence, text: str, expected: list[tuple[Any, ...]], **options: Any) -> None:
-    """In one call, and cut and restored at every instant."""
+    """In one call; cut at every instant, and the state restored there or kept as it is."""
     rows = history(text)
     assert run(sequence, rows, **options) == expected
     assert run(sequence, rows, {e[0] for e in rows}, **options) == expected
+    assert run(sequence, rows, {e[0] for e in rows}, **options, resident=True) == expected
 
 
 def times(a: Expr, b: Expr) -> Expr:
@@ -137,13 +138,13 @@ def test_a_state_does_not_grow() -> None:
     inner = And((atom("b=B", key="a"), Not(atom("c=C", key="a"))))
     sequence = pattern(then(Every(A), Within(Until(1, 3, atom("d=D"), inner), 5000)))
     machine = Machine(sequence, dict.fromkeys("ABCD", SCHEMA), MILLISECONDS)
-    state, since, sizes = machine.fresh(), None, []
+    memory, since, sizes = machine.fresh(), None, []
     for period in range(12):
         words = [f"{'ABCDAD'[i % 6]}:{'pqr'[i % 3]}@{period * 60_000 + i * 700 + 1}" for i in range(60)]
         until = (period + 1) * 60_000
-        state, _ = machine.advance(state, stream(history(" ".join(words)), tuple("ABCD"), 1, since, until))
+        machine.advance(memory, stream(history(" ".join(words)), tuple("ABCD"), 1, since, until))
         since = until
-        sizes.append({name: len(table) for name, table in state.items()})
+        sizes.append({name: len(table) for name, table in memory.saved().items()})
     assert sizes[1] == sizes[-1]
     assert sizes[1]["bindings"] == 0
 
@@ -170,6 +171,7 @@ def test_many_instances_at_once() -> None:
     assert len(expected) > 1000
     assert run(sequence, rows) == expected
     assert run(sequence, rows, range(1, 3000, 97)) == expected
+    assert run(sequence, rows, range(1, 3000, 97), resident=True) == expected
 
 
 def test_due_times_beyond_int64_are_never() -> None:

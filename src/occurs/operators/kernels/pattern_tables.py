@@ -83,7 +83,6 @@ NOTHING, START, TRUE, FALSE, SETTLED, JUDGE, DISTINCT = range(7)
     NEXT_DUE,  # no timer is due before
     WAITING,  # instances of atoms in chains
     KEYS_USED,
-    KEYS_LIMIT,
     MATCHES,
     MATCHES_MARK,  # matches before the event at hand
     LISTED,
@@ -95,8 +94,8 @@ NOTHING, START, TRUE, FALSE, SETTLED, JUDGE, DISTINCT = range(7)
     ASKED_ROW,
     ANSWERED,  # is there an answer?
     ANSWER,
-) = range(33)
-REGISTERS = 33
+) = range(32)
+REGISTERS = 32
 
 # phases
 CHOOSING, COLLECTING, INFORMING = range(3)

@@ -18,7 +18,7 @@ from occurs.operators.contract import Call, Operator, Outcome, joint_identity, j
 from occurs.operators.merging import merged
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.chain_shape import Shape
-from occurs.operators.states import Tables
+from occurs.operators.states import Own, Tables
 
 if TYPE_CHECKING:
     from occurs.operators.sequence.chains import Chain, Chains, Found
@@ -55,16 +55,19 @@ class Automaton(Operator):
 
         return Machine(self.pattern, self.schemas, self.kind, self.limit)
 
-    def advance(self, state: Tables, call: Call) -> Outcome:
+    def fresh(self) -> Own:
+        return Own(self.identity, self.machine.fresh())
+
+    def restored(self, saved: Mapping[str, Mapping[str, pa.Table]]) -> Own:
+        return Own(self.identity, self.machine.restored(saved[self.identity]))
+
+    def advance(self, state: Own, call: Call) -> Outcome:
         stream = merged(call)
-        before = state.of.get(self.identity)
-        tables = self.machine.fresh() if before is None else dict(before)
         if self.ended:
-            after, _, matches = self.machine.advance_late(tables, stream)
+            matches = self.machine.advance_late(state.kept, stream)[1]
         else:
-            after, matches = self.machine.advance(tables, stream)
-        state.of[self.identity] = after
-        return Outcome([self.block(matches, stream.types)])
+            matches = self.machine.advance(state.kept, stream)
+        return Outcome([self.block(matches, stream.types)] if len(matches) else [])
 
     def block(self, matches: Matches, types: tuple[str, ...]) -> Block:
         """The derived events of matches; ``types``: what the numbers of types stand for."""

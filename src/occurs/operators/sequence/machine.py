@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,10 +22,11 @@ from occurs.model.types import Schema, Type
 from occurs.model.zones import changes
 from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_machine import event_of, run
-from occurs.operators.kernels.pattern_timers import AT, next_instant
+from occurs.operators.kernels.pattern_timers import next_instant
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
-from occurs.operators.sequence.machine_program import EMPTY, Asked, Events, Layout, Rules, events_of, fill_words
+from occurs.operators.sequence.machine_events import Pool
+from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules
 from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.timers import Interval
 from occurs.operators.sequence.tree import Atom, Repeat, Sequence, Until, Within
@@ -50,65 +53,62 @@ class Machine:
         self.limit = limit
         self.rules = Rules(sequence, schemas, kind)
         self.layout = Layout(sequence, self.rules)
-        self._columns = self._wanted()
+        self.wanted = self._wanted()
+        self._nothing: Matches | None = None
 
-    def fresh(self) -> State:
+    def fresh(self) -> Memory:
         """The state before anything has come."""
-        return fresh()
+        return Memory(self, fresh())
 
-    def advance(self, state: State, stream: Stream) -> tuple[State, Matches]:
-        """All instants up to ``stream.frontier``; the state afterwards, and the matches."""
-        after, matches, _ = self._advance(state, stream, False)
-        return after, matches
+    def restored(self, tables: Mapping[str, pa.Table]) -> Memory:
+        """The state that was saved as ``tables``."""
+        return Memory(self, dict(tables))
 
-    def advance_late(self, state: State, stream: Stream) -> tuple[State, Matches, Matches]:
+    def advance(self, memory: Memory, stream: Stream) -> Matches:
+        """All instants up to ``stream.frontier``: the matches; the state goes on."""
+        return self._advance(memory, stream, False)[0]
+
+    def advance_late(self, memory: Memory, stream: Stream) -> tuple[Matches, Matches]:
         """The same, and the partial matches that a `timer:within` ended, in the order in which that happened."""
-        return self._advance(state, stream, True)
+        return self._advance(memory, stream, True)
 
     # -- one call ----------------------------------------------------------------------------------------------------
-    def _advance(self, state: State, stream: Stream, late: bool) -> tuple[State, Matches, Matches]:
-        kept, order = kept_rows(state, self.schemas)
-        events = events_of(stream, kept, order, self.layout.atoms)
-        begun = stream.start is not None and stream.start <= stream.frontier
-        texts = key_texts(state)
-        words, known, overflowed = fill_words(events, self.rules, texts)
-        work = work_of(state, self.layout, events, words, known, self.rules.roles)
-        if begun:
-            work = self._run(work, stream, events, words, known, overflowed, late)
-        arrays, reg = work.arrays, work.reg
-        found = arrays[11][: reg[T.MATCHES]]
-        matches = matches_of(found, arrays[12], self.sequence, self.layout.tag_lists, events, self.sequence.suppress)
-        ended = arrays[13][: reg[T.LATE]]
-        timeouts = matches_of(ended, arrays[14], self.sequence, self.layout.tag_lists, events, False)
-        return state_of(work, self.layout, events, self._columns), matches, timeouts
+    def _advance(self, memory: Memory, stream: Stream, late: bool) -> tuple[Matches, Matches]:
+        with memory.call(stream) as now:
+            if stream.start is not None and stream.start <= stream.frontier:
+                self.run(now, stream.start, stream.since, stream.frontier, late)
+            arrays, reg = now.work.arrays, now.work.reg
+            found = self._matches(arrays[11][: reg[T.MATCHES]], arrays[12], now.pool, self.sequence.suppress)
+            return found, self._matches(arrays[13][: reg[T.LATE]], arrays[14], now.pool, False)
 
-    def _run(
-        self, work: Work, stream: Stream, events: Events, words: np.ndarray, known: np.ndarray, overflowed: set[int],
-        late: bool,
-    ) -> Work:  # fmt: skip
-        layout = self.layout
-        assert stream.start is not None
-        segments = segments_of(layout, stream)
-        next_due(work, layout, segments, stream)
+    def _matches(self, found: np.ndarray, lists: np.ndarray, pool: Pool, suppress: bool) -> Matches:
+        if len(found):
+            return matches_of(found, lists, self.sequence, self.layout.tag_lists, pool, suppress)
+        if self._nothing is None:  # once: most calls with one event find nothing
+            self._nothing = matches_of(found, lists, self.sequence, self.layout.tag_lists, pool, suppress)
+        return self._nothing
+
+    def run(self, now: Live, start: int, since: int | None, until: int, late: bool) -> None:
+        """Go on up to ``until`` with the events from ``base`` on."""
+        layout, pool = self.layout, now.pool
+        segments = segments_of(layout, start, until)
+        next_due(now.work, layout, segments, since, until)
         tree = (
             layout.node_table, layout.children, layout.limits, layout.atom_table, layout.equals, layout.keys,
             layout.tag_lists, layout.calendars, layout.tick, segments,
         )  # fmt: skip
-        rules = self.rules.tables(overflowed)
-        code, ints, floats = self.rules.coder.program()
-        for place, text in self.rules.texts:
-            ints[place] = events.texts.number(text)
-        time = events.time if len(events) else np.zeros(1, np.int64)
-        pool = (words, words.view(np.float64), known, time)
-        answers = Answers(self.sequence.name, self.rules, layout, events)
+        rules = self.rules.tables(pool.overflowed)
+        events = (pool.values, pool.values.view(np.float64), pool.known, pool.time)
+        answers = Answers(self.sequence.name, self.rules, layout, pool)
+        mask = pool.mask[pool.base : pool.n]
         while True:
             status, arrays = run(
-                tree, rules, (code, ints, floats), pool, events.mask, events.base, work.arrays, stream.start,
-                stream.frontier, self.limit, self.sequence.discard, late,
+                tree, rules, now.program, events, mask, pool.base, now.work.arrays, start, until, self.limit,
+                self.sequence.discard, late,
             )  # fmt: skip
-            work = Work(arrays)
+            work = now.work = Work(arrays)
             if status == T.FINISHED:
-                return work
+                return
             if status == T.ASKING:
                 answers.condition(work)
             elif status == T.ASKING_KEYS:
@@ -148,6 +148,121 @@ class Machine:
         return out
 
 
+# -- what is kept between calls ----------------------------------------------------------------------------------------
+#: the registers that tell whether a call has changed anything
+_CHANGES = [T.SERIALS, T.LIVE, T.BOUND, T.STORED_LIVE, T.KEYS_USED, T.STARTED]
+#: so many events more than twice those at the beginning, and what is kept is put in order
+SPARE = 1 << 12
+
+
+@dataclass
+class Live:
+    """The arrays of the calls since the state was put in order.
+
+    ``begin``: the state then, as tables; ``first``: the events that it keeps; ``most``: of events or texts, as many as
+    may come before that is done again.  ``start``, ``since``: of the first call; ``frontier``: of the last one.
+    ``whole``: False while a call changes the arrays, and behind one that failed.
+    """
+
+    begin: State
+    pool: Pool
+    work: Work
+    program: tuple[np.ndarray, ...]
+    start: int | None
+    since: int | None
+    first: int
+    most: int
+    frontier: int | None = None
+    whole: bool = True
+
+    def copy(self) -> Live:
+        return replace(self, pool=self.pool.copy(), work=self.work.copy())
+
+
+class Memory:
+    """What a machine keeps between calls: arrays that every call changes in place, and the tables in which they are
+    saved, made when somebody asks for them."""
+
+    def __init__(self, machine: Machine, tables: State) -> None:
+        self.machine = machine
+        self._tables: State | None = tables
+        self._live: Live | None = None
+
+    @property
+    def size(self) -> int:
+        """How many rows the tables have."""
+        return sum(map(len, self.saved().values()))
+
+    def saved(self) -> State:
+        """The state as tables by name."""
+        if self._tables is None:
+            now = self._now()
+            self._tables = state_of(now.work, self.machine.layout, now.pool)
+        return self._tables
+
+    def copy(self) -> Memory:
+        out = Memory(self.machine, {})
+        out._tables = self._tables
+        out._live = None if self._live is None else self._now().copy()
+        return out
+
+    @contextmanager
+    def call(self, stream: Stream) -> Iterator[Live]:
+        """The body runs the machine on the arrays, which have the new events of a call; behind an error they are as
+        they were."""
+        now = self._opened(stream)
+        pool, work = now.pool, now.work
+        if now.start is None:
+            now.start, now.since = stream.start, stream.since
+        now.pool.take(stream)
+        work.begin()
+        before, now.whole, self._tables = work.reg[_CHANGES], False, None
+        yield now
+        now.whole, now.frontier = True, stream.frontier
+        if (now.work.reg[_CHANGES] == before).all():
+            pool.forget()  # they have changed nothing, and nothing names them
+        else:
+            pool.settle()
+
+    def _opened(self, stream: Stream) -> Live:
+        """The arrays, for a call with these events."""
+        if self._live is not None:
+            now = self._now()
+            if max(len(now.pool), len(now.pool.texts)) <= now.most and now.pool.fits(stream):
+                return now
+        self._live = now = self._begun(self.saved(), stream)
+        return now
+
+    def _begun(self, tables: State, stream: Stream) -> Live:
+        machine = self.machine
+        rules, layout = machine.rules, machine.layout
+        kept = kept_rows(tables, machine.schemas)
+        pool = Pool.of(rules, layout.atoms, machine.wanted, *kept, stream, key_texts(tables))
+        work = work_of(tables, layout, pool, rules.roles)
+        code, ints, floats = rules.coder.program()
+        for place, text in rules.texts:
+            ints[place] = pool.texts.number(text)
+        most = 2 * max(len(pool), len(pool.texts)) + work.size + SPARE
+        return Live(tables, pool, work, (code, ints, floats), None, None, len(pool), most)
+
+    def _now(self) -> Live:
+        """The arrays as they are behind the last call that did not fail: of one that did, everything is undone, by
+        doing again what came before."""
+        now = self._live
+        assert now is not None
+        if now.whole:
+            return now
+        pool, machine = now.pool, self.machine
+        pool.forget()
+        now.work = work_of(now.begin, machine.layout, pool, machine.rules.roles)
+        if now.frontier is not None and now.start is not None and now.start <= now.frontier:
+            n, pool.base = pool.n, now.first
+            machine.run(now, now.start, now.since, now.frontier, False)
+            pool.cut(n)
+        now.whole = True
+        return now
+
+
 # -- expressions that the machine asks for -----------------------------------------------------------------------------
 def bad_length(name: str, ticks: float | None, time: int) -> InputProblem:
     text = "null" if ticks is None else f"{ticks} ticks"
@@ -176,7 +291,7 @@ def overflow(name: str, time: int) -> InputProblem:
 class Answers:
     """Answers the questions of one call."""
 
-    def __init__(self, name: str, rules: Rules, layout: Layout, events: Events) -> None:
+    def __init__(self, name: str, rules: Rules, layout: Layout, events: Pool) -> None:
         self.name = name
         self.rules = rules
         self.layout = layout
@@ -289,44 +404,47 @@ _UNBOUND = 2**62
 
 
 def matches_of(
-    found: np.ndarray, lists: np.ndarray, sequence: Sequence, tag_lists: np.ndarray, events: Events, suppress: bool
+    found: np.ndarray, lists: np.ndarray, sequence: Sequence, tag_lists: np.ndarray, events: Pool, suppress: bool
 ) -> Matches:
     """``found``: rows as kernels/pattern_tables.py says, in the order in which the machine found them."""
     found = _sorted(found, lists, tag_lists)
     if suppress and len(found):
-        found = found[_without_overlaps(found, lists, tag_lists, np.full(len(events), -1, np.int64))]
+        found = found[_without_overlaps(*_ranked(found, lists, tag_lists), tag_lists)]
     row = found[:, T.MATCH_ROW]
     due = row < 0
     at = np.zeros(len(found), np.int64)
-    at[~due] = events.stream.at[events.event[row[~due] - events.base]]
+    at[~due] = events.at[row[~due] - events.base]
     slots = found[:, T.MATCH_FIELDS : T.MATCH_FIELDS + len(tag_lists)]
     lengths = found[:, T.MATCH_FIELDS + len(tag_lists) :]
     single: dict[int, np.ndarray] = {}
     many: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    used = np.zeros(len(events), np.bool_)
+    used = [np.zeros(0, np.int64)]
     for tag, number in enumerate(tag_lists.tolist()):
         if number < 0:
             single[tag] = slots[:, tag]
-            used[single[tag][single[tag] >= 0]] = True
+            used.append(single[tag][single[tag] >= 0])
         else:
             length = lengths[:, number]
             offsets = np.concatenate([[0], np.cumsum(length)])
             inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], length)
             many[tag] = offsets, lists[np.repeat(slots[:, tag], length) + inside]
-            used[many[tag][1]] = True
-    rows = np.flatnonzero(used)
+            used.append(many[tag][1])
+    rows = np.unique(np.concatenate(used))
     tables, place = events.gathered(rows)
-    places = np.zeros(len(events) + 1, np.int64)
-    places[rows] = place
-    places[-1] = -1
-    types = np.append(events.type, -1)
+    # -1, no event, is before the first one
+    places, types = np.append(place, -1), np.append(events.type[rows], -1)
+
+    def named(some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at = np.where(some < 0, -1, np.searchsorted(rows, some))
+        return places[at], types[at]
+
     bound: dict[str, Bound] = {}
     for tag, (name, _) in enumerate(sequence.tags):
         if tag in single:
-            bound[name] = Bound(places[single[tag]], types[single[tag]])
+            bound[name] = Bound(*named(single[tag]))
         else:
             offsets, of_lists = many[tag]
-            bound[name] = Bound(places[of_lists], types[of_lists], offsets, offsets[1:] == offsets[:-1])
+            bound[name] = Bound(*named(of_lists), offsets, offsets[1:] == offsets[:-1])
     return Matches(found[:, T.MATCH_TIME].copy(), at, due, tables, bound, row.copy())
 
 
@@ -355,11 +473,20 @@ def _sorted(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray) -> np.n
     return out
 
 
+def _ranked(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same with numbers of events that have no gaps; and -1 per event."""
+    out = found.copy()
+    slots = out[:, T.MATCH_FIELDS : T.MATCH_FIELDS + len(tag_lists)][:, tag_lists < 0]
+    rows = np.unique(np.concatenate([slots.ravel(), lists]))
+    out[:, T.MATCH_FIELDS + np.flatnonzero(tag_lists < 0)] = np.where(slots < 0, -1, np.searchsorted(rows, slots))
+    return out, np.searchsorted(rows, lists), np.full(len(rows), -1, np.int64)
+
+
 @kernel
-def _without_overlaps(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray, taken: np.ndarray) -> np.ndarray:
+def _without_overlaps(found: np.ndarray, lists: np.ndarray, taken: np.ndarray, tag_lists: np.ndarray) -> np.ndarray:
     """Booleans: the matches that share no event with one before that is kept, of the same event or timer instant.
 
-    ``taken``: -1 per row of the pool.
+    ``taken``: -1 per event.
     """
     keep = np.ones(len(found), np.bool_)
     tags = len(tag_lists)
@@ -386,17 +513,19 @@ def _without_overlaps(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarra
 
 # -- calendars ---------------------------------------------------------------------------------------------------------
 _LEAST = -(2**62)
+_UTC = np.array([[0, _LEAST, 0]], np.int64)
 _SECOND = 1_000_000
 #: what a calendar can name, in microseconds since 1970: the years 1 to 9999
 _FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_799 * _SECOND
 
 
-def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
+def segments_of(layout: Layout, start: int, until: int) -> np.ndarray:
     """int64 (n, 3): the number of a zone, from which second of UTC on its local time is how many seconds ahead."""
-    assert stream.start is not None
-    first, last = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
+    if layout.zones in ([], ["UTC"]):
+        return _UTC
+    first, last = (min(max(at * layout.tick, _FIRST), _LAST) for at in (start, until))
     out = []
-    for number, zone in enumerate(layout.zones or ["UTC"]):
+    for number, zone in enumerate(layout.zones):
         if zone == "UTC":
             out.append(np.array([[number, _LEAST, 0]], np.int64))
             continue
@@ -405,16 +534,15 @@ def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
     return np.concatenate(out).astype(np.int64)
 
 
-def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -> None:
+def next_due(work: Work, layout: Layout, segments: np.ndarray, since: int | None, until: int) -> None:
     """Of instances of earlier calls no instant is in these: it is the first one of this call, if there is one."""
-    if stream.since is None:
+    if since is None:
         return
     inst = work.arrays[1]
-    for number, row in enumerate(layout.node_table):
-        if row[T.KIND] != AT:
-            continue
+    for number in layout.at_nodes:
+        row = layout.node_table[number]
         waiting = np.flatnonzero(inst[: work.reg[T.USED], T.NODE] == number)
         if len(waiting):
             allowed = layout.calendars[row[T.ONE]]
-            due = next_instant(allowed, layout.tick, segments, row[T.ZONE], stream.since, stream.frontier)
-            inst[waiting, T.DUE] = due
+            inst[waiting, T.DUE] = next_instant(allowed, layout.tick, segments, row[T.ZONE], since, until)
+            work.reg[T.NEXT_DUE] = _LEAST

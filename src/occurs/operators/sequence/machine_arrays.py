@@ -1,4 +1,4 @@
-"""The arrays that a run of the machine changes: made of the state of the call before, and made a state again."""
+"""The arrays that runs of the machine change: made of a saved state, and saved again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from occurs.model.labels import Labels
 from occurs.model.types import Schema, Type, from_arrow
@@ -17,7 +16,8 @@ from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_machine import chain_keys, collect_garbage, relink, restore_trues, stored_trues
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.machine_program import Events, Layout
+from occurs.operators.sequence.machine_events import Pool
+from occurs.operators.sequence.machine_program import Layout
 from occurs.operators.sequence.match_rows import State
 
 #: what of an instance outlives a call, by the name of its column
@@ -30,6 +30,14 @@ _FIELDS = {
     "count": T.COUNT,
     "mask": T.MASK,
 }
+#: the registers that outlive a call
+_LASTING = [
+    T.SERIALS, T.USED, T.FREE, T.LIVE, T.BOUND, T.BOUND_LIMIT, T.KEPT, T.KEPT_FREE, T.STORED_LIVE, T.WAITING,
+    T.KEYS_USED, T.STARTED, T.NEXT_DUE,
+]  # fmt: skip
+#: where matches are, whose arrays are given back if one call has found many
+_FOUND = (11, 12, 13, 14)
+_MANY = 1 << 12
 _KEPT = "kept:"
 _LEAST = -(2**63)
 
@@ -70,7 +78,7 @@ def kept_rows(
     return kept, order
 
 
-def _kept_table(rows: Rows, order: np.ndarray, wanted: frozenset[str]) -> pa.Table:
+def _kept_table(rows: Rows, order: np.ndarray) -> pa.Table:
     columns: dict[str, Any] = {"order step": _differences(order), "time": rows.time}
     if rows.labels is not None:
         columns |= {"hi": rows.labels.hi, "lo": rows.labels.lo}
@@ -78,7 +86,7 @@ def _kept_table(rows: Rows, order: np.ndarray, wanted: frozenset[str]) -> pa.Tab
         columns["derived"] = rows.derived
     if rows.at is not None:
         columns["at"] = rows.at
-    columns |= {f".{n}": rows.columns[n].arrow for n in sorted(wanted) if n in rows.columns}
+    columns |= {f".{n}": rows.columns[n].arrow for n in sorted(rows.columns)}
     return pa.table(columns)
 
 
@@ -118,9 +126,26 @@ class Work:
     def bound(self) -> np.ndarray:
         return self.arrays[2]
 
+    @property
+    def size(self) -> int:
+        """How many instances, bound events, stored trues and accepted keys there are."""
+        return int(self.reg[[T.LIVE, T.BOUND, T.STORED_LIVE, T.KEYS_USED]].sum())
 
-def work_of(state: State, layout: Layout, events: Events, words: np.ndarray, known: np.ndarray, roles: int) -> Work:
-    """The arrays for a call; ``words`` and ``known``: the pool's columns."""
+    def copy(self) -> Work:
+        return Work((*(a.copy() for a in self.arrays[:-1]), tuple(a.copy() for a in self.arrays[-1])))
+
+    def begin(self) -> None:
+        """Begin a call."""
+        lasting = self.reg[_LASTING]
+        self.reg[:] = 0
+        self.reg[_LASTING] = lasting
+        self.reg[T.ROW], self.reg[T.PICK_INSTANCE], self.reg[T.NOW] = -1, -2, _LEAST
+        if max(len(self.arrays[k]) for k in _FOUND) > _MANY:
+            self.arrays = tuple(a[:_MANY].copy() if k in _FOUND else a for k, a in enumerate(self.arrays))
+
+
+def work_of(state: State, layout: Layout, pool: Pool, roles: int) -> Work:
+    """The arrays from a saved state; its kept events are in ``pool``."""
     reg = np.zeros(T.REGISTERS, np.int64)
     counters = state["counters"]
     reg[T.STARTED], reg[T.SERIALS] = _numpy(counters, "started")[0], _numpy(counters, "serials")[0]
@@ -145,10 +170,11 @@ def work_of(state: State, layout: Layout, events: Events, words: np.ndarray, kno
     nodes = layout.node_table
     queue = np.full((len(nodes), 2), -1, np.int64)
     waiting = np.zeros(max(1, len(layout.atoms)), np.int64)
-    relink(reg, inst, heads, queue, waiting, words, known, bound, nodes, layout.atom_table, layout.equals)
+    words, atoms = (pool.values, pool.known), layout.atom_table
+    relink(reg, inst, heads, queue, waiting, *words, bound, nodes, atoms, layout.equals)
     trues = _matrix(state.get("stored"), ["instance", "position", "binding"])
     store = restore_trues(reg, inst, np.zeros((max(16, 2 * len(trues)), 3), np.int64), trues)
-    table = _keys_in(state.get("keys"), layout, events)
+    table = _keys_in(state.get("keys"), layout, pool)
     reg[T.KEYS_USED] = len(table)
     table = np.concatenate([table, np.zeros((max(16, len(table)), layout.keys_width), np.int64)])
     reg[T.NOW] = _LEAST
@@ -196,8 +222,8 @@ def _matrix(table: pa.Table | None, names: list[str]) -> np.ndarray:
 # --- a state again --------------------------------------------------------------------------------------------------
 
 
-def state_of(work: Work, layout: Layout, events: Events, wanted: Mapping[str, frozenset[str]]) -> State:
-    """The state after a call.  ``wanted``: per type the columns that anything may still read."""
+def state_of(work: Work, layout: Layout, pool: Pool) -> State:
+    """The state after a call, as it is saved; the arrays can go on."""
     reg, inst, bound, store = work.arrays[:4]
     collect_garbage(reg, inst, bound, store, layout.node_table)
     out: State = {"counters": pa.table({"started": reg[[T.STARTED]], "serials": reg[[T.SERIALS]]})}
@@ -207,22 +233,23 @@ def state_of(work: Work, layout: Layout, events: Events, wanted: Mapping[str, fr
     number[live] = np.arange(len(live))
     columns = {name: inst[live, place] for name, place in _FIELDS.items()}
     columns["parent"] = number[columns["parent"]]
+    # a hash of numbers of texts, which are others the next time
+    columns["due"][layout.node_table[columns["node"], T.KIND] == T.ATOM] = 0
     columns["binding step"] = _differences(columns.pop("binding"))
     for k, name in enumerate(_steps(layout)):
         columns[name] = inst[live, T.INSTANCE_FIELDS + k]
     out["instances"] = pa.table(columns)
     trues = stored_trues(inst, store, live, int(reg[T.STORED_LIVE]))
     out["stored"] = pa.table({"instance": trues[:, 0], "position": trues[:, 1], "binding": trues[:, 2]})
-    out["keys"] = _keys_out(work, layout, events, number)
+    out["keys"] = _keys_out(work, layout, pool, number)
     cells = bound[: reg[T.BOUND]]
     rows, event = np.unique(cells[:, T.EVENT], return_inverse=True)
     steps = _differences(event.reshape(-1))
     out["bindings"] = pa.table({"tag": cells[:, T.EVENT_TAG], "event step": steps, "before": cells[:, T.BEFORE]})
-    tables, _ = events.gathered(rows)
-    types = events.type[rows]
+    tables, _ = pool.gathered(rows)
+    types = pool.type[rows]
     for type, part in tables.items():
-        name = events.types[type]
-        out[_KEPT + name] = _kept_table(part, np.flatnonzero(types == type), wanted.get(name, frozenset()))
+        out[_KEPT + pool.types[type]] = _kept_table(part, np.flatnonzero(types == type))
     return out
 
 
@@ -237,7 +264,7 @@ def key_texts(state: State) -> list[pa.Array]:
     return [table.column(n).combine_chunks() for n in table.column_names if n.startswith("text")]
 
 
-def _keys_in(table: pa.Table | None, layout: Layout, events: Events) -> np.ndarray:
+def _keys_in(table: pa.Table | None, layout: Layout, pool: Pool) -> np.ndarray:
     width = layout.keys_width - T.KEY_FIELDS
     if table is None:
         return np.zeros((0, layout.keys_width), np.int64)
@@ -248,16 +275,14 @@ def _keys_in(table: pa.Table | None, layout: Layout, events: Events) -> np.ndarr
     for name, place in named.items():
         out[:, place] = _numpy(table, name)
     for k in range(width):
-        texts = table.column(f"text{k}").combine_chunks()
-        numbers = pc.index_in(texts, value_set=events.texts.sorted).fill_null(0).to_numpy(zero_copy_only=False)
-        is_text = texts.is_valid().to_numpy(zero_copy_only=False)
-        out[:, T.KEY_FIELDS + k] = np.where(is_text, numbers, _numpy(table, f"word{k}"))
+        numbers = pool.texts.encode(Column.of(table.column(f"text{k}"), Type.STRING))
+        out[:, T.KEY_FIELDS + k] = np.where(numbers >= 0, numbers, _numpy(table, f"word{k}"))
     return out
 
 
-def _keys_out(work: Work, layout: Layout, events: Events, number: np.ndarray) -> pa.Table:
+def _keys_out(work: Work, layout: Layout, pool: Pool, number: np.ndarray) -> pa.Table:
     reg, inst, table = work.arrays[0], work.arrays[1], work.arrays[9]
-    chain_keys(reg, inst, table, layout.node_table)
+    work.arrays = (*work.arrays[:10], chain_keys(reg, inst, table, layout.node_table), *work.arrays[11:])
     rows = table[: reg[T.KEYS_USED]]
     instance = rows[:, T.KEY_INSTANCE]
     columns: dict[str, Any] = {
@@ -270,7 +295,7 @@ def _keys_out(work: Work, layout: Layout, events: Events, number: np.ndarray) ->
     node = inst[instance, T.NODE]
     first = layout.node_table[node, T.ONE]
     count = layout.node_table[node, T.TWO] - first
-    texts = events.texts.all()
+    texts = pool.texts.all()
     for k in range(layout.keys_width - T.KEY_FIELDS):
         words = rows[:, T.KEY_FIELDS + k]
         has = count > k

@@ -1,0 +1,143 @@
+"""What the machine of patterns keeps between calls: arrays that grow, whatever happens to a call."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from chains_histories import KIND, SCHEMAS, TYPES, calls, random_sequence, told
+from chains_histories import history as random_history
+from chains_histories import stream as call_of
+from machine_streams import (
+    MILLISECONDS,
+    SCHEMA,
+    Event,
+    atom,
+    compare,
+    history,
+    number,
+    own,
+    pattern,
+    restored,
+    shown,
+    stream,
+    then,
+)
+
+from occurs.errors import InputProblem, LimitProblem
+from occurs.expr.tree import Binary, Ref
+from occurs.operators.sequence import machine as machines
+from occurs.operators.sequence.machine import Machine, Memory
+from occurs.operators.sequence.machine_events import Pool
+from occurs.operators.sequence.tree import And, Every, Sequence, Within
+
+A, B = atom("a=A"), atom("b=B", key="a")
+
+
+class Calls:
+    """Calls of a machine, one after the other."""
+
+    def __init__(self, sequence: Sequence, limit: int = 10_000_000) -> None:
+        self.sequence = sequence
+        self.machine = Machine(sequence, dict.fromkeys("AB", SCHEMA), MILLISECONDS, limit)
+        self.memory, self.since = self.machine.fresh(), None
+
+    def push(self, events: list[Event], until: int | None = None) -> list[tuple[Any, ...]]:
+        """The matches of these events, of one call."""
+        until = events[-1][0] if until is None else until
+        found = self.machine.advance(self.memory, stream(events, ["A", "B"], 1, self.since, until))
+        self.since = until
+        return shown(found, self.sequence, ["A", "B"])
+
+
+def tables(memory: Memory) -> dict[str, Any]:
+    return {name: table.to_pydict() for name, table in memory.saved().items()}
+
+
+@pytest.mark.parametrize("spare", [0, 3, 1 << 12])
+@pytest.mark.parametrize("seed", range(3))
+def test_arrays_and_tables_go_on_alike(spare: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over random patterns: kept as they are, saved and restored, and with copies that other calls went on from."""
+    monkeypatch.setattr(machines, "SPARE", spare)
+    rng = random.Random(7000 + seed)
+    matches = 0
+    for _ in range(12):
+        sequence = random_sequence(rng)
+        machine = Machine(sequence, SCHEMAS, KIND)
+        events = random_history(rng, rng.choice([40, 120]), keys=rng.choice([1, 3, 8]), gap=rng.choice([0, 1, 3]))
+        start, until = events[0]["time"], events[-1]["time"] + rng.choice([0, 20])
+        memory, saved, since = machine.fresh(), machine.fresh(), None
+        for part, frontier in calls(events, [rng.randint(start, until) for _ in range(12)], until):
+            given = call_of(part, TYPES, start, since, frontier, True)
+            if rng.random() < 0.3:
+                machine.advance(memory.copy(), call_of([], TYPES, start, since, until + 50, True))
+            if rng.random() < 0.3:
+                memory, other = memory.copy(), memory
+                machine.advance(other, call_of([], TYPES, start, since, until + 9, True))
+            saved = machine.restored(restored(saved.saved()))
+            found, wanted = told(machine.advance(memory, given), True), told(machine.advance(saved, given), True)
+            assert found == wanted, sequence
+            if rng.random() < 0.3:
+                assert tables(memory) == tables(saved), sequence
+            matches += len(wanted)
+            since = frontier
+        assert tables(memory) == tables(saved), sequence
+    assert matches > 20
+
+
+def test_a_call_that_fails_leaves_no_trace() -> None:
+    """An overflow that leaves undecided whether an event fits; what was done before is done again."""
+    beyond = compare(">", Binary("*", own("v"), number(2**62)), Ref("a", "v"))
+    run = Calls(pattern(then(Every(A), atom("b=B", key="a", others=(beyond,)))))
+    good = [history(text) for text in ("A1:p(0) A2:q(0)", "A3:p(1)@3000 B1:q(1)@4000", "B2:p(1)@6000")]
+    assert run.push(good[0]) == []
+    assert run.push(good[1]) == [(4000, "A2", "B1")]
+    before = tables(run.memory.copy())
+    for _ in range(2):
+        with pytest.raises(InputProblem):
+            run.push(history("A4:p(0)@4500 B9:p(9)@5000"))
+        assert tables(run.memory.copy()) == before
+    assert run.push(good[2]) == [(6000, "A1", "B2"), (6000, "A3", "B2")]
+
+
+def test_the_first_call_may_fail() -> None:
+    run = Calls(pattern(then(Every(A), B)), limit=5)
+    with pytest.raises(LimitProblem):
+        run.push(history("A1 A2 A3 A4 A5 A6"))
+    assert run.push(history("A1:p B1:p")) == [(2000, "A1", "B1")]
+
+
+def test_new_texts_between_old_ones_keep_the_order() -> None:
+    condition = compare("<", own("k"), Ref("a", "k"))
+    run = Calls(pattern(then(Every(A), atom("b=B", others=(condition,)))))
+    assert run.push(history("A1:m@1000 A2:c@2000")) == []
+    assert run.push(history("B1:z@3000")) == []
+    assert run.push(history("B2:d@4000")) == [(4000, "A1", "B2")]
+    assert run.push(history("B3:a@5000")) == [(5000, "A2", "B3")]
+
+
+@pytest.mark.parametrize("inner", [And((B, atom("c=B", compare("=", own("v"), number(9)), key="a"))), Within(B, 10**9)])
+def test_work_of_a_call_does_not_grow_with_what_is_kept(inner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted are the events whose words are filled in, and the states that are put in order."""
+    filled, begun = [0], [0]
+    fill, begin = Pool._fill, Memory._begun
+
+    def counting(self: Pool, type: str, rows: Any, chosen: Any, at: Any) -> None:
+        filled[0] += len(at)
+        fill(self, type, rows, chosen, at)
+
+    def counted(self: Memory, *given: Any) -> Any:
+        begun[0] += 1
+        return begin(self, *given)
+
+    monkeypatch.setattr(Pool, "_fill", counting)
+    monkeypatch.setattr(Memory, "_begun", counted)
+    for n in (300, 3000):
+        run = Calls(pattern(then(Every(A), inner)))
+        run.push([(i + 1, "A", {"n": i, "k": f"k{i}", "v": 0, "x": None}) for i in range(n)])
+        filled[0] = begun[0] = 0
+        for i in range(200):
+            run.push([(n + i + 1, "B", {"n": i, "k": f"k{i}", "v": i % 10, "x": None})])
+        assert (filled[0], begun[0]) == (200, 0)
+    assert len(run.memory.saved()["kept:A"]) > 2500
