@@ -9,11 +9,12 @@ import pytest
 
 from occurs.operators import columns, growing
 from occurs.operators.select import run, sequential
-from occurs.operators.sequence import chains, machine
+from occurs.operators.sequence import chains, machine, waiting
 
 #: where sizes stand
 SIZES = (
-    (growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"), (machine, "SPARE"),
+    (growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"), (waiting, "GONE"),
+    (machine, "SPARE"),
 )  # fmt: skip
 
 

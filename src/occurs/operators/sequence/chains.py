@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, LimitProblem, Problem
 from occurs.expr.dialect import EPL
@@ -39,6 +40,10 @@ from occurs.operators.sequence.waiting import NEVER, GroupState, Held, Pieces, S
 _ALL = np.zeros(0, np.bool_)
 #: fewer tokens are looked at one and all
 MANY = 1 << 10
+#: the keys of at most so many events are compared with those of all tokens
+FEW = 4
+#: types whose values are equal if their words are
+_COMPARED = (Type.INT, Type.STRING, Type.BOOL, Type.TIMESTAMP)
 NO_VALUES = np.zeros((0, 0), np.int64)
 #: as many partial matches as may live if nobody says how many
 MOST = 10_000_000
@@ -152,7 +157,7 @@ class Chain:
             if sheet is None:
                 continue
             rule = sheet.numbers("rule")
-            rule = np.zeros(len(sheet), np.int64) if rule is None else rule
+            rule = np.zeros(len(sheet), np.int64) if rule is None else rule[sheet.waiting]
             count += np.bincount(rule, minlength=len(count))
             if (count > self.limit).any():
                 number = int(np.argmax(count > self.limit))
@@ -312,9 +317,11 @@ class ChainCall:
         """The tokens that have done a step, of those that waited there and those that come to it; the rest waits."""
         concerned = None if old is None or len(old) < MANY else self._concerned(old, k, step)
         if old is None or concerned is None:
-            mine, concerned = old, np.ones(0 if old is None else len(old), np.bool_)
+            mine = old = None if old is None else old.packed
+            looked_at = np.arange(0 if old is None else len(old))
         else:
-            mine = old.take(concerned) if concerned.any() else None
+            looked_at = np.flatnonzero(concerned)
+            mine = old.take(concerned) if len(looked_at) else None
         parts = [*([] if mine is None else [self.bindings.loaded(mine, k)]), *([] if begun is None else [begun])]
         if not parts:
             self._wait(k, old)
@@ -331,20 +338,20 @@ class ChainCall:
         rest = np.arange(len(tokens)) if rest is None else rest
         n = 0 if mine is None else len(mine)
         if old is not None:
-            stay = ~concerned
-            stay[np.flatnonzero(concerned)[rest[rest < n]]] = True
-            old = old if stay.all() else old.take(stay)
+            leave = np.ones(n, np.bool_)
+            leave[rest[rest < n]] = False
+            old = old.without(looked_at[leave])
         self._wait(k, old, tokens.take(rest[rest >= n]))
         return done
 
     def _concerned(self, sheet: Sheet, k: int, step: Step) -> np.ndarray | None:
-        """Booleans: to which of the tokens that wait at a step may something happen in this call?  None: to all.
+        """Booleans (rows): to which of the tokens that wait at a step may something happen in this call?  None: to all.
 
         A guard over them or their own time runs out, or there is an event with their keys.  Most of many tokens wait
         for a key that no new event has, and cost a look-up among the few keys of this call.
         """
         frontier = self.stream.frontier
-        out = np.zeros(len(sheet), np.bool_)
+        out = np.zeros(sheet.rows, np.bool_)
         for g in self.chain.covering[k]:
             out |= sheet.known(f"limit{g}") <= frontier
         rule = sheet.numbers("rule")
@@ -359,10 +366,12 @@ class ChainCall:
                 continue
             if not f.equal:
                 return None
+            if len(found.at) <= FEW and self._alike(sheet, f, found.at, out):
+                continue
             codes = []
             for e in f.equal:
                 if e.step == RULE:
-                    codes.append(self._rule_codes(f, e)[np.zeros(len(sheet), np.int64) if rule is None else rule])
+                    codes.append(self._rule_codes(f, e)[np.zeros(sheet.rows, np.int64) if rule is None else rule])
                     continue
                 types, name = self.chain.types[e.step], f"{e.step}:{e.other}"
                 assert types is not None
@@ -371,7 +380,27 @@ class ChainCall:
                 codes.append(self.events.codes.find(self.events.domain(types[0], e.other), column))
             code = self.events.codes.find_joined([self.events.domain(f.types[0], e.attribute) for e in f.equal], codes)
             in_groups(code, found.start, out)
-        return out
+        return out if not len(sheet.gone) else out & sheet.waiting
+
+    def _alike(self, sheet: Sheet, f: Filter, at: np.ndarray, out: np.ndarray) -> bool:
+        """Note in ``out`` the tokens that have the keys of one of few events, by comparing values, which is faster than
+        to look up the keys of all tokens.  False: the types of these values differ, or are none for it."""
+        pairs = []
+        for e in f.equal:
+            if e.step == RULE or e.other == "time":
+                return False
+            mine, theirs = sheet.attribute(f"{e.step}:{e.other}"), self.events.column(f.types, e.attribute, at)
+            if mine.type is not theirs.type or mine.type not in _COMPARED:
+                return False
+            pairs.append((mine, theirs))
+        for i in range(len(at)):
+            rows: np.ndarray | None = None
+            for mine, theirs in pairs:
+                some = mine if rows is None else mine.take(rows)
+                equal = _equal(some, theirs, i)
+                rows = np.flatnonzero(equal) if rows is None else rows[equal]
+            out[rows] = True
+        return True
 
     def _wait(self, k: int, old: Sheet | None, begun: Tokens | None = None) -> None:
         """Keep tokens of earlier calls, and behind them those that came to a step in this one."""
@@ -570,6 +599,17 @@ def sorted_by(keys: Many[np.ndarray]) -> bool:
 
 #: rows that are copied at a time to be looked at
 PIECE = 1 << 16
+
+
+def _equal(column: Column, other: Column, i: int) -> np.ndarray:
+    """Booleans: which values of a column are equal to value ``i`` of another one of its type?"""
+    if not other.is_valid()[i]:
+        return np.zeros(len(column), np.bool_)
+    if column.type is Type.STRING:
+        out: np.ndarray = pc.fill_null(pc.equal(column.arrow, other.arrow[i]), False).to_numpy(zero_copy_only=False)
+        return out
+    same: np.ndarray = column.values == other.values[i]
+    return same if column.valid is None else same & column.valid
 
 
 # -- conditions on two events that are no equalities -------------------------------------------------------------------
@@ -999,6 +1039,7 @@ class Bindings:
 
     def loaded(self, sheet: Sheet, step: int) -> Tokens:
         """The tokens that wait at a step."""
+        sheet = sheet.packed
         n = len(sheet)
         refs: list[np.ndarray | None] = []
         for t in range(step):

@@ -25,16 +25,28 @@ from occurs.operators.growing import behind
 
 #: no guard, or one that never runs out
 NEVER = 2**63 - 1
+NONE = np.zeros(0, np.int64)
 #: the state of an operator, of a group or of a rule: tables by name
 Pieces = Mapping[str, pa.Table]
 
 
+#: of a sheet one row in so many may be of a token that is gone
+GONE = 8
+
+
 class Sheet:
     """The tokens that wait at one step; ``columns`` as named above, attributes as columns, others as arrays.  Never
-    changed in place."""
+    changed in place.
 
-    def __init__(self, columns: Mapping[str, np.ndarray | Column], n: int, table: pa.Table | None = None) -> None:
-        self.columns, self._n, self._table = columns, n, table
+    ``rows``: of the columns.  ``gone``: those whose tokens wait no more; where they are few, they are not cut out, as
+    that would copy all others.
+    """
+
+    def __init__(
+        self, columns: Mapping[str, np.ndarray | Column], rows: int, table: pa.Table | None = None,
+        gone: np.ndarray = NONE,
+    ) -> None:  # fmt: skip
+        self.columns, self.rows, self._table, self.gone = columns, rows, table, gone
 
     @classmethod
     def of(cls, table: pa.Table) -> Sheet:
@@ -48,7 +60,19 @@ class Sheet:
         return cls(columns, len(table), table)
 
     def __len__(self) -> int:
-        return self._n
+        return self.rows - len(self.gone)
+
+    @cached_property
+    def waiting(self) -> np.ndarray:
+        """Booleans (rows): does the token wait?"""
+        out = np.ones(self.rows, np.bool_)
+        out[self.gone] = False
+        return out
+
+    @cached_property
+    def packed(self) -> Sheet:
+        """The same tokens without rows that are gone."""
+        return self.take(self.waiting) if len(self.gone) else self
 
     def numbers(self, name: str) -> np.ndarray | None:
         """A column of numbers; None if there is none of this name."""
@@ -72,28 +96,40 @@ class Sheet:
     def table(self) -> pa.Table:
         """The same as Arrow; of one sheet it is always the same table."""
         if self._table is None:
-            self._table = pa.table({n: c.arrow if isinstance(c, Column) else c for n, c in self.columns.items()})
+            whole = self.packed.columns
+            self._table = pa.table({n: c.arrow if isinstance(c, Column) else c for n, c in whole.items()})
         return self._table
 
     @cached_property
     def ends(self) -> int:
         """When the first guard over one of the tokens runs out."""
-        limits = [c for n, c in self.columns.items() if n.startswith("limit") and not isinstance(c, Column)]
-        return min((int(at.min()) for at in limits if len(at)), default=NEVER)
+        return min((self._least(n) for n in self.columns if n.startswith("limit")), default=NEVER)
 
     @cached_property
     def begins(self) -> int:
         """When the step of the first token began."""
-        return int(self.known("begin").min())
+        return self._least("begin")
+
+    def _least(self, name: str) -> int:
+        where = self.waiting if len(self.gone) else True
+        return int(self.known(name).min(initial=NEVER, where=where))
 
     def take(self, some: np.ndarray) -> Sheet:
-        """Those of the tokens that booleans choose."""
+        """Those of the tokens that wait whose rows booleans choose."""
         at = np.flatnonzero(some)
         return Sheet({n: c.take(at) for n, c in self.columns.items()}, len(at))
 
+    def without(self, some: np.ndarray) -> Sheet:
+        """The tokens except those with the rows ``some``, which wait."""
+        if not len(some):
+            return self
+        gone = np.concatenate([self.gone, some])
+        out = Sheet(self.columns, self.rows, None, gone)
+        return out.packed if GONE * len(gone) > self.rows else out
+
     def before(self, other: Sheet) -> Sheet | None:
         """The tokens of this sheet and behind them those of another; None if these have other columns."""
-        if self.columns.keys() != other.columns.keys():
+        if self.columns.keys() != other.columns.keys() or len(other.gone):
             return None
         columns: dict[str, np.ndarray | Column] = {}
         for name, one in self.columns.items():
@@ -102,7 +138,7 @@ class Sheet:
                 columns[name] = two.behind(one) if one.type is two.type else Column.widened([one, two])
             else:
                 columns[name] = behind(one, two)  # type: ignore[arg-type]
-        return Sheet(columns, self._n + other._n)
+        return Sheet(columns, self.rows + other.rows, None, self.gone)
 
 
 class Held(Mapping[str, pa.Table]):
