@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -106,6 +107,21 @@ def test_frequent_key_limits() -> None:
     assert found.cores is None
     assert "one task evaluates the most frequent key; it could be divided by time" in found.limit
     assert found.largest < 2e6
+
+
+def test_a_frequent_key_whose_rules_are_divided() -> None:
+    """Twenty rules in four parts: each part keeps what it reads, and has about a quarter of the work."""
+    load, costs = Load(1e6, trigger=10, hot=0.8, ranges=64), Costs(row=1e-5)
+    one, four = (plan(rules(20, 1_000), replace(load, divide=n), costs) for n in (1, 4))
+    assert (len(one.groups), len(four.groups)) == (1, 4)
+    assert sorted(t for need in four.groups for t in need.types) == sorted(one.groups[0].types)
+    assert sum(need.shuffled for need in four.groups) == pytest.approx(4 * one.shuffled)
+    assert sum(need.kept for need in four.groups) == pytest.approx(4 * one.groups[0].kept)
+    longest = max(need.longest for need in four.groups)
+    assert one.groups[0].longest / 4 <= longest <= one.groups[0].longest / 2
+    assert four.largest > 1.5 * one.largest
+    with pytest.raises(UsageProblem, match="--divide 0"):
+        plan(rules(1, 1_000), replace(load, divide=0))
 
 
 def test_rule_without_a_key_has_one_task() -> None:

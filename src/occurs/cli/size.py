@@ -33,6 +33,7 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 @click.option("--trigger", default="10s", show_default=True, metavar="DURATION", help="Time between micro-batches.")
 @click.option("--cores", type=click.IntRange(1), default=4, show_default=True, help="Cores of an executor.")
 @click.option("--ranges", type=click.IntRange(1), help="Key ranges of the state.  [default: as few as are enough]")
+@click.option("--divide", type=click.IntRange(1), default=1, show_default=True, help="As of `occurs follow`.")
 @click.option("--within", metavar="CORES,GB", help="Exit with status 1 if more cores or memory are needed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
@@ -48,6 +49,7 @@ def command(
     trigger: str,
     cores: int,
     ranges: int | None,
+    divide: int,
     within: str | None,
     as_json: bool,
 ) -> None:
@@ -59,7 +61,7 @@ def command(
     unit = time_unit(given.time_unit)
     load = Load(
         _number("--rate", rate), dict(_share(text) for text in type), _seconds("--watermark", watermark),
-        _seconds("--trigger", trigger), _percent("--hot", hot), int(_number("--keys", keys)), cores, ranges,
+        _seconds("--trigger", trigger), _percent("--hot", hot), int(_number("--keys", keys)), cores, ranges, divide,
     )  # fmt: skip
     costs = Costs()
     if given.events:

@@ -14,7 +14,7 @@ from typing import Any
 from occurs.errors import UsageProblem
 from occurs.model.types import Type
 from occurs.plan.lanes import Lane, lanes
-from occurs.plan.partitioning import connected, groups
+from occurs.plan.partitioning import Group, connected, groups
 from occurs.plan.stage import Stage
 
 #: bytes of a value in memory: of a number, of a text; and of the time and the type of a row
@@ -40,6 +40,7 @@ class Load:
         keys: Keys that are alive.
         cores: Cores of an executor.
         ranges: Key ranges of the state; None: as few as are enough.
+        divide: The rules of a key are in so many parts.
     """
 
     rate: float
@@ -50,6 +51,7 @@ class Load:
     keys: int = 0
     cores: int = 4
     ranges: int | None = None
+    divide: int = 1
 
 
 @dataclass(frozen=True)
@@ -134,16 +136,15 @@ def capacity(stage: Stage, load: Load, costs: Costs | None = None) -> Capacity:
     parts = groups(stage.definitions, stage)
     tried = []
     for ranges in RANGES if load.ranges is None else (load.ranges,):
-        tried.append(_capacity(stage, lanes(parts, ranges), replace(load, ranges=ranges), costs))
+        tried.append(_capacity(stage, parts, replace(load, ranges=ranges), costs))
         if tried[-1].cores is not None:
             break
     # where no number is enough: with the one with which a micro-batch takes least
     found = min(tried, key=lambda one: (one.cores is None, one.seconds))
     ranges = found.ranges
-    laid = lanes(parts, ranges)
 
     def holds(rate: float) -> bool:
-        return _capacity(stage, laid, replace(load, rate=rate, ranges=ranges), costs).cores is not None
+        return _capacity(stage, parts, replace(load, rate=rate, ranges=ranges), costs).cores is not None
 
     # every need grows with the rate
     low, high = 0.0, load.rate
@@ -159,7 +160,7 @@ def _check(stage: Stage, load: Load) -> None:
     if stage.kind.tick is None:
         hint = "specify the unit of integer times: --time-unit"
         raise UsageProblem.of("missing-unit", "the length of a tick is unknown", hint=hint)
-    for option, value in (("--rate", load.rate), ("--trigger", load.trigger)):
+    for option, value in (("--rate", load.rate), ("--trigger", load.trigger), ("--divide", load.divide)):
         if not value > 0:
             raise UsageProblem.of("bad-option", f"{option} {value:g}", hint="use a number above 0")
     named = sum(load.shares.values())
@@ -171,10 +172,21 @@ def _check(stage: Stage, load: Load) -> None:
         raise UsageProblem.of("bad-option", text, hint=f"they read {', '.join(sorted(stage.inputs))}")
 
 
-def _capacity(stage: Stage, laid: Sequence[Lane], load: Load, costs: Costs) -> Capacity:
-    ranges = load.ranges or 1
+def _capacity(stage: Stage, parts: Sequence[Group], load: Load, costs: Costs) -> Capacity:
     rates = _rates(stage, load)
-    needs = tuple(_need(lane, load, costs, rates) for lane in laid)
+    laid = lanes(parts, load.ranges or 1, load.divide)
+    # a row is evaluated by some of the rules of its key in each part
+    whole = {d.identity: len(g.stage.definitions) for g in parts for d in g.stage.definitions}
+    needs = []
+    for lane in laid:
+        own = lane.group.stage.definitions
+        part = len(own) / whole[own[0].identity] if lane.parts > 1 else 1.0
+        needs.append(_need(lane, load, replace(costs, row=costs.row * part), rates))
+    return _in_all(tuple(needs), laid, load, costs)
+
+
+def _in_all(needs: tuple[Need, ...], laid: Sequence[Lane], load: Load, costs: Costs) -> Capacity:
+    ranges = load.ranges or 1
     depth = max((lane.depth for lane in laid), default=0) + 1
     total = load.rate * load.trigger * costs.read * depth + sum(n.seconds for n in needs)
     longest = max(needs, key=lambda n: n.longest)
