@@ -227,6 +227,8 @@ class Domain:
             return self.ints.find(column.values.astype(np.int64, copy=False), column.valid)
         if column.type is Type.NULL or not self._texts:
             return np.full(len(column), -1, np.int64)
+        if len(column) < len(self._texts):
+            return np.array([self._texts.get(text, -1) for text in column.arrow.to_pylist()], np.int64)
         at = pc.index_in(column.arrow, pa.array(list(self._texts))).fill_null(-1).to_numpy()
         return np.array([*self._texts.values(), -1], np.int64)[at]
 

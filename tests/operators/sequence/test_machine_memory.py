@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -26,13 +28,24 @@ from machine_streams import (
 )
 
 from occurs.errors import InputProblem, LimitProblem
-from occurs.expr.tree import Binary, Ref
+from occurs.expr.tree import Binary, Call, Literal, Ref
+from occurs.model.types import Type
+from occurs.operators.merging import Stream
 from occurs.operators.sequence import machine as machines
 from occurs.operators.sequence.machine import Machine, Memory
 from occurs.operators.sequence.machine_events import Pool
-from occurs.operators.sequence.tree import And, Every, Sequence, Within
+from occurs.operators.sequence.timers import Interval
+from occurs.operators.sequence.tree import And, Every, Node, Sequence, Within
 
 A, B = atom("a=A"), atom("b=B", key="a")
+
+
+def fails(machine: Machine, memory: Memory, given: Stream) -> None:
+    """A call that fails behind all its work."""
+    assert given.start is not None
+    with contextlib.suppress(KeyboardInterrupt), memory.call(given) as now:
+        machine.run(now, given.start, given.since, given.frontier, False)
+        raise KeyboardInterrupt
 
 
 class Calls:
@@ -58,7 +71,8 @@ def tables(memory: Memory) -> dict[str, Any]:
 @pytest.mark.parametrize("spare", [0, 3, 1 << 12])
 @pytest.mark.parametrize("seed", range(3))
 def test_arrays_and_tables_go_on_alike(spare: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over random patterns: kept as they are, saved and restored, and with copies that other calls went on from."""
+    """Over random patterns: kept as they are, saved and restored, with copies that other calls went on from, and with
+    calls that fail."""
     monkeypatch.setattr(machines, "SPARE", spare)
     rng = random.Random(7000 + seed)
     matches = 0
@@ -70,6 +84,8 @@ def test_arrays_and_tables_go_on_alike(spare: int, seed: int, monkeypatch: pytes
         memory, saved, since = machine.fresh(), machine.fresh(), None
         for part, frontier in calls(events, [rng.randint(start, until) for _ in range(12)], until):
             given = call_of(part, TYPES, start, since, frontier, True)
+            if rng.random() < 0.3:
+                fails(machine, memory, call_of(part[::2], TYPES, start, since, frontier + 3, True))
             if rng.random() < 0.3:
                 machine.advance(memory.copy(), call_of([], TYPES, start, since, until + 50, True))
             if rng.random() < 0.3:
@@ -99,6 +115,79 @@ def test_a_call_that_fails_leaves_no_trace() -> None:
             run.push(history("A4:p(0)@4500 B9:p(9)@5000"))
         assert tables(run.memory.copy()) == before
     assert run.push(good[2]) == [(6000, "A1", "B2"), (6000, "A3", "B2")]
+
+
+@pytest.mark.parametrize(
+    ("root", "texts", "wanted"),
+    [
+        (
+            And((atom("t=A"), Interval(0, length=((Ref("a", "v"), Fraction(1000)),)))),
+            ("A1(2)@1000 A2(3)@1500", "A3(1)@6000"),
+            [(3000, "A1", "A2"), (6000, "A2", "A3")],
+        ),
+        (
+            atom("b=B", others=(compare("=", Call("concat", (Ref("a", "k"), own("k"))), Literal("pq", Type.STRING)),)),
+            ("A1:p@1000 A2:x@1500", "B1:q@6000"),
+            [(6000, "A1", "B1")],
+        ),
+    ],
+)
+def test_what_is_done_again_may_ask(root: Node, texts: tuple[str, str], wanted: list[tuple[Any, ...]]) -> None:
+    """Lengths and conditions that Python computes."""
+    run = Calls(pattern(then(Every(A), root)))
+    assert run.push(history(texts[0]), 2000) == []
+    fails(run.machine, run.memory, stream(history("A8:p(1)@3000 B9:z(1)@3500"), ["A", "B"], 1, 2000, 5000))
+    assert run.push(history(texts[1])) == wanted
+
+
+def test_a_failure_while_calls_are_done_again_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Calls(pattern(then(Every(A), B)))
+    run.push(history("A1:p@1000 A2:q@2000"))
+    fails(run.machine, run.memory, stream(history("A8:p@3000"), ["A", "B"], 1, 2000, 4000))
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(run.machine, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run.memory.saved()
+    assert run.push(history("B1:p@3000 B2:q@4000")) == [(3000, "A1", "B1"), (4000, "A2", "B2")]
+
+
+def test_a_first_call_that_failed_does_not_start_the_clock() -> None:
+    """What is done again starts where the first call did that succeeded."""
+    run = Calls(pattern(And((then(Interval(10_000), atom("c=B")), Every(then(A, B))))))
+    fails(run.machine, run.memory, stream(history("A1:p@1000"), ["A", "B"], 1000, None, 1000))
+    given = stream(history("A2:q@5000"), ["A", "B"], 5000, None, 5000)
+    assert len(run.machine.advance(run.memory, given)) == 0
+    fails(run.machine, run.memory, stream(history("A3:r@6000"), ["A", "B"], 5000, 5000, 6000))
+    run.since = 5000
+    assert run.push(history("B1:q@12000")) == []
+    assert run.push(history("B2:q@16000"))
+
+
+def test_timers_are_not_done_again_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern that reads few events is put in order, too."""
+    monkeypatch.setattr(machines, "SPARE", 10)
+    run = Calls(pattern(Every(Interval(1))))
+    for i in range(20):
+        assert len(run.push([], 1000 * (i + 1))) in (999, 1000)
+        assert run.memory._live is not None
+        assert run.memory._live.found <= machines.WORK * run.memory._live.most + 1000
+
+
+def test_an_event_that_is_only_counted_is_kept_for_what_is_done_again() -> None:
+    """So many that bound events are put together within the call."""
+    n = 5000
+    run = Calls(pattern(Within(Every(A), 10**9, count=n + 2)))
+    run.push([(1, "A", {"n": 0, "k": "p", "v": 0, "x": None})])
+    for first in (1, 4100):
+        last = 4100 if first == 1 else n
+        run.push([(i + 1, "A", {"n": i, "k": "p", "v": 0, "x": None}) for i in range(first, last)])
+    before = tables(run.memory)
+    fails(run.machine, run.memory, stream([], ["A", "B"], 1, run.since, n + 5))
+    assert tables(run.memory) == before
 
 
 def test_the_first_call_may_fail() -> None:

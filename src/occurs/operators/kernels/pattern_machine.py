@@ -63,6 +63,7 @@ def run(
                 i = picked[k, 0]
                 if inst[i, T.SERIAL] != picked[k, 1]:
                     continue
+                reg[T.TOLD] += 1
                 if picked[k, 2] < 0:
                     op = T.FALSE
                 else:

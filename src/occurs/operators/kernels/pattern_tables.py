@@ -74,6 +74,7 @@ NOTHING, START, TRUE, FALSE, SETTLED, JUDGE, DISTINCT = range(7)
     TOP,  # of the stack
     PICKED,  # number of filters that accept the event
     INFORMED,  # of these
+    TOLD,  # filters that were informed in this call
     NEXT_EVENT,
     NOW,
     ROW,  # of the event at hand, -1: a timer
@@ -94,8 +95,8 @@ NOTHING, START, TRUE, FALSE, SETTLED, JUDGE, DISTINCT = range(7)
     ASKED_ROW,
     ANSWERED,  # is there an answer?
     ANSWER,
-) = range(32)
-REGISTERS = 32
+) = range(33)
+REGISTERS = 33
 
 # phases
 CHOOSING, COLLECTING, INFORMING = range(3)

@@ -591,16 +591,6 @@ class ChainCall:
         return np.lexsort(keys[::-1])
 
 
-def sorted_by(keys: Many[np.ndarray]) -> bool:
-    """Whether rows are in lexicographic order of these keys, the first key first; looks at ``PIECE`` rows at a time."""
-    n = len(keys[0]) if keys else 0
-    return all(in_order(np.stack([k[max(at - 1, 0) : at + PIECE] for k in keys])) for at in range(0, n, PIECE))
-
-
-#: rows that are copied at a time to be looked at
-PIECE = 1 << 16
-
-
 def _equal(column: Column, other: Column, i: int) -> np.ndarray:
     """Booleans: which values of a column are equal to value ``i`` of another one of its type?"""
     if not other.is_valid()[i]:
@@ -610,6 +600,16 @@ def _equal(column: Column, other: Column, i: int) -> np.ndarray:
         return out
     same: np.ndarray = column.values == other.values[i]
     return same if column.valid is None else same & column.valid
+
+
+def sorted_by(keys: Many[np.ndarray]) -> bool:
+    """Whether rows are in lexicographic order of these keys, the first key first; looks at ``PIECE`` rows at a time."""
+    n = len(keys[0]) if keys else 0
+    return all(in_order(np.stack([k[max(at - 1, 0) : at + PIECE] for k in keys])) for at in range(0, n, PIECE))
+
+
+#: rows that are copied at a time to be looked at
+PIECE = 1 << 16
 
 
 # -- conditions on two events that are no equalities -------------------------------------------------------------------

@@ -149,31 +149,40 @@ class Machine:
 
 
 # -- what is kept between calls ----------------------------------------------------------------------------------------
-#: the registers that tell whether a call has changed anything
-_CHANGES = [T.SERIALS, T.LIVE, T.BOUND, T.STORED_LIVE, T.KEYS_USED, T.STARTED]
-#: so many events more than twice those at the beginning, and what is kept is put in order
+#: what is kept is put in order when it has more than twice as many events, or texts, as when it was, and so many more
 SPARE = 1 << 12
+#: and when so many times as many instances were started, and matches found
+WORK = 8
 
 
 @dataclass
 class Live:
     """The arrays of the calls since the state was put in order.
 
-    ``begin``: the state then, as tables; ``first``: the events that it keeps; ``most``: of events or texts, as many as
-    may come before that is done again.  ``start``, ``since``: of the first call; ``frontier``: of the last one.
-    ``whole``: False while a call changes the arrays, and behind one that failed.
+    ``begin``: the state then, as tables; ``first``: the number of its events, ``serials``: of the instances that had
+    been started; ``most``: as many events or texts as there may be before that is done again.  ``found``: matches since
+    then.  ``start``, ``since``: of the first call; ``frontier``: of the last one.  ``whole``: False while a call
+    changes the arrays, and behind one that failed.
     """
 
     begin: State
     pool: Pool
     work: Work
     program: tuple[np.ndarray, ...]
-    start: int | None
-    since: int | None
     first: int
+    serials: int
     most: int
+    found: int = 0
+    start: int | None = None
+    since: int | None = None
     frontier: int | None = None
     whole: bool = True
+
+    @property
+    def crowded(self) -> bool:
+        """Is it time to put what is kept in order?"""
+        work = int(self.work.reg[T.SERIALS]) - self.serials + self.found
+        return max(len(self.pool), len(self.pool.texts)) > self.most or work > WORK * self.most
 
     def copy(self) -> Live:
         return replace(self, pool=self.pool.copy(), work=self.work.copy())
@@ -208,27 +217,29 @@ class Memory:
 
     @contextmanager
     def call(self, stream: Stream) -> Iterator[Live]:
-        """The body runs the machine on the arrays, which have the new events of a call; behind an error they are as
-        they were."""
+        """The body runs the machine on the arrays, which have the new events of a call.  If it fails, its changes are
+        undone before the next call."""
         now = self._opened(stream)
-        pool, work = now.pool, now.work
+        pool = now.pool
+        pool.take(stream)
+        now.work.begin()
+        now.whole, self._tables = False, None
+        yield now
+        reg = now.work.reg
+        if reg[T.TOLD]:
+            pool.settle()
+        else:
+            pool.forget()  # no filter has accepted one of them
+        now.found += int(reg[T.MATCHES] + reg[T.LATE])
         if now.start is None:
             now.start, now.since = stream.start, stream.since
-        now.pool.take(stream)
-        work.begin()
-        before, now.whole, self._tables = work.reg[_CHANGES], False, None
-        yield now
         now.whole, now.frontier = True, stream.frontier
-        if (now.work.reg[_CHANGES] == before).all():
-            pool.forget()  # they have changed nothing, and nothing names them
-        else:
-            pool.settle()
 
     def _opened(self, stream: Stream) -> Live:
         """The arrays, for a call with these events."""
         if self._live is not None:
             now = self._now()
-            if max(len(now.pool), len(now.pool.texts)) <= now.most and now.pool.fits(stream):
+            if not now.crowded and now.pool.fits(stream):
                 return now
         self._live = now = self._begun(self.saved(), stream)
         return now
@@ -243,7 +254,7 @@ class Memory:
         for place, text in rules.texts:
             ints[place] = pool.texts.number(text)
         most = 2 * max(len(pool), len(pool.texts)) + work.size + SPARE
-        return Live(tables, pool, work, (code, ints, floats), None, None, len(pool), most)
+        return Live(tables, pool, work, (code, ints, floats), len(pool), int(work.reg[T.SERIALS]), most)
 
     def _now(self) -> Live:
         """The arrays as they are behind the last call that did not fail: of one that did, everything is undone, by
@@ -257,8 +268,10 @@ class Memory:
         now.work = work_of(now.begin, machine.layout, pool, machine.rules.roles)
         if now.frontier is not None and now.start is not None and now.start <= now.frontier:
             n, pool.base = pool.n, now.first
-            machine.run(now, now.start, now.since, now.frontier, False)
-            pool.cut(n)
+            try:
+                machine.run(now, now.start, now.since, now.frontier, False)
+            finally:
+                pool.cut(n)
         now.whole = True
         return now
 

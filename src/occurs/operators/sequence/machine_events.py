@@ -26,9 +26,12 @@ from occurs.operators.rows import Rows
 from occurs.operators.sequence.machine_program import Rules, Word
 from occurs.operators.sequence.tree import Atom
 
+_NONE = np.zeros(0, np.int64)
+
 
 class Texts:
-    """The numbers of texts.  Where conditions compare texts by their order, the first ``sorted`` are in that order."""
+    """The numbers of texts.  Where conditions compare texts by their order (``ordered``), those of the ``first`` ones
+    are in that order."""
 
     def __init__(self, first: Many[pa.Array], ordered: bool) -> None:
         self._codes = Domain()
@@ -82,7 +85,7 @@ class Pool:
         self.overflowed: frozenset[int] = frozenset()
         self._overflowed = self.overflowed
         self.base = self.n = 0
-        self.at = np.zeros(0, np.int64)
+        self.at = _NONE
         self._arrays(64)
 
     @classmethod
@@ -197,7 +200,7 @@ class Pool:
 
     def cut(self, n: int) -> None:
         """The first ``n`` events are those that are kept; there are no new ones."""
-        self.stream, self.at, self.base, self.n = None, self.at[:0], n, n
+        self.stream, self.at, self.base, self.n = None, _NONE, n, n
 
     def _apart(self, types: np.ndarray) -> Iterator[tuple[int, str, np.ndarray]]:
         """Per type of some events its number, its name, and which of them are of it."""
@@ -241,11 +244,8 @@ class Pool:
     def arrow(self, row: int, name: str) -> pa.Array:
         """An attribute of one event, as a column of length 1."""
         type = self.types[self.type[row]]
-        if row < self.base:
-            rows = self.kept[type]
-        else:
-            assert self.stream is not None
-            rows = self.stream.rows[type]
+        new = row >= self.base and self.stream is not None
+        rows = self.stream.rows[type] if new and self.stream is not None else self.kept[type]
         return rows.column(name).take(self.row[row : row + 1]).arrow
 
 

@@ -59,8 +59,9 @@ class Layout:
     """The tables of a pattern; its conditions are put into ``rules``.
 
     ``nodes``: by number, parents before children; ``atoms``: by number.  The rest: see kernels/pattern_machine.py.
-    ``width``: fields of an instance.  ``keys_width``: fields of an accepted key.  ``text_keys``: which keys of
-    every-distinct are texts.  ``zones``: of the calendars, by number.  ``longest``: microseconds of the longest shift.
+    ``at_nodes``: the numbers of the calendars' nodes.  ``width``: fields of an instance.  ``keys_width``: fields of an
+    accepted key.  ``text_keys``: which keys of every-distinct are texts.  ``zones``: of the calendars, by number.
+    ``longest``: microseconds of the longest shift.
     """
 
     def __init__(self, sequence: Sequence, rules: Rules) -> None:
