@@ -160,7 +160,8 @@ class _Program:
 
     def consumer(self, types: list[str]) -> str:
         if not self.core and self.chance(0.03):
-            return f"insert into Simple select * from {self.rng.choice(types)}(v > 0)"
+            of = self.rng.choice(types)  # types may have different columns
+            return f"insert into Simple{of} select * from {of}(v > 0)"
         p = self.piece(types)
         name = f"Out{self.rng.randint(0, 10**9)}"
         where = ""
