@@ -14,7 +14,7 @@ from occurs.operators.sequence import chains, machine, waiting
 #: where sizes stand
 SIZES = (
     (growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"), (waiting, "GONE"),
-    (machine, "SPARE"),
+    (machine, "SPARE"), (machine, "MORE"),
 )  # fmt: skip
 
 

@@ -149,10 +149,12 @@ class Machine:
 
 
 # -- what is kept between calls ----------------------------------------------------------------------------------------
-#: what is kept is put in order when it has more than twice as many events, or texts, as when it was, and so many more
-SPARE = 1 << 12
-#: and when so many times as many instances were started, and matches found
+#: what is kept is put in order when it has more than twice as many events, or texts, as are needed, and so many more
+SPARE = 1 << 8
+#: and when so many times as many instances were started, and matches found, as there were instances and events
 WORK = 8
+#: how many are needed is counted when there are so many more events or texts, and one in eight more
+MORE = 64
 
 
 @dataclass
@@ -160,9 +162,10 @@ class Live:
     """The arrays of the calls since the state was put in order.
 
     ``begin``: the state then, as tables; ``first``: the number of its events, ``serials``: of the instances that had
-    been started; ``most``: as many events or texts as there may be before that is done again.  ``found``: matches since
-    then.  ``start``, ``since``: of the first call; ``frontier``: of the last one.  ``whole``: False while a call
-    changes the arrays, and behind one that failed.
+    been started; ``most``: as many instances as may be started, with matches (``found``), before that is done again.
+    ``counted``: how many events or texts there were when somebody counted those that are needed.  ``start``, ``since``:
+    of the first call; ``frontier``: of the last one.  ``whole``: False while a call changes the arrays, and behind one
+    that failed.
     """
 
     begin: State
@@ -172,17 +175,23 @@ class Live:
     first: int
     serials: int
     most: int
+    counted: int
     found: int = 0
     start: int | None = None
     since: int | None = None
     frontier: int | None = None
     whole: bool = True
 
-    @property
-    def crowded(self) -> bool:
+    def crowded(self, layout: Layout) -> bool:
         """Is it time to put what is kept in order?"""
-        work = int(self.work.reg[T.SERIALS]) - self.serials + self.found
-        return max(len(self.pool), len(self.pool.texts)) > self.most or work > WORK * self.most
+        if int(self.work.reg[T.SERIALS]) - self.serials + self.found > self.most:
+            return True
+        there = max(len(self.pool), len(self.pool.texts))
+        if there - self.counted <= there // 8 + MORE:
+            return False
+        self.counted = there
+        self.work.collect(layout)
+        return there > 2 * self.work.size + SPARE
 
     def copy(self) -> Live:
         return replace(self, pool=self.pool.copy(), work=self.work.copy())
@@ -239,7 +248,7 @@ class Memory:
         """The arrays, for a call with these events."""
         if self._live is not None:
             now = self._now()
-            if not now.crowded and now.pool.fits(stream):
+            if not now.crowded(self.machine.layout) and now.pool.fits(stream):
                 return now
         self._live = now = self._begun(self.saved(), stream)
         return now
@@ -253,8 +262,9 @@ class Memory:
         code, ints, floats = rules.coder.program()
         for place, text in rules.texts:
             ints[place] = pool.texts.number(text)
-        most = 2 * max(len(pool), len(pool.texts)) + work.size + SPARE
-        return Live(tables, pool, work, (code, ints, floats), len(pool), int(work.reg[T.SERIALS]), most)
+        there = max(len(pool), len(pool.texts))
+        most = WORK * (2 * there + work.size + SPARE)
+        return Live(tables, pool, work, (code, ints, floats), len(pool), int(work.reg[T.SERIALS]), most, there)
 
     def _now(self) -> Live:
         """The arrays as they are behind the last call that did not fail: of one that did, everything is undone, by

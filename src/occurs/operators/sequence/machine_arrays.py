@@ -131,6 +131,13 @@ class Work:
         """How many instances, bound events, stored trues and accepted keys there are."""
         return int(self.reg[[T.LIVE, T.BOUND, T.STORED_LIVE, T.KEYS_USED]].sum())
 
+    def collect(self, layout: Layout) -> None:
+        """Drop bound events that nothing names, and keys that have expired."""
+        reg, inst, bound, store = self.arrays[:4]
+        collect_garbage(reg, inst, bound, store, layout.node_table)
+        heads = chain_keys(reg, inst, self.arrays[9], layout.node_table)
+        self.arrays = (*self.arrays[:10], heads, *self.arrays[11:])
+
     def copy(self) -> Work:
         return Work((*(a.copy() for a in self.arrays[:-1]), tuple(a.copy() for a in self.arrays[-1])))
 
@@ -224,8 +231,8 @@ def _matrix(table: pa.Table | None, names: list[str]) -> np.ndarray:
 
 def state_of(work: Work, layout: Layout, pool: Pool) -> State:
     """The state after a call, as it is saved; the arrays can go on."""
+    work.collect(layout)
     reg, inst, bound, store = work.arrays[:4]
-    collect_garbage(reg, inst, bound, store, layout.node_table)
     out: State = {"counters": pa.table({"started": reg[[T.STARTED]], "serials": reg[[T.SERIALS]]})}
     live = np.flatnonzero(inst[: reg[T.USED], T.NODE] >= 0)
     live = live[np.argsort(inst[live, T.SERIAL])]
@@ -282,7 +289,6 @@ def _keys_in(table: pa.Table | None, layout: Layout, pool: Pool) -> np.ndarray:
 
 def _keys_out(work: Work, layout: Layout, pool: Pool, number: np.ndarray) -> pa.Table:
     reg, inst, table = work.arrays[0], work.arrays[1], work.arrays[9]
-    work.arrays = (*work.arrays[:10], chain_keys(reg, inst, table, layout.node_table), *work.arrays[11:])
     rows = table[: reg[T.KEYS_USED]]
     instance = rows[:, T.KEY_INSTANCE]
     columns: dict[str, Any] = {
