@@ -136,15 +136,16 @@ def capacity(stage: Stage, load: Load, costs: Costs | None = None) -> Capacity:
     parts = groups(stage.definitions, stage)
     tried = []
     for ranges in RANGES if load.ranges is None else (load.ranges,):
-        tried.append(_capacity(stage, parts, replace(load, ranges=ranges), costs))
+        tried.append(_capacity(stage, _laid(parts, ranges, load.divide), replace(load, ranges=ranges), costs))
         if tried[-1].cores is not None:
             break
     # where no number is enough: with the one with which a micro-batch takes least
     found = min(tried, key=lambda one: (one.cores is None, one.seconds))
     ranges = found.ranges
+    laid = _laid(parts, ranges, load.divide)
 
     def holds(rate: float) -> bool:
-        return _capacity(stage, parts, replace(load, rate=rate, ranges=ranges), costs).cores is not None
+        return _capacity(stage, laid, replace(load, rate=rate, ranges=ranges), costs).cores is not None
 
     # every need grows with the rate
     low, high = 0.0, load.rate
@@ -172,22 +173,21 @@ def _check(stage: Stage, load: Load) -> None:
         raise UsageProblem.of("bad-option", text, hint=f"they read {', '.join(sorted(stage.inputs))}")
 
 
-def _capacity(stage: Stage, parts: Sequence[Group], load: Load, costs: Costs) -> Capacity:
-    rates = _rates(stage, load)
-    laid = lanes(parts, load.ranges or 1, load.divide)
-    # a row is evaluated by some of the rules of its key in each part
+def _laid(parts: Sequence[Group], ranges: int, divide: int) -> list[tuple[Lane, float]]:
+    """The lanes, each with the part of the rules of its group that it evaluates."""
     whole = {d.identity: len(g.stage.definitions) for g in parts for d in g.stage.definitions}
-    needs = []
-    for lane in laid:
+    out = []
+    for lane in lanes(parts, ranges, divide):
         own = lane.group.stage.definitions
-        part = len(own) / whole[own[0].identity] if lane.parts > 1 else 1.0
-        needs.append(_need(lane, load, replace(costs, row=costs.row * part), rates))
-    return _in_all(tuple(needs), laid, load, costs)
+        out.append((lane, len(own) / whole[own[0].identity] if lane.parts > 1 else 1.0))
+    return out
 
 
-def _in_all(needs: tuple[Need, ...], laid: Sequence[Lane], load: Load, costs: Costs) -> Capacity:
+def _capacity(stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, costs: Costs) -> Capacity:
     ranges = load.ranges or 1
-    depth = max((lane.depth for lane in laid), default=0) + 1
+    rates = _rates(stage, load)
+    needs = tuple(_need(lane, load, replace(costs, row=costs.row * part), rates) for lane, part in laid)
+    depth = max((lane.depth for lane, _ in laid), default=0) + 1
     total = load.rate * load.trigger * costs.read * depth + sum(n.seconds for n in needs)
     longest = max(needs, key=lambda n: n.longest)
     cores, tasks, driver, seconds = _fitting(total, longest.longest, depth, load, costs)
