@@ -9,12 +9,12 @@ import pytest
 
 from occurs.operators import columns, growing
 from occurs.operators.select import run, sequential
-from occurs.operators.sequence import chains, machine, waiting
+from occurs.operators.sequence import chains, machine_memory, waiting
 
 #: where sizes stand
 SIZES = (
     (growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"), (waiting, "GONE"),
-    (machine, "SPARE"), (machine, "MORE"),
+    (machine_memory, "SPARE"), (machine_memory, "MORE"),
 )  # fmt: skip
 
 

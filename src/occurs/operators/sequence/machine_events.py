@@ -244,8 +244,8 @@ class Pool:
     def arrow(self, row: int, name: str) -> pa.Array:
         """An attribute of one event, as a column of length 1."""
         type = self.types[self.type[row]]
-        new = row >= self.base and self.stream is not None
-        rows = self.stream.rows[type] if new and self.stream is not None else self.kept[type]
+        stream = self.stream
+        rows = self.kept[type] if stream is None or row < self.base else stream.rows[type]
         return rows.column(name).take(self.row[row : row + 1]).arrow
 
 

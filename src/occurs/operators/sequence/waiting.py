@@ -115,7 +115,7 @@ class Sheet:
         return int(self.known(name).min(initial=NEVER, where=where))
 
     def take(self, some: np.ndarray) -> Sheet:
-        """Those of the tokens that wait whose rows booleans choose."""
+        """The tokens whose rows booleans choose; all of these wait."""
         at = np.flatnonzero(some)
         return Sheet({n: c.take(at) for n, c in self.columns.items()}, len(at))
 
