@@ -1,4 +1,4 @@
-"""What the machine of patterns keeps between calls: arrays that calls change in place, and the tables that are saved."""
+"""What the machine of patterns keeps between calls: arrays that calls change in place, and tables that are saved."""
 
 from __future__ import annotations
 
