@@ -7,14 +7,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from occurs.operators import columns, growing
+from occurs.operators import columns, growing, layers
 from occurs.operators.select import run, sequential
 from occurs.operators.sequence import chains, machine_memory, waiting
+from occurs.operators.temporal import vectorised
 
 #: where sizes stand
 SIZES = (
     (growing, "SHORT"), (columns, "SHORT"), (run, "SHORT"), (sequential, "MANY"), (chains, "MANY"), (waiting, "GONE"),
-    (machine_memory, "SPARE"), (machine_memory, "MORE"),
+    (machine_memory, "SPARE"), (machine_memory, "MORE"), (layers, "FEW"), (vectorised, "FEW"),
 )  # fmt: skip
 
 

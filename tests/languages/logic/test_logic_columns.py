@@ -24,6 +24,7 @@ from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
+from occurs.operators.layers import Layers
 from occurs.operators.temporal import vectorised
 from occurs.operators.temporal.ahead import network_ahead
 from occurs.operators.temporal.evaluators import network_of
@@ -89,7 +90,7 @@ class Plan:
 
 def fired(p: Plan, instances: Sequence[Instance], kind: TimeKind, cuts: Sequence[int] = ()) -> Found:
     """(number of the instance, time, time of activation) of all firings; the states are saved at every cut."""
-    memory, since, out = Memory.empty(p.network), -(2**63), []
+    memory, since, out = Layers(Memory.empty(p.network)), -(2**63), []
     for until in [*cuts, 2**63]:
         parts = [(c, i, [s for s in i.states if since < s.time <= until]) for c, i in enumerate(instances)]
         parts = [part for part in parts if part[2]]
@@ -101,7 +102,7 @@ def fired(p: Plan, instances: Sequence[Instance], kind: TimeKind, cuts: Sequence
         made = States(code, start, time, leaves(rows, kind))
         memory, found = advance(p.network, memory, made, kind=kind, gap=p.gap, continues=p.continues)
         if cuts:
-            memory = restored(p.network, saved(p.network, memory))
+            memory = Layers.of(restored(p.network, saved(p.network, memory.whole())))
         of = np.repeat(code, np.diff(start))
         out += [(int(of[j]), int(time[j]), int(found.since[j])) for j in np.flatnonzero(found.fired)]
     return sorted(out)

@@ -28,11 +28,13 @@ RIGHT = [c for c in CASES if c.error is None]
 
 
 @pytest.fixture
-def general(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All by the operator that goes state by state."""
-    monkeypatch.setattr(define, "operator_of", General)
+def general(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All by the operator that goes state by state, unless a test asks for the one that is as users call it."""
+    if getattr(request, "param", True):
+        monkeypatch.setattr(define, "operator_of", General)
 
 
+@pytest.mark.parametrize("general", [True, False], ids=["state by state", "as called"], indirect=True)
 @pytest.mark.parametrize("case", RIGHT, ids=lambda c: f"{Path(c.file or '').stem}-{c.name}")
 def test_case(case: LogicCase) -> None:
     subject = Subject(case)
@@ -43,6 +45,7 @@ def test_case(case: LogicCase) -> None:
     assert difference(case.expected or (), found) is None
 
 
+@pytest.mark.parametrize("general", [True, False], ids=["state by state", "as called"], indirect=True)
 @pytest.mark.parametrize("case", [c for c in CASES if c.error is not None], ids=str)
 def test_what_is_wrong_is_refused(case: LogicCase) -> None:
     assert told(case) == case.error

@@ -726,7 +726,6 @@ def epochs(
 
     Returns per row: is it the last of its code and time; then also: is the instance there, has it just entered, has it
     just left, and how often has it come back, counted from 0 for an activation that goes on, or for the first one.
-    ``active`` is changed.
     """
     n = len(code)
     last = np.zeros(n, np.bool_)
@@ -734,19 +733,20 @@ def epochs(
     entered = np.zeros(n, np.bool_)
     gone = np.zeros(n, np.bool_)
     epoch = np.zeros(n, np.int64)
-    number = 0
+    number, now = 0, False
     for i in range(n):
         c = code[i]
         if i == 0 or code[i - 1] != c:
-            number = 0 if active[c] else -1
+            now = active[c]
+            number = 0 if now else -1
         if i + 1 < n and code[i + 1] == c and time[i + 1] == time[i]:
             continue
         last[i] = True
-        if put[i] and not active[c]:
+        if put[i] and not now:
             entered[i] = True
             number += 1
-        gone[i] = active[c] and not put[i]
-        active[c] = put[i]
+        gone[i] = now and not put[i]
+        now = put[i]
         there[i] = put[i]
         epoch[i] = max(number, 0)
     return last, there, entered, gone, epoch

@@ -22,6 +22,7 @@ from occurs.model.time import TimeKind
 from occurs.operators.kernels import obligations as ahead
 from occurs.operators.kernels import temporal as k
 from occurs.operators.kernels.temporal import AT_LEAST, AT_MOST, EQUAL, FLOATS, LESS, MORE, UNEQUAL
+from occurs.operators.layers import Layers, positions
 from occurs.operators.temporal.times import FOREVER, Ages
 
 OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
@@ -362,6 +363,40 @@ class Memory:
         """How many states and instances are kept."""
         return len(self.queue_time) + len(self.code)
 
+    def take(self, which: np.ndarray) -> Memory:
+        """The instances at these places, in this order."""
+        if len(which) == len(self.code):
+            return self
+        queues = (len(self.queue_start) - 1) // max(1, len(self.code))
+        if _together(which):
+            lo, hi = int(which[0]), int(which[-1]) + 1
+            begin = self.queue_start[lo * queues : hi * queues + 1]
+            queue = slice(begin[0], begin[-1])
+            return Memory(
+                self.code[lo:hi], self.slots[lo:hi], self.about[lo:hi], begin - begin[0], self.queue_time[queue],
+                self.queue_value[:, queue], {leaf: v[lo:hi] for leaf, v in self.last.items()}, self.doubted,
+            )  # fmt: skip
+        begin, rows = _ranges(self.queue_start, which, queues)
+        last = {leaf: values.take(pa.array(which)) for leaf, values in self.last.items()}
+        return Memory(
+            self.code[which], self.slots[which], self.about[which], begin, self.queue_time[rows],
+            self.queue_value[:, rows], last, self.doubted,
+        )  # fmt: skip
+
+    def over(self, below: Memory) -> Memory:
+        """With the instances ``below`` that it has not."""
+        if not len(below.code) or not len(self.code):
+            return self if len(self.code) else below
+        arrays: list[np.ndarray] = []
+        for m in (below, self):
+            arrays += m.code, m.slots.reshape(len(m.code), -1), m.about, m.queue_start, m.queue_time, m.queue_value
+        code, slots, about, start, time, value, which = k.merge_instances(*map(np.ascontiguousarray, arrays))
+        last = {}
+        for leaf, values in self.last.items():
+            last[leaf] = pa.concat_arrays([below.last[leaf].cast(values.type), values]).take(pa.array(which))
+        slots = slots.reshape(len(code), *self.slots.shape[1:])
+        return Memory(code, slots, about, start, time, value, last, self.doubted)
+
 
 @dataclass(eq=False, slots=True)
 class NewStates:
@@ -373,9 +408,10 @@ class NewStates:
 
 
 def advance(
-    network: Network, memory: Memory, states: States, *, kind: TimeKind, gap: int = 0, continues: bool = False
-) -> tuple[Memory, NewStates]:
+    network: Network, layers: Layers[Memory], states: States, *, kind: TimeKind, gap: int = 0, continues: bool = False
+) -> tuple[Layers[Memory], NewStates]:
     """Take new states.  Raises InputProblem (``overflow``)."""
+    memory = layers.some(states.code)
     rows = _Leaves(memory, states)
     n = len(states.time)
     atoms = np.zeros((2, len(network.atoms), n), np.bool_)
@@ -393,7 +429,8 @@ def advance(
         if gone is not None:
             lost[at] = gone
     if doubt and not memory.doubted:
-        memory = doubted(network, memory)
+        layers = Layers.of(doubted(network, layers.whole()))
+        memory = layers.some(states.code)
     whole = network.doubted() if doubt else network
     own, begin, times, values = _picked(whole, memory, states.code)
     slots, about = own
@@ -414,7 +451,7 @@ def advance(
     if broken >= 0:
         raise too_large(int(states.time[broken]))
     new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network), doubt)
-    return merged(memory, new), NewStates(fired, since, over)
+    return layers.put(new), NewStates(fired, since, over)
 
 
 def too_large(time: int) -> InputProblem:
@@ -492,14 +529,6 @@ def plain_array(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
 
 
-def positions(codes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where ``wanted`` codes are among ascending ``codes``, -1 where not."""
-    if not len(codes):
-        return np.full(len(wanted), -1, np.int64)
-    at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-    return np.where(codes[at] == wanted, at, -1)
-
-
 def _starts(sizes: np.ndarray) -> np.ndarray:
     out = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=out[1:])
@@ -525,12 +554,9 @@ def _picked(
     """Slots and about of some instances, new ones fresh; what is in their queues."""
     at = positions(memory.code, code)
     if _together(at):
-        lo, hi, width = int(at[0]), int(at[-1]) + 1, network.stored
-        begin = memory.queue_start[lo * width : hi * width + 1]
-        queues = slice(begin[0], begin[-1])
-        own = memory.slots[lo:hi].copy(), memory.about[lo:hi].copy()
-        values = np.ascontiguousarray(memory.queue_value[:, queues])
-        return own, begin - begin[0], memory.queue_time[queues], values
+        own = memory.take(at)
+        copies = own.slots.copy(), own.about.copy()
+        return copies, own.queue_start, own.queue_time, np.ascontiguousarray(own.queue_value)
     slots = np.zeros((len(code), len(network.program), k.SLOTS), np.int64)
     about = np.tile(np.array([1, k.NONE, 0], np.int64), (len(code), 1))
     there = at >= 0
@@ -539,44 +565,10 @@ def _picked(
     return (slots, about), begin, memory.queue_time[rows], np.ascontiguousarray(memory.queue_value[:, rows])
 
 
-def merged(memory: Memory, new: Memory) -> Memory:
-    """The instances of both; new ones take the place of others with their codes."""
-    if not len(memory.code) or not len(new.code):
-        return new if len(new.code) else memory
-    arrays: list[np.ndarray] = []
-    for m in (memory, new):
-        arrays += m.code, m.slots.reshape(len(m.code), -1), m.about, m.queue_start, m.queue_time, m.queue_value
-    code, slots, about, start, time, value, which = k.merge_instances(*map(np.ascontiguousarray, arrays))
-    last = {}
-    for leaf, values in new.last.items():
-        last[leaf] = pa.concat_arrays([memory.last[leaf].cast(values.type), values]).take(pa.array(which))
-    return Memory(code, slots.reshape(len(code), *memory.slots.shape[1:]), about, start, time, value, last, new.doubted)
-
-
 def _together(at: np.ndarray) -> bool:
     """Do the instances with these numbers (-1: a new one) stand behind one another in the memory?"""
     n = len(at)
     return n > 0 and int(at[0]) >= 0 and (n == 1 or bool((at[1:] - at[:-1] == 1).all()))
-
-
-def chosen(network: Network, memory: Memory, which: np.ndarray) -> Memory:
-    """Some of the instances."""
-    return memory if len(which) == len(memory.code) else _taken(network, memory, which)
-
-
-def _taken(network: Network, memory: Memory, which: np.ndarray) -> Memory:
-    """The instances at these places, in this order."""
-    begin, rows = _ranges(memory.queue_start, which, network.stored)
-    return Memory(
-        memory.code[which],
-        memory.slots[which],
-        memory.about[which],
-        begin,
-        memory.queue_time[rows],
-        memory.queue_value[:, rows],
-        {leaf: values.take(pa.array(which)) for leaf, values in memory.last.items()},
-        memory.doubted,
-    )
 
 
 def doubted(network: Network, memory: Memory) -> Memory:

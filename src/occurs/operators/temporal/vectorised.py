@@ -26,12 +26,14 @@ from occurs.model.types import Type, from_arrow
 from occurs.operators.codes import KeyCodes, Renewal
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
+from occurs.operators.growing import behind
 from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.kernels.temporal import epochs, firsts, latest
+from occurs.operators.layers import Layers, positions
 from occurs.operators.merging import packed
 from occurs.operators.rows import Rows
 from occurs.operators.temporal import network as networks
-from occurs.operators.temporal.network import Leaves, Memory, Network, States, keys_of, positions
+from occurs.operators.temporal.network import Leaves, Memory, Network, States, keys_of
 from occurs.operators.temporal.tables import (
     DELETE,
     INSERTS,
@@ -53,6 +55,8 @@ from occurs.operators.temporal.trigger import Firings
 MOST_TICKS = 2_000_000
 _NONE = np.zeros(0, np.int64)
 _ZERO = np.zeros(1, np.int64)
+#: so many times as many codes as rows: these are sorted in place of counted by their codes
+FEW = 8
 #: where the only state begins and ends
 _ONE = np.arange(2)
 
@@ -63,7 +67,7 @@ class Kept:
 
     network: Network
     past: Past
-    memory: Memory
+    memory: Layers[Memory]
 
     @property
     def size(self) -> int:
@@ -76,7 +80,7 @@ class Kept:
 
     def saved(self) -> dict[str, pa.Table]:
         """As tables."""
-        return {**networks.saved(self.network, self.memory), **self.past.saved()}
+        return {**networks.saved(self.network, self.memory.whole()), **self.past.saved()}
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class Columns:
 
     def fresh(self) -> Kept:
         """Nothing has happened."""
-        return Kept(self.network, Past.fresh(self.seen, self._types), Memory.empty(self.network))
+        return Kept(self.network, Past.fresh(self.seen, self._types), Layers(Memory.empty(self.network)))
 
     @property
     def _types(self) -> list[Type]:
@@ -122,7 +126,7 @@ class Columns:
     def restored(self, tables: Mapping[str, pa.Table]) -> Kept:
         """From what :meth:`Kept.saved` gave.  Raises CheckpointProblem."""
         past = Past.restored(self.seen, self._types, tables)
-        return Kept(self.network, past, networks.restored(self.network, tables))
+        return Kept(self.network, past, Layers.of(networks.restored(self.network, tables)))
 
     # --- a call -------------------------------------------------------------------------------------------------------
 
@@ -160,7 +164,10 @@ class Columns:
         made = self._step(kept.past, call)
         fired, since, over, memory = self._run(kept.memory, made.batch, made.states)
         firings = self._firings(made.batch, fired, since, over, made.counts)
-        kept.memory = memory if made.code is None else replace(memory, code=made.code[memory.code])
+        if made.code is not None:
+            whole = memory.whole()
+            memory = Layers.of(replace(whole, code=made.code[whole.code]))
+        kept.memory = memory
         kept.past = made.past
         return firings
 
@@ -208,10 +215,9 @@ class Columns:
             if before is not None:
                 tables[name], absent, present = before.after(reader)
                 counts |= {what: n for what, n in without_effect(reader.shape, absent, present) if n}
-        active, started = np.zeros((2, keys.size), np.bool_)
-        active[: len(past.active)], started[: len(past.started)] = past.active, past.started
+        active, started = (_longer(flags, keys.size) for flags in (past.active, past.started))
         states = chosen(seen, ordered, active, Span(call.since, call.frontier, started))
-        started[states.code] = True
+        started = _set(started, states.code, True)
         code, time = states.code, states.time
         batch = Batch(
             seen.streams, seen.alike.where, self.kind, keys, names, readers, ordered, past.carried, code, time
@@ -222,7 +228,9 @@ class Columns:
         after, new = Past(keys, carried, states.active, started, tables, object()).forgetting(seen)
         return Step(after, states, batch, counts, new)
 
-    def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, np.ndarray, Memory]:
+    def _run(
+        self, memory: Layers[Memory], batch: Batch, states: Chosen
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Layers[Memory]]:
         """The numbers of the states that fire, the times of their activations, the numbers of the states from which on
         an instance can fire no more, and what is remembered afterwards.
 
@@ -238,15 +246,17 @@ class Columns:
                     continue
                 own = by_instance(states.code[mine], states.time[mine], batch.some(mine))
                 if number:
-                    memory = _without(self.network, memory, own.code)
+                    memory = memory.without(own.code)
                 memory, fired, since, over = self._through(memory, own)
                 rounds.append((mine[fired], since, mine[over]))
             fired, since, over = (np.concatenate(parts) for parts in zip(*rounds))
         if len(states.left):
-            memory = _without(self.network, memory, states.left[~states.active[states.left]])
+            memory = memory.without(states.left[~states.active[states.left]])
         return fired, since, over, memory
 
-    def _through(self, memory: Memory, states: States) -> tuple[Memory, np.ndarray, np.ndarray, np.ndarray]:
+    def _through(
+        self, memory: Layers[Memory], states: States
+    ) -> tuple[Layers[Memory], np.ndarray, np.ndarray, np.ndarray]:
         """What is remembered after some states; the numbers of those that fire, the times of their activations, and the
         numbers of those that are over."""
         memory, found = networks.advance(
@@ -309,6 +319,20 @@ class Columns:
         return Column.computed(found.values, type_)
 
 
+def _longer(flags: np.ndarray, n: int) -> np.ndarray:
+    """As many as ``n``; those that are new are False."""
+    return flags if len(flags) == n else behind(flags, np.zeros(n - len(flags), np.bool_))
+
+
+def _set(flags: np.ndarray, at: np.ndarray, value: np.ndarray | bool) -> np.ndarray:
+    """With another value at some places; they are copied only if that changes something."""
+    if (flags[at] == value).all():
+        return flags
+    flags = flags.copy()
+    flags[at] = value
+    return flags
+
+
 def by_instance(code: np.ndarray, time: np.ndarray, leaves: Leaves) -> States:
     """States sorted by (code, time), at least one, as the network takes them."""
     if len(code) == 1:
@@ -341,13 +365,6 @@ def _joined(parts: Sequence[Firings]) -> Firings:
         of={n: Column.concat([p.of[n] for p in parts]) for n in parts[0].of},
         counts=counts,
     )
-
-
-def _without(network: Network, memory: Memory, codes: np.ndarray) -> Memory:
-    """Some instances forgotten."""
-    if not len(codes) or not len(memory.code):
-        return memory
-    return networks.chosen(network, memory, np.flatnonzero(~np.isin(memory.code, codes)))
 
 
 def _order(time: np.ndarray, columns: Mapping[str, Column], names: Sequence[str]) -> np.ndarray:
@@ -385,7 +402,7 @@ class Past:
     ``token`` are only those that have come the same way."""
 
     keys: Keys
-    carried: tuple[Carried, ...]
+    carried: tuple[Layers[Carried], ...]
     active: np.ndarray
     started: np.ndarray
     tables: Mapping[str, Census]
@@ -394,14 +411,14 @@ class Past:
     @classmethod
     def fresh(cls, seen: Seen, types: Sequence[Type]) -> Past:
         """Nothing has happened.  Without generic variables the only instance is always there."""
-        carried = tuple(Carried(_NONE, {}) for _ in seen.streams)
+        carried = tuple(Layers(Carried(_NONE, {})) for _ in seen.streams)
         there = np.ones(0 if types else 1, np.bool_)
         return cls(Keys(types), carried, there, ~there, {}, "fresh")
 
     @property
     def size(self) -> int:
         """How many rows are kept."""
-        return sum(len(c.code) for c in self.carried)
+        return sum(c.size for c in self.carried)
 
     def forgetting(self, seen: Seen) -> tuple[Past, np.ndarray | None]:
         """Without the codes of instances that are gone, if these are many; and the new code of each old one (-1: it was
@@ -414,7 +431,7 @@ class Past:
         left = self._there(seen)
         code = np.full(self.keys.size, -1, np.int64)
         code[left] = np.arange(len(left))
-        carried = tuple(Carried(code[c.code], c.columns) for c in self.carried)
+        carried = tuple(Layers.of(Carried(code[c.code], c.columns)) for c in (c.whole() for c in self.carried))
         made = replace(self, keys=self.keys.only(left), carried=carried, token=object())
         return replace(made, active=self.active[left], started=self.started[left]), code
 
@@ -422,14 +439,14 @@ class Past:
         """The codes of instances that are not gone, ascending."""
         there = self.active | self.started if seen.query is None else self.active.copy()
         for c in self.carried:
-            there[c.code] = True
+            there[c.whole().code] = True
         return np.flatnonzero(there)
 
     def saved(self) -> dict[str, pa.Table]:
         """As tables."""
         about = {"active": pa.array(self.active), "started": pa.array(self.started)}
         out = {"keys": self.keys.saved(), "active": pa.table(about)}
-        for i, c in enumerate(self.carried):
+        for i, c in enumerate(layers.whole() for layers in self.carried):
             out[f"last {i}"] = pa.table({"code": pa.array(c.code), **{n: v.arrow for n, v in c.columns.items()}})
         return out | {f"rows of {name}": census.saved() for name, census in self.tables.items()}
 
@@ -443,7 +460,7 @@ class Past:
             columns = {
                 n: Column.of(one[n], from_arrow(one[n].type) or Type.NULL) for n in one.column_names if n != "code"
             }
-            carried.append(Carried(np.array(one["code"], np.int64), columns))
+            carried.append(Layers.of(Carried(np.array(one["code"], np.int64), columns)))
         active, started = (np.array(mine["active"][n], np.bool_) for n in ("active", "started"))
         rows = {n.removeprefix("rows of "): Census.restored(t) for n, t in mine.items() if n.startswith("rows of ")}
         return cls(Keys.restored(types, mine["keys"]), tuple(carried), active, started, rows, _digest(mine))
@@ -545,6 +562,26 @@ class Carried:
     code: np.ndarray
     columns: Mapping[str, Column]
 
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.code)
+
+    def take(self, which: np.ndarray) -> Carried:
+        """The rows at these places."""
+        return Carried(self.code[which], {n: c.take(which) for n, c in self.columns.items()})
+
+    def over(self, below: Carried) -> Carried:
+        """With the rows ``below`` of other instances."""
+        if not len(below.code) or not len(self.code):
+            return self if len(self.code) else below
+        keep = np.flatnonzero(positions(self.code, below.code) < 0)
+        code = np.concatenate((below.code[keep], self.code))
+        order = np.argsort(code, kind="stable")
+        which = np.concatenate((keep, np.arange(len(self.code)) + len(below.code)))[order]
+        both = {n: Column.widened([below.columns[n], c]).take(which) for n, c in self.columns.items()}
+        return Carried(code[order], both)
+
 
 @dataclass(eq=False, slots=True)
 class Batch:
@@ -558,11 +595,12 @@ class Batch:
     names: tuple[str, ...]
     readers: Mapping[str, Reader]
     ordered: Sequence[Ordered]
-    carried: Sequence[Carried]
+    carried: Sequence[Layers[Carried]]
     code: np.ndarray
     time: np.ndarray
     found: dict[Expr, pa.Array] = field(default_factory=dict)
     at: dict[int, np.ndarray] = field(default_factory=dict)
+    before: dict[int, Carried] = field(default_factory=dict)
     #: all states by instance, if no instance comes back in this call: triggers that read alike share them
     states: States | None = None
 
@@ -610,30 +648,31 @@ class Batch:
         row = rows.row[at] if len(rows) else np.full(len(at), -1)
         there = there & (row >= 0) & (rows.put[at] if len(rows) else False)
         column = Column.nulls(type_, 0) if reader is None else reader.column(name, type_)
-        carried = self.carried[stream]
-        if only_now or not len(carried.code) or not (at < 0).any():
+        if only_now or not (at < 0).any() or not len((carried := self.last_before(stream)).code):
             return column.take(row) if there.all() else column.picked(np.where(there, row, -1))
         kept = positions(carried.code, self.code)
         where = np.where(there, row, np.where((at < 0) & (kept >= 0), len(column) + kept, -1))
         return Column.widened([column, carried.columns[name]]).picked(where)
 
-    def kept(self, stream: int, names: tuple[tuple[str, Type], ...]) -> Carried:
+    def last_before(self, stream: int) -> Carried:
+        """The last rows of a stream before this call, of the instances that have states in it."""
+        if stream not in self.before:
+            own = self.code if len(self.code) < 2 else self.code[np.append(True, self.code[1:] != self.code[:-1])]
+            self.before[stream] = self.carried[stream].some(own)
+        return self.before[stream]
+
+    def kept(self, stream: int, names: tuple[tuple[str, Type], ...]) -> Layers[Carried]:
         """The last rows of a stream after this call, with these columns."""
         rows, before = self.ordered[stream], self.carried[stream]
         if not names or not len(rows):
             return before
         end = np.flatnonzero(np.append(rows.code[1:] != rows.code[:-1], True))
-        keep = np.flatnonzero(positions(rows.code[end], before.code) < 0)
-        end = end[rows.put[end] & (rows.row[end] >= 0)]
-        code = np.concatenate((before.code[keep], rows.code[end]))
-        order = np.argsort(code, kind="stable")
-        which = np.concatenate((keep, rows.row[end] + len(before.code)))[order]
-        reader, columns = self.readers[self.streams[stream].shape.name], {}
-        for name, type_ in names:
-            new = reader.column(name, type_).plain()
-            both = [before.columns[name], new] if len(before.code) else [new]
-            columns[name] = Column.widened(both).take(which)
-        return Carried(code[order], columns)
+        there = rows.put[end] & (rows.row[end] >= 0)
+        if not there.all():
+            before, end = before.without(rows.code[end[~there]]), end[there]
+        reader = self.readers[self.streams[stream].shape.name]
+        columns = {name: reader.column(name, type_).plain().take(rows.row[end]) for name, type_ in names}
+        return before.put(Carried(rows.code[end], columns))
 
 
 @dataclass(eq=False, slots=True)
@@ -663,18 +702,19 @@ def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray, span: Spa
 
     ``active``: per code, is it active before?
     """
-    active = active.copy()
     parts = [(o.code, o.time) for s, o in zip(seen.streams, ordered, strict=True) if s.wakes and len(o)]
     if seen.query is None:
         code, time = _united(parts)
-        for number in seen.split:
-            rows = ordered[number]
-            code, time = _since(code, time, rows, active, [ordered[i] for i in seen.split])
+        if seen.split:
+            code, time, active = _since(code, time, [ordered[i] for i in seen.split], active)
         found = Chosen(code, time, np.zeros(len(code), np.int64), active, _NONE)
         return _ticked(seen.every, found, *_begun(found, span)) if seen.every else found
     rows = ordered[seen.query]
-    before = active.copy()
-    last, there, entered, gone, epoch = epochs(rows.code, rows.time, rows.put, active)
+    before = active
+    last, there, entered, gone, epoch = epochs(rows.code, rows.time, rows.put, before)
+    if len(rows):
+        end = np.append(rows.code[1:] != rows.code[:-1], True)
+        active = _set(before, rows.code[end], rows.put[end])
     rows_code, rows_time, there, epoch = rows.code[last], rows.time[last], there[last], epoch[last]
     code, time = _united(parts)
     new_all = new_code, new_time = rows.code[entered], rows.time[entered]
@@ -733,16 +773,18 @@ def _ticked(
 
 
 def _since(
-    code: np.ndarray, time: np.ndarray, rows: Ordered, active: np.ndarray, every: Sequence[Ordered]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Without the states before an instance begins."""
-    begins = np.full(len(active), np.iinfo(np.int64).max)
-    for o in every:
-        new = firsts(o.code, np.zeros(len(o), np.int64))
-        np.minimum.at(begins, o.code[new], o.time[new])
-    inside = active[code] | (time >= begins[code])
-    active |= begins < np.iinfo(np.int64).max
-    return code[inside], time[inside]
+    code: np.ndarray, time: np.ndarray, rows: Sequence[Ordered], active: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Without the states before an instance begins, which its first row does; and which are active afterwards."""
+    own, begin = _united([(o.code, o.time) for o in rows])
+    if not len(own):
+        inside = active[code]
+        return code[inside], time[inside], active
+    first = np.append(True, own[1:] != own[:-1])
+    own, begin = own[first], begin[first]
+    at = positions(own, code)
+    inside = active[code] | ((at >= 0) & (time >= begin[at]))
+    return code[inside], time[inside], _set(active, own, True)
 
 
 def _united(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -868,7 +910,7 @@ class Reader:
         whole = None if self.ops is None else self.ops == TRUNCATE
         moved = self.moved(stream.keyed, stream.fixed, self.keys)
         if (whole is None or not whole.any()) and not len(moved[0]):
-            order, _ = group_rows(code, self.keys.size, keep)
+            order = _grouped(code, self.keys.size, keep)
             return Ordered(code[order], self.rows.time[order], order, put[order])
         return self._with_more(code, keep, put, whole, moved)
 
@@ -980,6 +1022,16 @@ class Reader:
                 last_of(self.shape, rows, time)
 
 
+def _grouped(code: np.ndarray, n_codes: int, keep: np.ndarray) -> np.ndarray:
+    """The rows by their codes, those of one code in their order; without those that have none, and those not to
+    ``keep`` (empty: all)."""
+    if FEW * len(code) > n_codes:
+        order: np.ndarray = group_rows(code, n_codes, keep)[0]
+        return order
+    mine = np.flatnonzero((code >= 0) & keep if len(keep) else code >= 0)
+    return mine if len(mine) < 2 else mine[np.argsort(code[mine], kind="stable")]
+
+
 # --- instances as codes -----------------------------------------------------------------------------------------------
 
 
@@ -1014,7 +1066,7 @@ class Keys:
         new = np.flatnonzero(found >= before)
         first[found[new[::-1]] - before] = new[::-1]
         for i, (column, type_) in enumerate(zip(columns, self.types, strict=True)):
-            self.values[i] = Column.concat([self.values[i], _cast(column.take(first), type_)])
+            self.values[i] = _cast(column.take(first), type_).behind(self.values[i])
         return found
 
     def _codes(self, codes: KeyCodes, columns: Sequence[Column], n: int) -> np.ndarray:
