@@ -100,7 +100,7 @@ class Prepared:
 
     def searched(self, call: Call) -> tuple[float, int]:
         """CPU-seconds of the conditions and the kernel, and the steps of the search."""
-        run = Run(self.operator, Kept(), call)
+        run = Run(self.operator, Kept.fresh(self.operator.matching.partition), call)
         start = clock.process_time()
         *_, work = run.search()
         return clock.process_time() - start, int(work[0][T.R_TOTAL])

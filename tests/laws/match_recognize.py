@@ -145,21 +145,22 @@ def bounded(subject: RowSubject, rng: random.Random) -> None:
 
 def _bounded(operator: RowMatcher, kept: Kept) -> None:
     m = operator.matching
-    if kept.rows is None or (m.order[0].column, m.order[0].descending) != ("time", False):
+    whole = kept.layers.whole()
+    if whole.rows is None or (m.order[0].column, m.order[0].descending) != ("time", False):
         return
     moves = [n.move for e in m.values for n in e.walk() if isinstance(n, tree.At)]
-    columns = [kept.rows.column(c).arrow.to_pylist() for c in m.partition]
+    columns = [whole.rows.column(c).arrow.to_pylist() for c in m.partition]
     partitions: dict[object, list[int]] = {}
-    for row in range(len(kept.rows)):
+    for row in range(len(whole.rows)):
         partitions.setdefault(tuple(column[row] for column in columns), []).append(row)
     for rows in partitions.values():
-        before = [r for r in rows if kept.before[r]]
-        own = [r for r in rows if not kept.before[r]]
+        before = [r for r in rows if whole.before[r]]
+        own = [r for r in rows if not whole.before[r]]
         assert len(before) <= max([0, *(-move for move in moves)]), "more rows before a match than PREV reads"
         ahead = max([0, *moves])
         if m.within is not None and own:
-            first = int(kept.rows.time[own[0]])
-            late = [r for r in own if int(kept.rows.time[r]) > first + m.within]
+            first = int(whole.rows.time[own[0]])
+            late = [r for r in own if int(whole.rows.time[r]) > first + m.within]
             assert len(late) <= ahead, "rows beyond the bound are kept"
         most = longest(m.pattern)
         if most is not None:

@@ -59,6 +59,11 @@ class Layers(Generic[L]):
         """How many rows, values and states both hold."""
         return self.top.size + (0 if self.below is None else self.below.size - self.below.take(self.hidden).size)
 
+    @property
+    def count(self) -> int:
+        """How many keys there are."""
+        return len(self.top.code) + (0 if self.below is None else len(self.below.code) - len(self.hidden))
+
     def whole(self) -> L:
         """Both layers as one."""
         below = self.below

@@ -70,13 +70,13 @@ class RowMatcher(Operator):
         return f"{super().line}; {_CLASSES[self.conditions.highest]}"
 
     def fresh(self) -> Own:
-        return Own(self.identity, Kept())
+        return Own(self.identity, Kept.fresh(self.matching.partition))
 
     def restored(self, saved: Mapping[str, Mapping[str, pa.Table]]) -> Own:
         tables = saved.get(self.identity)
         if tables is None:
             return self.fresh()
-        return Own(self.identity, restored(tables, self.matching.source, self.schema))
+        return Own(self.identity, restored(tables, self.matching.source, self.matching.partition, self.schema))
 
     def advance(self, state: Own, call: Call) -> Outcome:
         from occurs.operators.rowpattern.run import Run

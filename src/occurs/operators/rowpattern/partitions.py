@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from occurs.model.types import Type
-from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
 from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.rowpattern import tree
@@ -21,48 +20,29 @@ NO_KEEP = np.zeros(0, np.bool_)
 @dataclass(frozen=True)
 class Partitions:
     """``order``: the rows, partition by partition (None: as they are); ``low``, ``high``: of each partition the rows in
-    this order.  ``of``: per further row, which partition it belongs to; -1: none that has rows."""
+    this order; ``code``: of each, ascending."""
 
     order: np.ndarray | None
     low: np.ndarray
     high: np.ndarray
-    of: np.ndarray
+    code: np.ndarray
 
 
-def codes_of(columns: Sequence[Column], names: Sequence[str], codes: KeyCodes, n: int) -> tuple[np.ndarray, int]:
-    """One code per row, equal for equal values (null is equal to null), and how many codes there may be."""
-    out, size = None, 1
-    for name, column in zip(names, columns, strict=True):
-        code, more = codes.encode(name, column), codes.size([name])
-        if len(code) and code.min() < 0:  # null
-            code, more = code + 1, more + 1
-        if out is not None and size * more >= 1 << 62:
-            out, size = _dense(out)
-        out = code if out is None else out * more + code
-        size *= more
-    if out is None:
-        return np.zeros(n, np.int64), 1
-    return (out, size) if size <= max(1024, 4 * n) else _dense(out)
-
-
-def _dense(code: np.ndarray) -> tuple[np.ndarray, int]:
-    values, number = np.unique(code, return_inverse=True)
-    return number.reshape(-1).astype(np.int64), len(values)
-
-
-def partitions(code: np.ndarray, size: int, rows: int, order: np.ndarray | None) -> Partitions:
-    """``code``: of ``rows`` rows, and of further ones behind these.  ``order``: of the rows if they were in one
-    partition; None: as they are."""
-    own, more = code[:rows], code[rows:]
+def partitions(of: np.ndarray, size: int, order: np.ndarray | None) -> Partitions:
+    """``of``: the codes of rows, less than ``size``.  ``order``: of the rows if they were in one partition; None: as
+    they are."""
     if size == 1:
-        some = np.arange(int(rows > 0))
-        of = np.where(more == 0, 0 if rows else -1, -1)
-        return Partitions(order, np.zeros(len(some), np.int64), np.full(len(some), rows), of)
-    by, start = group_rows(own if order is None else own[order], size, NO_KEEP)
+        some = np.arange(int(len(of) > 0))
+        return Partitions(order, some * 0, np.full(len(some), len(of)), some)
+    codes = None
+    if size > max(1024, 4 * len(of)):
+        codes, of = np.unique(of, return_inverse=True)
+        size = len(codes)
+    by, start = group_rows(of if order is None else of[order], size, NO_KEEP)
     there = np.flatnonzero(start[1:] > start[:-1])
-    number = np.full(size, -1, np.int64)
-    number[there] = np.arange(len(there))
-    return Partitions(by if order is None else order[by], start[there], start[there + 1], number[more])
+    return Partitions(
+        by if order is None else order[by], start[there], start[there + 1], there if codes is None else codes[there]
+    )
 
 
 def ordered(keys: Sequence[tree.Key], columns: Sequence[Column], time: np.ndarray) -> np.ndarray | None:

@@ -13,7 +13,6 @@ from occurs.errors import OccursError
 from occurs.expr.dialect import MATCH_RECOGNIZE
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr, Ref
-from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
@@ -21,13 +20,13 @@ from occurs.operators.kernels import row_tables as T
 from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.kernels.row_search import search
 from occurs.operators.kernels.stackcode import STACK
-from occurs.operators.merging import INSTANT
+from occurs.operators.layers import Layers, positions
 from occurs.operators.rowpattern import tree
 from occurs.operators.rowpattern.conditions import Conditions, Lost, Masks
 from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, Table, Values, typed_column
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
-from occurs.operators.rowpattern.partitions import NO_KEEP, codes_of, ordered, partitions
-from occurs.operators.rowpattern.state import Kept
+from occurs.operators.rowpattern.partitions import NO_KEEP, ordered, partitions
+from occurs.operators.rowpattern.state import Kept, Waiting, first_that_waits, joined
 from occurs.operators.rows import Rows
 
 _SKIPS = {"past": T.PAST, "next": T.NEXT, "first": T.TO_FIRST, "last": T.TO_LAST}
@@ -83,51 +82,59 @@ class Run:
         self.matching: tree.Matching = operator.matching
         self.conditions: Conditions = operator.conditions
         self.kind = operator.kind
-        self.before = before
-        self.rows, self.old = self._joined(call.new(operator.ports[0].type))
+        self.before = self.kept = before
         self.complete: int | None = None
-        self.kept = before
-        n = len(self.rows)
         m = self.matching
-        columns = [self.rows.column(k.column) for k in m.order]
-        order = ordered(m.order, columns, self.rows.time)
-        keys = [self.rows.column(name) for name in m.partition]
-        begun = len(before.number)
-        if begun:
-            keys = [Column.widened([k, before.begun[name]]) for k, name in zip(keys, m.partition, strict=True)]
-        names = [f"{m.source}.{name}" for name in m.partition]
-        code, size = codes_of(keys, names, call.codes, n + begun)
-        self.partitions = partitions(code, size, n, order)
-        self.table = Table(n, self.partitions.order, self.rows.column, self.kind)
-        self.parts = self._parts()
         #: is it too early to search, as rows that stand before those that are known may follow?
         self._early = not call.closing and (m.order[0].column != "time" or m.order[0].descending)
         #: do measures wait for rows that are not known yet?
         self._open = not call.closing and any(n.move > 0 for n in m.measured)
+        #: is it to be known which rows are gone, and how many matches there were?
+        self._counts = m.numbered or self.conditions.program.reads_begin
         self._shares = False
         self._refused: list[tuple[int, OccursError]] = []
+        new = self._new()
+        self.keys = before.keys.successor()
+        code = self.keys.encode([new.column(name) for name in m.partition], len(new))
+        #: what is kept of the partitions in which something may be decided
+        self.past = self._past(code)
+        old, self.old = self.past.rows, len(self.past.of)
+        self.rows = new if old is None else joined(old, new)
+        self.of = np.concatenate([self.past.of, code])
+        columns = [self.rows.column(k.column) for k in m.order]
+        order = ordered(m.order, columns, self.rows.time)
+        self.partitions = partitions(self.of, self.keys.size, order)
+        self.table = Table(len(self.rows), self.partitions.order, self.rows.column, self.kind)
+        self.parts = self._parts()
 
     # -- rows ----------------------------------------------------------------------------------------------------------
-    def _joined(self, new: Rows) -> tuple[Rows, int]:
-        """The kept rows and the new ones, with the columns that are read; and how many are kept."""
-        old = self.before.rows
-        names = sorted(self.matching.needs)
-        schema = self.operator.schema
-        parts = [new] if old is None else [old, new]
-        columns = {}
-        for name in names:
-            own = schema.get(name) or Type.NULL
-            given = [p.columns[name] if name in p.columns else Column.nulls(own, len(p)) for p in parts]
-            columns[name] = given[0] if len(given) == 1 else Column.widened(given)
-        time = new.time if old is None else np.concatenate([old.time, new.time])
-        labels, at, derived = new.labels, new.at, new.derived
-        if old is not None:
-            if labels is not None and old.labels is not None:
-                labels = Labels.concat([old.labels, labels])
-            # what has no place of its own was derived when its instant was complete
-            at = _both(old.at, len(old), at, len(new), INSTANT)
-            derived = _both(old.derived, len(old), derived, len(new), -1)
-        return Rows(new.type, time, columns, 0, None, labels, derived, at), 0 if old is None else len(old)
+    def _past(self, code: np.ndarray) -> Waiting:
+        """What is kept of the partitions with new rows, and of those where WITHIN ends an attempt; at the end, or when
+        it is too early to search, of all."""
+        layers, within = self.before.layers, self.matching.within
+        if self.call.closing or self._early:
+            return layers.whole()
+        if layers.below is None:
+            return layers.top
+        if len(code) > 1:
+            there = np.zeros(self.keys.size, np.bool_)
+            there[code] = True
+            code = np.flatnonzero(there)
+        if within is not None:
+            until = self.call.frontier - within
+            for layer in (layers.top, layers.below):
+                code = np.union1d(code, layer.beginning(until))
+        return layers.some(code)
+
+    def _new(self) -> Rows:
+        """The new rows, with the columns that are read."""
+        new, schema = self.call.new(self.operator.ports[0].type), self.operator.schema
+        columns = {
+            n: new.columns[n] if n in new.columns else Column.nulls(schema.get(n) or Type.NULL, len(new))
+            for n in sorted(self.matching.needs)
+        }
+        serial = np.arange(self.before.arrived, self.before.arrived + len(new))
+        return Rows(new.type, new.time, columns, 0, serial, new.labels, new.derived, new.at)
 
     def _of_table(self, flags: np.ndarray) -> np.ndarray:
         """Flags of the kept rows as flags of the rows of the table."""
@@ -142,14 +149,15 @@ class Run:
         parts[:, T.LOW], parts[:, T.HIGH], parts[:, T.START] = low, high, low
         parts[:, T.CLOSED], parts[:, T.WHOLE] = int(self.call.closing), 1
         if self.old:
-            count = np.concatenate([[0], np.cumsum(self._of_table(self.before.before))])
+            count = np.concatenate([[0], np.cumsum(self._of_table(self.past.before))])
             context = count[high] - count[low]
             parts[:, T.START] += context
             parts[context > 0, T.WHOLE] = 0
-        of = self.partitions.of
-        known = of >= 0
-        parts[of[known], T.NUMBER] = self.before.number[known]
-        parts[of[known], T.WHOLE] = 0
+        if self._counts and len(self.past.code):
+            at = positions(self.past.code, self.partitions.code)
+            number = np.where(at >= 0, self.past.number[at], -1)
+            parts[:, T.NUMBER] = np.maximum(number, 0)
+            parts[number >= 0, T.WHOLE] = 0
         parts[:, T.WAITS] = parts[:, T.START]
         return parts
 
@@ -166,7 +174,7 @@ class Run:
         rows = len(self.rows) if self.matching.rows == tree.UNMATCHED else 0
         fate = np.zeros(rows, np.uint8)
         if rows and self.old:
-            fate[self._of_table(self.before.covered)] = T.COVERED
+            fate[self._of_table(self.past.covered)] = T.COVERED
         active = np.flatnonzero(self._active())
         return active, fate, self._search(active, fate)
 
@@ -192,10 +200,10 @@ class Run:
 
     def _later(self) -> Found:
         """Keep all rows; nothing is derived."""
-        begun = {} if not len(self.before.number) else self.before.begun
         nothing = np.zeros(len(self.rows), np.bool_)
         rows = self.rows if len(self.rows) else None
-        self.kept = Kept(rows, nothing, nothing, begun, self.before.number)
+        code = self.partitions.code
+        self._goes_on(Waiting(code, np.full(len(code), -1), rows, self.of, nothing, nothing))
         if rows is not None:
             self.complete = int(rows.time[0]) - 1
         none = np.zeros((0, T.MATCH_FIELDS), np.int64)
@@ -391,7 +399,7 @@ class Run:
 
     def _again(self, fate: np.ndarray, waits: np.ndarray, matches: Matches) -> None:
         """What became of the rows of some partitions, by the matches that are left."""
-        begun = self._of_table(self.before.covered) if self.old else np.zeros(len(fate), np.bool_)
+        begun = self._of_table(self.past.covered) if self.old else np.zeros(len(fate), np.bool_)
         for low, high, wait in self.parts[waits][:, [T.LOW, T.HIGH, T.WAITS]].tolist():
             here = fate[low:high]
             alone = (here == T.UNMATCHED) & (np.arange(low, high) < wait)
@@ -401,14 +409,11 @@ class Run:
 
     # -- the state -----------------------------------------------------------------------------------------------------
     def _keep(self, fate: np.ndarray) -> None:
-        call, parts = self.call, self.parts
-        if call.closing:
-            self.kept = Kept()
+        parts = self.parts
+        if self.call.closing:
+            self.kept = Kept.fresh(self.before.names)
             return
         low, high, waits = parts[:, T.LOW], parts[:, T.HIGH], parts[:, T.WAITS]
-        waiting = waits < high
-        if waiting.any():
-            self.complete = min(call.frontier, int(self.time[waits[waiting]].min()) - 1)
         begin = np.maximum(low, waits - self.matching.back)
         size = high - begin
         stop = np.cumsum(size)
@@ -418,26 +423,43 @@ class Run:
         order = self.partitions.order
         if order is not None:
             own = order[chosen]
-            by = np.argsort(own)
+            place = np.full(len(self.rows), -1)
+            place[own] = np.arange(len(own))
+            by = place[place >= 0]
             chosen, before, covered = own[by], before[by], covered[by]
         rows = self.rows.take(chosen) if len(chosen) else None
-        begun, number = self._begun(begin)
-        self.kept = Kept(rows, before, covered, begun, number)
+        code, number = self._numbered(begin, size)
+        self._goes_on(Waiting(code, number, rows, self.of[chosen], before, covered))
+        time = first_that_waits(self.kept.layers)
+        if time is not None:
+            self.complete = min(self.call.frontier, time - 1)
 
-    def _begun(self, begin: np.ndarray) -> tuple[dict[str, Column], np.ndarray]:
-        """Partitions of which rows are gone, if that is to be known, and the numbers of their matches."""
-        m, parts, before = self.matching, self.parts, self.before
-        if not m.numbered and not self.conditions.program.reads_begin:
-            return {}, np.zeros(0, np.int64)
+    def _numbered(self, begin: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The partitions of which something is to be kept, and the numbers of their matches where rows are gone."""
+        parts, past, code = self.parts, self.past, self.partitions.code
+        if not self._counts:
+            code = code[size > 0]
+            return code, np.full(len(code), -1)
         gone = (begin > parts[:, T.LOW]) | (parts[:, T.WHOLE] == 0) | (parts[:, T.NUMBER] > 0)
-        chosen = np.flatnonzero(gone)
-        idle = np.flatnonzero(self.partitions.of < 0)
-        number = np.concatenate([before.number[idle], parts[chosen, T.NUMBER]])
-        columns = {}
-        for name in m.partition:
-            own = self.table.column(name).take(parts[chosen, T.LOW])
-            columns[name] = Column.widened([before.begun[name].take(idle), own]) if len(idle) else own
-        return columns, number
+        some = gone | (size > 0)
+        code, number = code[some], np.where(gone, parts[:, T.NUMBER], -1)[some]
+        idle = np.flatnonzero(positions(self.partitions.code, past.code) < 0)
+        if len(idle):
+            code, number = np.concatenate([past.code[idle], code]), np.concatenate([past.number[idle], number])
+            by = np.argsort(code, kind="stable")
+            code, number = code[by], number[by]
+        return code, number
+
+    def _goes_on(self, now: Waiting) -> None:
+        """Keep this of the partitions that were looked at."""
+        before, past = self.before, self.past
+        layers = before.layers
+        if len(past.code) == layers.count:
+            layers = Layers.of(now)
+        else:
+            layers = layers.without(past.code[positions(now.code, past.code) < 0]).put(now)
+        arrived = before.arrived + len(self.rows) - self.old
+        self.kept = Kept(before.names, self.keys, layers, arrived).renewed()
 
     # -- derived rows --------------------------------------------------------------------------------------------------
     def _shown(self, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
@@ -579,15 +601,6 @@ def _nulls_like(column: Column, n: int) -> Column:
     if column.type is Type.RECORD:
         return Column(column.type, None, None, pa.nulls(n, column.arrow.type))
     return Column.nulls(column.type, n)
-
-
-def _both(a: np.ndarray | None, n: int, b: np.ndarray | None, m: int, missing: int) -> np.ndarray | None:
-    """One array behind the other; ``missing`` stands for values that are not there."""
-    known = a if a is not None else b
-    if known is None:
-        return None
-    parts = [np.full(size, missing, known.dtype) if x is None else x for x, size in ((a, n), (b, m))]
-    return np.concatenate(parts)
 
 
 def _enlarge(work: list[np.ndarray], parts: np.ndarray) -> None:
