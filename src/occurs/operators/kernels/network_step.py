@@ -20,7 +20,7 @@ from occurs.operators.kernels.allen import once
 from occurs.operators.kernels.blocks import _BLOCK, alike, copy, keys, taken
 from occurs.operators.kernels.intervals import _OPEN, _OUT, ascending
 from occurs.operators.kernels.range_intersection import common
-from occurs.operators.kernels.range_scan import first_marks, ranged, ranged_apart
+from occurs.operators.kernels.range_scan import FEW_KEYS, STRETCH, first_marks, ranged, ranged_apart
 from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.reporting import reported
 from occurs.operators.kernels.texts import _SHORT, _STORE, written
@@ -61,10 +61,20 @@ def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.
         return np.arange(size)
     out, keys, n = np.empty(size, np.int64), table[column], 0
     most = np.uint64(len(touched))
-    for i in range(size):
-        out[n] = i
-        key = np.uint64(keys[i])
-        n += int(key < most and touched[key])
+    wanted = np.flatnonzero(touched)
+    for at in range(0, size, STRETCH):
+        upto = min(at + STRETCH, size)
+        if len(wanted) <= FEW_KEYS:
+            stretch, many = keys[at:upto], 0
+            for one in wanted:
+                for i in range(np.uint64(len(stretch))):
+                    many += stretch[i] == one
+            if not many:
+                continue
+        for i in range(at, upto):
+            out[n] = i
+            key = np.uint64(keys[i])
+            n += int(key < most and touched[key])
     return out[:n]
 
 

@@ -10,6 +10,10 @@ from occurs.operators.codes import _slot
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, shared_keys, taken
 from occurs.operators.kernels.intervals import _FLAGS, _INTS, _OPEN, _OUT, _table_size, index, number, numbers_of
 
+#: so few bindings or keys are looked for among the rows of a table one by one, stretch by stretch: whether one is in a
+#: stretch takes a vector instruction for several rows at once
+FEW_KEYS, STRETCH = 4, 128
+
 
 @kernel(types.Tuple((_FLAGS, types.int64))(_INTS, _INTS))
 def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
@@ -174,6 +178,28 @@ def _numbered(
     return known
 
 
+@kernel(types.int64(_BLOCK, types.int64, _BLOCK, types.int64))
+def _row_of(table: np.ndarray, size: int, rows: np.ndarray, b: int) -> int:
+    """The row of a table with the binding ``b`` of ``rows``, which no other one has; -1 if there is none."""
+    width, at = rows.shape[0], 0
+    while at < size:
+        upto = min(at + STRETCH, size)
+        stretch, many = table[0, at:upto], 0
+        if width:
+            code = rows[0, b]
+            for i in range(np.uint64(len(stretch))):
+                many += stretch[i] == code
+        if many or not width:
+            for i in range(at, upto):
+                k = 0
+                while k < width and table[k, i] == rows[k, b]:
+                    k += 1
+                if k == width:
+                    return i
+        at = upto
+    return -1
+
+
 @kernel(types.Tuple((_OUT, _OUT, _BLOCK))(_BLOCK, types.int64, _OUT, *[types.int64] * 4))
 def _bindings(
     table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int
@@ -191,9 +217,13 @@ def _bindings(
     known = _numbered(slots, direct, rows, marks, phi, n, n, width, 0, of_mark, 0)
     known = _numbered(slots, direct, rows, marks, psi, m, m, width, known, of_mark, n)
     rows = rows[:, :known].copy()
+    of_row = np.full(known, -1, np.int64)
+    if n + m <= FEW_KEYS:
+        for b in range(known):
+            of_row[b] = _row_of(table, size, rows, b)
+        return of_mark, of_row, rows
     held = np.empty(size, np.int64)
     _numbered(slots, direct, rows, table.ravel(), 0, table.shape[1], size, width, known, held, 0)
-    of_row = np.full(known, -1, np.int64)
     for i in range(size):
         if held[i] >= 0:
             of_row[held[i]] = i

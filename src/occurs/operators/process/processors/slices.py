@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from occurs.expr import tree as expressions
 from occurs.operators.codes import crowded
+from occurs.operators.layers import positions
 from occurs.operators.process import kernels, tree
 from occurs.operators.process.columns import (
     TRUE,
@@ -241,10 +242,9 @@ class Slice(Operator):
             slot = self._find(own, rows[chosen], keys.take(chosen), some_of(outer, chosen), base)
             found = self._run(own, x, rows[chosen], slot, None, base, inner, call)
             slots, ends = self._cuts(own, found, call)
-            cut = np.full(max(1, own.slots.instances), np.iinfo(np.int64).max)
-            cut[slots] = ends
-            made.append(found.take(np.flatnonzero(found.row <= cut[found.slot])))
-            used = rows[chosen] <= cut[slot]
+            all_slots = own.slots.instances
+            made.append(found.take(np.flatnonzero(before_end(found.row, found.slot, slots, ends, all_slots))))
+            used = before_end(rows[chosen], slot, slots, ends, all_slots)
             at[live] += np.bincount(which[used], minlength=len(live))
             shorter = np.bincount(which[~used], minlength=len(live)) > 0
             step[live] = np.where(shorter, np.maximum(1, step[live] // 2), np.minimum(step[live] * 4, 1 << 40))
@@ -364,6 +364,20 @@ def changes_of(parts: list[Made], count: int) -> Changes:
     return Changes(count, column)
 
 
+def before_end(rows: np.ndarray, slot: np.ndarray, slots: np.ndarray, ends: np.ndarray, count: int) -> np.ndarray:
+    """Booleans (n): the rows up to the end of their slice.  ``slots``: those that end (ascending), with the rows
+    ``ends``; there are ``count`` slots."""
+    if not len(slots):
+        return np.ones(len(rows), np.bool_)
+    if len(rows) < count:
+        at = positions(slots, slot)
+        found: np.ndarray = (at < 0) | (rows <= ends[at])
+        return found
+    end = np.full(count, np.iinfo(np.int64).max)
+    end[slots] = ends
+    return np.asarray(rows <= end[slot])
+
+
 def among(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Booleans (n): the values that are among the codes."""
     return values == codes[0] if len(codes) == 1 else np.isin(values, codes)
@@ -411,7 +425,10 @@ class Own(Compound):
 
     def made(self, row: np.ndarray, out: Items) -> Made:
         """What copies of φ gave for the items ``row``."""
-        return Made(row, out.codes, self.owners(), self.slots.keys(out.codes), out.value)
+        slot, slots = out.codes, self.slots
+        each = self.shared and len(slot) < slots.instances  # fewer rows than slots: a copy for each row is shorter
+        owners = (slots.born[slot], slots.outer[slot]) if each else self.owners()
+        return Made(row, slot, owners, slots.keys(slot), out.value, each)
 
     def owners(self) -> Owners:
         """Who has the slots now; snapshots stay, whatever becomes of these."""
