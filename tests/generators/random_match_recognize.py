@@ -114,7 +114,9 @@ class _Query:
     def partitioned(self) -> list[str]:
         if self.key is None or self.chance(0.4):
             return []
-        return [self.key] if self.chance(0.8) else [self.key, self.numbers[0]]
+        if self.chance(0.8):
+            return [self.key]
+        return [self.key, self.numbers[0]] if self.chance(0.6) else [self.numbers[-1]]
 
     def ordered(self) -> str:
         if self.chance(0.5):

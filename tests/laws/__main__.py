@@ -88,6 +88,7 @@ def meaning_of_triggers(seed: int) -> None:
     rng = random.Random(seed)
     subject = logic.Subject((random_logic.random_core if seed % 2 else random_logic.random_logic)(rng))
     logic.meaning(subject)
+    contract.cutting(subject, rng)
     logic.restart(subject, rng)
 
 
@@ -95,6 +96,7 @@ def meaning_of_row_patterns(seed: int) -> None:
     rng = random.Random(seed)
     subject = match_recognize.RowSubject(random_match_recognize.rows_by(seed))
     match_recognize.meaning(subject)
+    contract.cutting(subject, rng)
     contract.restart(subject, rng)
 
 

@@ -84,11 +84,11 @@ class Subject:
         except OccursError as error:
             return error.kind
 
-    def answer(self, frontiers: Sequence[int], *, restart: bool = False) -> Answer:
+    def answer(self, frontiers: Sequence[int], *, restart: bool = False, beside: bool = False) -> Answer:
         """The detections of calls up to each of ``frontiers``; with ``restart`` every call has an engine of its own,
-        restored from what the one before it saved."""
+        restored from what the one before it saved; ``beside``: before every call a copy of the state has gone on."""
         try:
-            return self._answer(frontiers, restart)
+            return self._answer(frontiers, restart, beside)
         except OccursError as error:
             return error.kind
 
@@ -97,12 +97,14 @@ class Subject:
         """The detections of one call.  Each law compares with them: they are found once."""
         return self.answer(whole(self))
 
-    def _answer(self, frontiers: Sequence[int], restart: bool) -> list[Occurrence]:
+    def _answer(self, frontiers: Sequence[int], restart: bool, beside: bool) -> list[Occurrence]:
         if self.clock is None:
             return []
         engine, disk = Engine(self.stage, labelled=True), Disk()
         done: list[TypeRows] = []
         for frontier, part in cut(self.rows(), frontiers):
+            if beside:
+                continued(engine).advance(part, frontier, self.clock[0])
             done.append(engine.advance(part, frontier, self.clock[0]))
             if restart:
                 disk.save(engine)
@@ -115,6 +117,13 @@ class Subject:
         for found in done:
             out += occurrences_of({t: found.table(t, label=True) for t in (stage or self.stage).reported})
         return out
+
+
+def continued(engine: Engine) -> Engine:
+    """An engine that goes on from a copy of the state."""
+    other = Engine(engine.stage, labelled=True)
+    other.state = engine.state.copy()
+    return other
 
 
 class Disk:
@@ -201,10 +210,10 @@ def _without_label(e: Occurrence) -> Occurrence:
 def cutting(subject: Subject, rng: random.Random) -> None:
     """Law 1: however a history is cut between instants, the concatenated output is the same, labels included.
 
-    Codes are given anew as often as that can be."""
+    Codes are given anew as often as that can be, and sometimes copies of the state go on, too."""
     frontiers = random_frontiers(subject, rng)
     with renewing():
-        found = subject.answer(frontiers)
+        found = subject.answer(frontiers, beside=rng.random() < 0.3)
     agree(subject.at_once, found, f"cut at {frontiers}")
 
 

@@ -61,13 +61,15 @@ class RowSubject(Subject):
         """What the reference says of attempts that WITHIN ends."""
         return self._expected(expected_timeouts)
 
-    def _answer(self, frontiers: Sequence[int], restart: bool) -> list[Occurrence]:
+    def _answer(self, frontiers: Sequence[int], restart: bool, beside: bool) -> list[Occurrence]:
         if self.clock is None:
             return []
         engine = Engine(self.stage, labelled=True)
         done: list[TypeRows] = []
         for frontier, part in cut(self.rows(), frontiers):
             closing = self.ended and frontier == frontiers[-1]
+            if beside:
+                contract.continued(engine).advance(part, frontier, self.clock[0], closing=closing)
             done.append(engine.advance(part, frontier, self.clock[0], closing=closing))
             if restart:
                 engine = Engine.restore(self.stage, engine.save(), labelled=True)

@@ -64,10 +64,11 @@ def test_two_layers_hold_what_one_would(steps: list[tuple[bool, set[int]]], few:
                 found = found.without(np.array(sorted(keys), np.int64))
                 wanted = {k: v for k, v in wanted.items() if k not in keys}
             assert found.whole().items == wanted
-            assert found.size == len(wanted)
+            assert found.size == found.count == len(wanted)
             assert before.whole().items == same  # nothing changes in place
             asked = np.array(sorted(keys), np.int64)
             some = found.some(asked).items
+            assert some.keys() <= set(asked.tolist()) or some == wanted  # of all keys, or of no others
             assert {k: some[k] for k in keys if k in some} == {k: wanted[k] for k in keys if k in wanted}
 
 

@@ -14,8 +14,9 @@ from occurs.operators.columns import Column
 
 class Keys:
     """Codes count from 0.  ``values``: per part of a key its values by code.  ``codes``: None if a successor has them;
-    then they are made anew from the values.  ``renewal``: when codes that nobody has any more are freed.  ``nulls``: is
-    null a value like others?  Else a key with a null has no code.
+    then new ones are made of the values, and ``own`` has the code here by the one there (None: the same).
+    ``renewal``: when codes that nobody has any more are freed.  ``nulls``: is null a value like others?  Else a key
+    with a null has no code.
 
     ``types``: of the values; ``Type.NULL``: as they come, ints and floats together are floats."""
 
@@ -24,6 +25,7 @@ class Keys:
         self.codes: KeyCodes | None = KeyCodes()
         self.renewal = Renewal()
         self.values = [Column.nulls(t, 0) for t in types]
+        self.own: np.ndarray | None = None
         self._null = -1  # the code of a null that is the only part of a key
 
     @property
@@ -35,11 +37,17 @@ class Keys:
         """int64 (n): the codes of rows, -1 for those that have none; new ones get the next."""
         if not self.types:
             return np.zeros(n, np.int64)
-        if self.codes is None:
-            self.codes = KeyCodes()
-            self._codes(self.codes, self.values, self.size)
-        found = self._codes(self.codes, columns, n)
         before = self.size
+        if self.codes is None:
+            self.codes, self.own = KeyCodes(), None
+            there = self._codes(self.codes, self.values, before)
+            if (there[1:] < there[:-1]).any():  # floats that are whole numbers get their codes before others
+                self.own = np.empty(before, np.int64)
+                self.own[there] = np.arange(before)
+        found = self._codes(self.codes, columns, n)
+        if self.own is not None:
+            known = (found >= 0) & (found < len(self.own))
+            found = np.where(known, self.own[np.where(known, found, 0)], found)
         if not n or int(found.max()) < before:
             return found
         first = np.full(int(found.max()) + 1 - before, -1, np.int64)
@@ -68,7 +76,7 @@ class Keys:
         """The same codes, which goes on by itself; this one stays as it is."""
         made = object.__new__(Keys)  # nothing is made that would be replaced at once: this runs in every call
         made.types, made.nulls = self.types, self.nulls
-        made.values, made._null = list(self.values), self._null
+        made.values, made.own, made._null = list(self.values), self.own, self._null
         made.codes, self.codes = self.codes, None
         made.renewal = Renewal(self.renewal.seen)
         return made
@@ -88,9 +96,11 @@ class Keys:
 
     @classmethod
     def restored(cls, types: Sequence[Type], table: pa.Table) -> Keys:
+        """Keys without nulls."""
         made = cls(types)
         if types and table.num_rows:
-            made.encode([Column.of(table[f"key{i}"], t) for i, t in enumerate(types)], table.num_rows)
+            made.values = [Column.of(table[f"key{i}"], t) for i, t in enumerate(types)]
+            made.codes = None
         return made
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 #: fewer keys than these are in one layer
 FEW = 1 << 10
-#: the square of the keys that have changed, as a multiple of those below, from which on both layers become one
+#: both layers become one if the square of the number of keys that have changed is more than this times those below
 _GROWN = 16
 _NONE = np.zeros(0, np.int64)
 
@@ -76,7 +76,7 @@ class Layers(Generic[L]):
         return self.top.over(below)
 
     def some(self, codes: np.ndarray) -> L:
-        """What is kept of ``codes`` (ascending, each once), and perhaps of others."""
+        """What is kept of ``codes`` (ascending, each once); perhaps of all keys, but never of some others."""
         if self.below is None:
             return self.top
         if self._many(len(codes)) and not len(self.top.code) and not len(self.hidden):

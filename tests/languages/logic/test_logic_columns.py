@@ -252,3 +252,15 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
     assert len(wanted) > 10
     (definition,) = subject.stage.definitions
     assert isinstance(definition.evaluator, vectorised.Columns)
+
+
+def test_all_instances_leave_after_an_overflow() -> None:
+    """What is saved then says that an integer has overflowed, so that the next instance finds it."""
+    rules = """
+        table B(k int key, v int)
+        trigger t for each k in (select k from B): previously (B(k) + 1 > 0 and B(k) < 9)
+    """
+    (p,) = plans(LogicCase("overflow", rules, ())).values()
+    memory = restored(p.network, saved(p.network, replace(Memory.empty(p.network.doubted()), doubted=True)))
+    assert memory.doubted
+    assert memory.slots.shape[1] == 2 * len(p.network.program)

@@ -27,7 +27,7 @@ from occurs.operators.rowpattern.mapping import Matches, Shared, SharedValues, T
 from occurs.operators.rowpattern.operator import RowMatcher, failure, too_long
 from occurs.operators.rowpattern.partitions import NO_KEEP, ordered, partitions
 from occurs.operators.rowpattern.state import Kept, Waiting, first_that_waits, joined
-from occurs.operators.rows import Rows
+from occurs.operators.rows import FIRST_TICK, Rows
 
 _SKIPS = {"past": T.PAST, "next": T.NEXT, "first": T.TO_FIRST, "last": T.TO_LAST}
 _NONE = np.zeros(0, np.int64)
@@ -109,9 +109,9 @@ class Run:
 
     # -- rows ----------------------------------------------------------------------------------------------------------
     def _past(self, code: np.ndarray) -> Waiting:
-        """What is kept of the partitions with new rows, and of those where WITHIN ends an attempt; at the end, or when
-        it is too early to search, of all."""
-        layers, within = self.before.layers, self.matching.within
+        """What is kept of the partitions with new rows, and of those where WITHIN ends an attempt in this call; at the
+        end, or when it is too early to search, of all."""
+        layers, within, since = self.before.layers, self.matching.within, self.call.since
         if self.call.closing or self._early:
             return layers.whole()
         if layers.below is None:
@@ -121,9 +121,9 @@ class Run:
             there[code] = True
             code = np.flatnonzero(there)
         if within is not None:
-            until = self.call.frontier - within
+            after = FIRST_TICK if since is None else since - within
             for layer in (layers.top, layers.below):
-                code = np.union1d(code, layer.beginning(until))
+                code = np.union1d(code, layer.between(after, self.call.frontier - within))
         return layers.some(code)
 
     def _new(self) -> Rows:

@@ -42,9 +42,17 @@ class Waiting:
     def none(cls) -> Waiting:
         return cls(_NONE, _NONE, None, _NONE, _ALL, _ALL)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return len(self.of) + int((self.number >= 0).sum())
+
+    @cached_property
+    def waits(self) -> tuple[np.ndarray, np.ndarray]:
+        """The times of the rows that do not stand before, ascending, and their partitions."""
+        if self.rows is None:
+            return _NONE, _NONE
+        there = np.flatnonzero(~self.before)
+        return self.rows.time[there], self.of[there]
 
     def take(self, which: np.ndarray) -> Waiting:
         """The partitions at these places."""
@@ -86,27 +94,25 @@ class Waiting:
             before, covered = np.concatenate((before, self.before))[by], np.concatenate((covered, self.covered))[by]
         return Waiting(code[order], number[order], rows, of, before, covered)
 
-    def beginning(self, until: int) -> np.ndarray:
-        """The partitions in which a row waits that is not later than ``until``, ascending."""
-        if self.rows is None:
-            return _NONE
-        end = int(np.searchsorted(self.rows.time, until, "right"))
-        return np.unique(self.of[:end][~self.before[:end]])
+    def between(self, after: int, until: int) -> np.ndarray:
+        """The partitions in which a row waits that is later than ``after``, but not than ``until``, ascending."""
+        time, of = self.waits
+        begin, end = np.searchsorted(time, (after, until), "right")
+        return np.unique(of[begin:end])
 
 
 def first_that_waits(layers: Layers[Waiting]) -> int | None:
     """The time of the first row that waits in a partition; None if none does.
 
     A partition waits for the first of its rows that does not stand before, and rows are in the order of time."""
-    found = [] if layers.top.rows is None else layers.top.rows.time[~layers.top.before][:1].tolist()
-    below = layers.below
-    if below is not None and below.rows is not None:
-        hidden, at, many = below.code[layers.hidden], 0, 64
-        while at < len(below.of):  # most of the oldest ones have not changed
-            some = slice(at, at + many)
-            waits = ~below.before[some] & (positions(hidden, below.of[some]) < 0)
-            if waits.any():
-                found.append(int(below.rows.time[at + int(np.argmax(waits))]))
+    found = layers.top.waits[0][:1].tolist()
+    if layers.below is not None:
+        time, of = layers.below.waits
+        hidden, at, many = layers.below.code[layers.hidden], 0, 64
+        while at < len(of):  # most of the oldest ones have not changed
+            same = positions(hidden, of[at : at + many]) < 0
+            if same.any():
+                found.append(int(time[at + int(np.argmax(same))]))
                 break
             at, many = at + many, 2 * many
     return min(found, default=None)

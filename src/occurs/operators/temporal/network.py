@@ -364,7 +364,7 @@ class Memory:
         return len(self.queue_time) + len(self.code)
 
     def take(self, which: np.ndarray) -> Memory:
-        """The instances at these places, in this order."""
+        """The instances at these places, which ascend."""
         if len(which) == len(self.code):
             return self
         queues = (len(self.queue_start) - 1) // max(1, len(self.code))
@@ -628,7 +628,7 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
         return np.array(found, np.int64).reshape(m, *shape)
 
     if not m:
-        return Memory.empty(network)
+        return replace(Memory.empty(network), doubted=doubt)
     last = {leaf: rows[f"last{i}"].combine_chunks() for i, leaf in enumerate(network.before)}
     return Memory(
         np.array(rows["code"], np.int64),

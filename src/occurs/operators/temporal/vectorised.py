@@ -55,7 +55,7 @@ from occurs.operators.temporal.trigger import Firings
 MOST_TICKS = 2_000_000
 _NONE = np.zeros(0, np.int64)
 _ZERO = np.zeros(1, np.int64)
-#: so many times as many codes as rows: these are sorted in place of counted by their codes
+#: a call with fewer rows than codes divided by this sorts its rows by code; with more, it counts the rows of each code
 FEW = 8
 #: where the only state begins and ends
 _ONE = np.arange(2)
