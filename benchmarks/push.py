@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
+from statistics import mean, median
 from time import perf_counter_ns
 from typing import Any
 
@@ -26,6 +26,8 @@ ONE, RARE = 25.0, 60.0
 TOGETHER = ((100, 3.0), (1_000, 1.0))
 #: keys of the events, unless there are many
 KEYS = 10
+#: keys of which something is kept
+MANY = (10, 10_000, 100_000)
 
 Event = tuple[str, int, dict[str, Any]]
 
@@ -172,6 +174,7 @@ def reports(quick: bool) -> Iterator[Report]:
     """The tables of this part."""
     yield single(3 if quick else 5, 3_000 if quick else 6_000)
     yield many(3 if quick else 5, 20 if quick else 60)
+    yield kept(3 if quick else 5, 1_000 if quick else 3_000)
 
 
 def single(repetitions: int, count: int) -> Report:
@@ -209,3 +212,34 @@ def many(repetitions: int, calls: int) -> Report:
             found = best(partial(together, work, given, size, calls // 4), repetitions)
             report.add(work.name, size, percentile(found, 0.5), percentile(found, 0.99))
     return report
+
+
+def kept(repetitions: int, count: int) -> Report:
+    """One event pushed when much is kept: every key has had events before."""
+    report = Report(
+        "One event pushed, with what is kept of many keys: microseconds",
+        [("program", ""), ("keys", ",d"), ("mean", ".1f"), ("to the fewest keys", ".2f")],
+        notes=["An event of a key costs the same, whatever is kept of other keys: wanted is a ratio near 1."],
+    )
+    for work in WORKS:
+        fewest = 0.0
+        for keys in MANY:
+            found = [mean(after(work, keys, count)) / 1000 for _ in range(repetitions)]
+            fewest = fewest or min(found)
+            report.add(work.name, keys, min(found), min(found) / fewest)
+    return report
+
+
+def after(work: Work, keys: int, count: int) -> list[int]:
+    """The nanoseconds of each push, after one event or more of every key."""
+    live, rng = warmed(work), random.Random(7)
+    order = [k for _ in range(max(1, 2_000 // keys)) for k in rng.sample(range(keys), keys)]
+    before = [(rng.choice("AB"), t, {"K": k, "V": rng.randrange(100)}) for t, k in enumerate(order)]
+    for at in range(0, len(before), 20_000):
+        live.push_many(table_of(before[at : at + 20_000]))
+    out = []
+    for type, time, attributes in events(count, keys):
+        start = perf_counter_ns()
+        live.on_event(type, len(before) + time, attributes)
+        out.append(perf_counter_ns() - start)
+    return out[count // 4 :]

@@ -235,6 +235,7 @@ def test_pushes_one_by_one_and_together(work: push.Work) -> None:
     assert push.check(work, given) > 10
     assert push.check(push.hundred(work), given[:80]) > 10
     assert [len(push.one_by_one(work, given[:40], 10)), len(push.together(work, given, 20, 2))] == [30, 8]
+    assert len(push.after(work, 20, 40)) == 30
 
 
 def test_the_page_gets_the_tables_of_all_parts(tmp_path: Path) -> None:
