@@ -1,4 +1,4 @@
-"""Keys as codes that outlive a call, and the values of each."""
+"""Codes of keys that outlive a call, and the values of each key."""
 
 from __future__ import annotations
 

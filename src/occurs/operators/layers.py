@@ -1,8 +1,8 @@
-"""What is kept per key, in two layers: a call copies what it changes, and not what is kept of all other keys.
+"""State per key in two layers: a call copies the keys that it changes, and not all others.
 
-Keys are codes, ascending.  The layer *below* has most of them and stays as it is.  The one on *top* has those of the
-last calls, which stand in place of those below.  When the top one has grown to about the square root of the other, both
-become one: so a key that changes costs about as much as that root, and not as much as there are keys.
+Keys are codes, ascending.  The layer *below* has most keys, and calls leave it as it is.  The layer on *top* has the
+keys of the last calls; it counts where both have a key.  When the number of keys that have changed is a few times the
+square root of all, both layers become one.  So a call costs about that root per key that it changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Layer(Protocol):
-    """What is kept of some keys.  Never changed in place."""
+    """The state of some keys.  Never changed in place."""
 
     @property
     def code(self) -> np.ndarray:

@@ -451,7 +451,7 @@ class Run:
         return code, number
 
     def _goes_on(self, now: Waiting) -> None:
-        """Keep this of the partitions that were looked at."""
+        """Make the state after the call: ``now`` replaces the state of the partitions that the call looked at."""
         before, past = self.before, self.past
         layers = before.layers
         if len(past.code) == layers.count:
