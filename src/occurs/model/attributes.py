@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from occurs.errors import Problem, did_you_mean
 from occurs.model.attribute_types import clean, few_texts, fit
 from occurs.model.badrows import MISFIT, BadRows
-from occurs.model.grouping import count, group
+from occurs.model.grouping import group
 from occurs.model.lists import fit_lists, is_list, joint
 from occurs.model.source import PLACE, InputOptions, Intake, column_of, places_of
 from occurs.model.type_table import TypeTable, picked
@@ -33,10 +33,10 @@ def by_type(
     out: dict[str, TypeTable] = {}
     wanted = [c for c, name in enumerate(one.types) if inputs is None or name in inputs]
     groups: Mapping[int, np.ndarray | None]
-    if len(one.types) == 1 and one.codes.min(initial=0) >= 0:
+    if len(one.types) == 1 and one.whole:
         groups = dict.fromkeys(wanted)
     else:
-        groups = group(one.codes, len(one.types), wanted)
+        groups = group(one.codes, one.counts, wanted)
     merged: dict[str, list[TypeTable]] = {}
     for code, rows in groups.items():
         name = one.types[code]
@@ -143,7 +143,7 @@ def _rows(
     if lost is None:
         return out
     gone = np.flatnonzero(lost)
-    one.codes[gone if rows is None else rows[gone]] = -1
+    one.leave_out(gone if rows is None else rows[gone])
     return TypeTable.of(out.table().filter(pa.array(~lost)))
 
 
@@ -182,7 +182,7 @@ def schemas_of(
     present: set[str] = set()
     shared = Schema(ordered=False)
     for one in intakes:
-        live = count(one.codes, len(one.types)) if one.source.type is None else ()
+        live = one.counts if one.source.type is None else ()
         for code, name in enumerate(one.types):
             if one.source.type is None and not live[code]:
                 continue

@@ -10,6 +10,8 @@ from occurs.kernel import kernel
 
 #: NumPy sorts so few rows before a compiled kernel could be called
 _FEW = 1 << 12
+#: of so few types the rows are looked for type by type; of more, the rows of all types are dealt out at once
+_EACH = 4
 
 
 def count(codes: np.ndarray, types: int) -> np.ndarray:
@@ -17,29 +19,33 @@ def count(codes: np.ndarray, types: int) -> np.ndarray:
 
     ``codes``: int16 or int32 (n), less than ``types``.
     """
+    if types == 1:
+        return np.array([np.count_nonzero(codes >= 0)])
     if len(codes) < _FEW:
         return np.bincount(codes[codes >= 0], minlength=types)
     found: np.ndarray = _count(codes, types)
     return found[1:]
 
 
-def group(codes: np.ndarray, types: int, wanted: Collection[int]) -> dict[int, np.ndarray]:
+def group(codes: np.ndarray, counts: np.ndarray, wanted: Collection[int]) -> dict[int, np.ndarray]:
     """The row numbers of each of the ``wanted`` types that has rows, ascending: code -> int64.
 
-    ``codes``: as for :func:`count`.
+    ``codes``: as for :func:`count`; ``counts``: what it returns for them.
     """
+    types = len(counts)
     if len(codes) < _FEW:
         rows = {c: np.flatnonzero(codes == c) for c in wanted}
         return {c: there for c, there in rows.items() if len(there)}
-    counts = _count(codes, types)
+    if len(wanted) <= _EACH:
+        return {c: _rows_of(codes, c, int(counts[c])) for c in wanted if counts[c]}
     step = np.zeros(types + 1, np.int64)
     step[[c + 1 for c in wanted]] = 1
-    counts *= step
-    stops = np.cumsum(counts)
+    here = np.concatenate([np.zeros(1, np.int64), counts]) * step
+    stops = np.cumsum(here)
     # rows of all other types go to one place behind the rest
-    put = np.where(step > 0, stops - counts, stops[-1])
+    put = np.where(step > 0, stops - here, stops[-1])
     order = _fill(codes, put, step, stops[-1])
-    return {c: order[stops[c] : stops[c + 1]] for c in wanted if counts[c + 1]}
+    return {c: order[stops[c] : stops[c + 1]] for c in wanted if counts[c]}
 
 
 @kernel
@@ -55,6 +61,17 @@ def _count(codes: np.ndarray, types: int) -> np.ndarray:
     for i in range(fours, n):
         out[0, codes[i] + 1] += 1
     return out[0] + out[1] + out[2] + out[3]
+
+
+@kernel
+def _rows_of(codes: np.ndarray, wanted: int, count: int) -> np.ndarray:
+    """The numbers of the ``count`` rows with the code ``wanted``."""
+    out = np.empty(count + 1, np.int64)
+    at = 0
+    for i in range(len(codes)):
+        out[at] = i
+        at += codes[i] == wanted
+    return out[:count]
 
 
 @kernel

@@ -135,7 +135,7 @@ def normalise(
     for name in places:
         out[name] = TypeTable.of(out[name].table().drop_columns(PLACE))
     counted = {**counts, **bad.counts()}
-    rows = TypeTables(out, len(intakes) == 1 and bool((intakes[0].time[1:] > intakes[0].time[:-1]).all()))
+    rows = TypeTables(out, len(intakes) == 1 and intakes[0].increasing)
     return History(rows, seen, kind, clock, counted, bad.table(), notices, places=places, times=times)
 
 

@@ -7,6 +7,7 @@ import codecs
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from occurs.errors import InputProblem, Problem, Span, UsageProblem, did_you_mean, nearest
 from occurs.model.attribute_types import clean, fit
+from occurs.model.grouping import count
 from occurs.model.timeformat import TimeFormat
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.model.values import plain_layout, short
@@ -139,7 +141,10 @@ class Source:
 
 @dataclass
 class Intake:
-    """One source with its special columns read: ``codes`` index ``types``, -1 for rows that are out."""
+    """One source with its special columns read: ``codes`` index ``types``, -1 for rows that are out.
+
+    The codes are changed by :meth:`leave_out` only.
+    """
 
     source: Source
     number: int
@@ -149,6 +154,26 @@ class Intake:
     end: pa.ChunkedArray | None
     stamped: bool | None
     schema: Schema
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How many rows there are of each of the ``types``."""
+        return count(self.codes, len(self.types))
+
+    @cached_property
+    def increasing(self) -> bool:
+        """Is every row later than the one before it?"""
+        return bool((self.time[1:] > self.time[:-1]).all())
+
+    @property
+    def whole(self) -> bool:
+        """Is no row left out?"""
+        return int(self.counts.sum()) == len(self.codes)
+
+    def leave_out(self, rows: np.ndarray) -> None:
+        """Leave out some rows: their numbers, or a boolean for each row."""
+        self.codes[rows] = -1
+        self.__dict__.pop("counts", None)
 
 
 def _not_delimiter(text: object) -> str | None:

@@ -187,10 +187,10 @@ def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number:
         codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(small)
     else:
         codes = array.indices.to_numpy(zero_copy_only=False).astype(small)
-    if None in names or "" in names:
-        empty = [i for i, v in enumerate(names) if not v]
-        codes = np.where(np.isin(codes, empty), -1, codes).astype(small)
-    empty_rows = np.flatnonzero(codes < 0)
+    unnamed = [i for i, v in enumerate(names) if not v]
+    if unnamed:
+        codes = np.where(np.isin(codes, unnamed), -1, codes).astype(small)
+    empty_rows = np.flatnonzero(codes < 0) if unnamed or array.null_count else ()
     if len(empty_rows):
         bad.add(number, "null type", "bad-value", options.type, np.setdiff1d(empty_rows, lost))
     return codes, [options.type_names.get(v or "", v or "") for v in names]
@@ -249,7 +249,7 @@ def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str
     if not out.any():
         return
     counts["outside"] += int(out.sum())
-    one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
+    one.leave_out(out)
 
 
 def outside(one: Intake, start: int | None, until: int | None) -> np.ndarray:
@@ -311,11 +311,10 @@ def times_of(intakes: list[Intake]) -> tuple[int, int] | None:
     """The first and the last time of an accepted row of any type; None if there is none."""
     lows, highs = [], []
     for one in intakes:
-        live = one.codes >= 0
-        time = one.time if live.all() else one.time[live]
+        time = one.time if one.whole else one.time[one.codes >= 0]
         if len(time):
-            lows.append(int(time.min()))
-            highs.append(int(time.max()))
+            lows.append(int(time[0] if one.increasing else time.min()))
+            highs.append(int(time[-1] if one.increasing else time.max()))
     return (min(lows), max(highs)) if lows else None
 
 
