@@ -16,9 +16,11 @@ PIECE = 500_000
 
 SCHEMA = pa.schema([("time", pa.int64()), ("type", pa.string()), ("key", pa.int64()), ("v", pa.int64())])
 
+#: how far the rule looks back, in ms
+WITHIN = 60_000
 #: reads four in five events and drops one in ten of them; nearly every T1 finds a T2
 RULE = (
-    "define CE(Key, V) from T1(key = $k, v > 9) and last T2(key = $k, v > 9) within 60 s from T1 "
+    f"define CE(Key, V) from T1(key = $k, v > 9) and last T2(key = $k, v > 9) within {WITHIN} ms from T1 "
     "where Key = $k, V = T2.v"
 )
 READ = ("T1", "T2")

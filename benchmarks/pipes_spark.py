@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import pipes_work, sparkjob
 from benchmarks.report import Report
-from benchmarks.timing import alternate
+from benchmarks.timing import alternate, processor_seconds
 from occurs import pipes
 from occurs.hosts.spark import PARTITIONS
 from occurs.pipes import fn
@@ -34,27 +33,6 @@ def parquet(folder: Path, n: int) -> Path:
         pq.write_table(pa.table({"time": range(n), "x": pipes_work.numbers(n)}), part)
         part.replace(path)
     return path
-
-
-def processor_seconds() -> float:
-    """CPU-seconds of this process and of all below it, also of those that have ended."""
-    ticks, waiting = 0, [os.getpid()]
-    parents: dict[int, list[int]] = {}
-    used: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                # behind the name, which may have anything in it: the state, the parent; user, system and their children
-                rest = (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # it has just ended
-            parents.setdefault(int(rest[1]), []).append(int(entry.name))
-            used[int(entry.name)] = sum(map(int, rest[11:15]))
-    while waiting:
-        pid = waiting.pop()
-        ticks += used.get(pid, 0)
-        waiting += parents.get(pid, [])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def report(spark: SparkSession, path: Path, repetitions: int) -> Report:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import time as clock
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -36,6 +38,27 @@ def stopwatch(run: Callable[[], Any]) -> float:
     seconds = clock.perf_counter() - start
     del result
     return seconds
+
+
+def processor_seconds() -> float:
+    """CPU-seconds of this process and of all below it, also of those that have ended."""
+    ticks, waiting = 0, [os.getpid()]
+    parents: dict[int, list[int]] = {}
+    used: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                # behind the name, which may have anything in it: the state, the parent; user, system and their children
+                rest = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it has just ended
+            parents.setdefault(int(rest[1]), []).append(int(entry.name))
+            used[int(entry.name)] = sum(map(int, rest[11:15]))
+    while waiting:
+        pid = waiting.pop()
+        ticks += used.get(pid, 0)
+        waiting += parents.get(pid, [])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def alternate(

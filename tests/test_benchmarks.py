@@ -201,8 +201,9 @@ def test_the_command_prints_and_keeps_its_tables(tmp_path: Path, monkeypatch: py
 @pytest.mark.long
 def test_the_spark_part_on_few_events(spark: object, tmp_path: Path) -> None:
     table = sparkjob.report(spark, history.parquet(tmp_path, 20_000), 1)  # type: ignore[arg-type]
-    assert len(table.rows) == 6
+    assert len(table.rows) == 7
     assert all(row[1] > 0 for row in table.rows)
+    assert {row[0] for row in table.rows if row[6] == 1.0} == {"Spark's own window function"}
 
 
 @pytest.mark.slow
