@@ -32,7 +32,7 @@ def sorted_rows(table: TypeTable, loose: bool = False) -> np.ndarray | None:
         return None
     time = table.column("time")
     ticks = time.chunk(0).to_numpy(zero_copy_only=False) if time.num_chunks == 1 else time.to_numpy()
-    if is_strictly_sorted(ticks):
+    if table.increasing or is_strictly_sorted(ticks):
         return None
     order: np.ndarray | None = None
     if not is_sorted(ticks):

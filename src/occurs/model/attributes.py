@@ -127,7 +127,7 @@ def _rows(
         columns[attribute] = after
     if schema is not None and schema.lasting and "end" not in columns:
         columns["end"] = pa.chunked_array([pa.nulls(len(one.time if rows is None else rows), pa.int64())])
-    out = TypeTable(columns, later, index)
+    out = TypeTable(columns, later, index, one.increasing)
     if schema is not None and schema.changes and "holds" in columns:
         empty = out.column("holds").is_null().to_numpy()
         empty &= True if lost is None else ~lost

@@ -21,16 +21,19 @@ class TypeTable:
 
     Rules often read a few of many columns, and to gather the values of a type from a table of all types costs more than
     to evaluate a simple rule on them.  So a column that needs no check is gathered when it is asked for.
+
+    ``increasing``: every row is known to be later than the one before it.
     """
 
-    __slots__ = ("_columns", "_index", "_later", "_size")
+    __slots__ = ("_columns", "_index", "_later", "_size", "increasing")
 
     def __init__(
-        self, columns: dict[str, pa.ChunkedArray | None], later: Mapping[str, pa.ChunkedArray], index: pa.Array | None
-    ) -> None:
+        self, columns: dict[str, pa.ChunkedArray | None], later: Mapping[str, pa.ChunkedArray], index: pa.Array | None,
+        increasing: bool = False,
+    ) -> None:  # fmt: skip
         """``columns``: in their order; None for those that are made of ``later``, the columns of the source, of which
         ``index`` has the rows (None: all).  One column at least is there."""
-        self._columns, self._later, self._index = columns, later, index
+        self._columns, self._later, self._index, self.increasing = columns, later, index, increasing
         self._size = len(next(c for c in columns.values() if c is not None))
 
     @classmethod
