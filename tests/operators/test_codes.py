@@ -53,3 +53,27 @@ def test_values_far_apart_have_no_window() -> None:
     table.encode(np.arange(0, 2**40, 2**30, dtype=np.int64).repeat(2), None, 0)
     table.encode(np.array(many(0, 2**40, 1), np.int64), None, 1024)
     assert len(table._window) == 0
+
+
+@pytest.mark.parametrize("calls", [[many(3, 50, 1)], [many(3, 50, 1), [900_000]], [many(3, 50, 1), many(-9, 90, 2)]])
+def test_values_are_found_whether_they_are_hashed_or_not(calls: list[list[int]]) -> None:
+    table, size = IntTable(), 0
+    for values in calls:
+        _, size = table.encode(np.array(values, np.int64), None, size)
+    known = list(dict.fromkeys(v for values in calls for v in values))
+    wanted = np.array([*known, -10, 2, 53, 899_999, LEAST, MOST], np.int64)
+    expected = [known.index(v) if v in known else -1 for v in wanted.tolist()]
+    assert table.find(wanted, None).tolist() == expected
+    keys, numbers = table.hashed()
+    assert {k: c for k, c in zip(keys.tolist(), numbers.tolist()) if c >= 0} == {v: n for n, v in enumerate(known)}
+    assert table.find(wanted, None).tolist() == expected
+    assert table.encode(wanted[: len(known)], None, size)[0].tolist() == expected[: len(known)]
+
+
+def test_values_that_lie_close_together_are_not_hashed() -> None:
+    table = IntTable()
+    table.encode(np.arange(100_000), None, 0)
+    table.encode(np.arange(50_000, 180_000), None, 100_000)
+    assert (len(table.keys), table.used) == (16, 180_000)
+    table.encode(np.array([-1]), None, 180_000)
+    assert len(table.keys) >= 2 * table.used

@@ -90,6 +90,43 @@ def _encode(
 
 
 @kernel
+def _encode_inside(
+    values: np.ndarray, valid: np.ndarray, window: np.ndarray, low: int, next_code: int
+) -> tuple[np.ndarray, int, bool]:
+    """As :func:`_encode` if ``window`` has all codes that there are.  False: a value lies outside of it; the values
+    before it have their codes."""
+    n = len(values)
+    all_valid = len(valid) == 0
+    out = np.empty(n, np.int64)
+    width = np.uint64(len(window))
+    for i in range(n):
+        if not (all_valid or valid[i]):
+            out[i] = -1
+            continue
+        at = np.uint64(np.int64(values[i])) - np.uint64(np.int64(low))
+        if at >= width:
+            return out, next_code, False
+        if window[at] < 0:
+            window[at] = next_code
+            next_code += 1
+        out[i] = window[at]
+    return out, next_code, True
+
+
+@kernel
+def _hashed(window: np.ndarray, low: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and codes of a table with ``size`` places, of all codes in ``window``."""
+    keys = np.zeros(size, np.int64)
+    codes = np.full(size, -1, np.int64)
+    for i in range(len(window)):
+        if window[i] >= 0:
+            s = _place(low + i, keys, codes)
+            keys[s] = low + i
+            codes[s] = window[i]
+    return keys, codes
+
+
+@kernel
 def _find(
     values: np.ndarray, valid: np.ndarray, keys: np.ndarray, codes: np.ndarray, window: np.ndarray, low: int
 ) -> np.ndarray:
@@ -146,9 +183,10 @@ _LOOK, _NARROW = 1 << 10, 1 << 12
 
 
 class IntTable:
-    """A growing dictionary from int64 to codes, open addressing.
+    """A growing dictionary from int64 to codes, open addressing; ``used``: how many there are.
 
-    Values that lie close together are looked up in an array, ``window``, before they are hashed.
+    Values that lie close together are looked up in an array, ``window``, before they are hashed.  As long as all values
+    lie in it, nothing is hashed at all: with a million keys a look-up in the table takes several times as long.
     """
 
     def __init__(self) -> None:
@@ -156,11 +194,20 @@ class IntTable:
         self.codes = np.full(16, -1, np.int64)
         self.used = 0
         self._window, self._low = np.zeros(0, np.int64), 0
+        #: nothing has been hashed: the window has all codes
+        self._alone = True
 
     def encode(self, values: np.ndarray, valid: np.ndarray | None, next_code: int) -> tuple[np.ndarray, int]:
         mask = _ALL if valid is None else valid
         if len(values) >= _LOOK:
             self._look(values)
+        if self._alone:
+            out, after, inside = _encode_inside(values, mask, self._window, self._low, next_code)
+            self.used += after - next_code
+            if inside:
+                return out, after
+            next_code = after
+            self.hashed()
         out, self.keys, self.codes, self.used, next_code = _encode(
             values, mask, self.keys, self.codes, self.used, next_code, self._window, self._low
         )
@@ -170,17 +217,30 @@ class IntTable:
         """The codes of values, -1 for unknown ones."""
         return _find(values, _ALL if valid is None else valid, self.keys, self.codes, self._window, self._low)
 
+    def hashed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and codes of the table, of all values; kernels may add some where there is room."""
+        if self._alone:
+            self._alone = False
+            size = len(self.keys)
+            while size < 2 * (self.used + 1):
+                size *= 2
+            self.keys, self.codes = _hashed(self._window, self._low, size)
+        return self.keys, self.codes
+
     def _look(self, values: np.ndarray) -> None:
-        """Take a window over all ``values`` if it has not many more places than there are values."""
+        """Take a window over all ``values`` if it has at most four places for each of them: a table has as many."""
         low, high = int(values.min()), int(values.max())
         if self._low <= low and high < self._low + len(self._window):
             return
         if len(self._window):  # keys that count up: a new window has room for as many again
             low, high = min(low, self._low), max(high, self._low + len(self._window) - 1)
         width = high - low + 1
-        if width <= max(_NARROW, 2 * max(len(values), self.used)):
+        if width <= max(_NARROW, 4 * max(len(values), self.used)):
             room = min(2 * width if len(self._window) else width, 2**63 - low)
-            self._window, self._low = np.full(room, -1, np.int64), low
+            window = np.full(room, -1, np.int64)
+            if self._alone:
+                window[self._low - low :][: len(self._window)] = self._window
+            self._window, self._low = window, low
 
 
 class Domain:

@@ -150,8 +150,8 @@ class _Kind:
     def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Keys and codes of whole numbers, and numbers by their codes if they are all ints."""
         if self.ints is not None:
-            return self.ints.table.keys, self.ints.table.codes, self.ints.values
-        return self._domain.ints.keys, self._domain.ints.codes, _NO_INTS
+            return *self.ints.table.hashed(), self.ints.values
+        return *self._domain.ints.hashed(), _NO_INTS
 
     def _merge(self) -> None:
         """Put together columns that are short or of like size, so that there are few: to decode is to look at all."""
