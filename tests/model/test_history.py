@@ -192,6 +192,16 @@ def test_declared_types_win_and_casts_are_lossless(column, declared, expected):
     assert history.counts["bad"] == expected.count("bad")
 
 
+def test_a_null_type_is_bad_wherever_it_stands():
+    """Also as a value of a dictionary, in a column of several pieces."""
+    names = pa.array(["A", None, "B"])
+    pieces = [pa.DictionaryArray.from_arrays(pa.array(at, pa.int32()), names) for at in ([0, 1, None], [2, 0])]
+    table = pa.table({"type": pa.chunked_array(pieces), "time": range(5)})
+    history = normalise({None: table}, options=SKIP)
+    assert {t: table["time"].to_pylist() for t, table in history.tables.items()} == {"A": [0, 4], "B": [3]}
+    assert history.counts["bad: null type"] == 2
+
+
 def test_text_sources_are_read_as_declared():
     table = pa.table({"time": ["1", "2"], "v": ["7", "x"], "b": ["true", "FALSE"]})
     schema = Schema((("v", Type.INT), ("b", Type.BOOL)))

@@ -41,11 +41,24 @@ def many(low: int, width: int, seed: int) -> list[int]:
         pytest.param([many(MOST - 9, 10, 1), many(MOST - 4000, 4001, 2)], id="no room above"),
         pytest.param([many(0, 2**62, 1), many(0, 2**62, 1)], id="no window"),
         pytest.param([list(range(n * 2000, n * 2000 + 2500)) for n in range(6)], id="keys that count up"),
+        pytest.param([list(range(n * -2000, 2500 - n * 2000)) for n in range(6)], id="keys that count down"),
+        pytest.param([many(LEAST + 4000, 10, 1), many(LEAST, 4001, 2)], id="no room below"),
     ],
 )
 @pytest.mark.parametrize("lost", [set(), {5, 6, -7, LEAST}])
 def test_codes_count_values_in_the_order_in_which_they_come(calls: list[list[int]], lost: set[int]) -> None:
     assert coded(calls, lost) == plain(calls, lost)
+
+
+@pytest.mark.parametrize("step", [2_000, -2_000])
+def test_a_window_has_room_where_keys_count_on(step: int) -> None:
+    table, size, windows = IntTable(), 0, set()
+    for n in range(500):
+        _, size = table.encode(np.arange(n * step, n * step + 2_000), None, size)
+        windows.add(len(table._window))
+    assert (size, len(table.keys)) == (1_000_000, 16)
+    assert len(windows) <= 12  # nearly twice as large each time
+    assert max(windows) <= 4 * size
 
 
 def test_values_far_apart_have_no_window() -> None:

@@ -87,17 +87,17 @@ def _rows(one: Intake, expected: Expected, bad: BadRows) -> Iterator[pa.Table]:
     options, schemas = expected.options, expected.pinned.schemas
     owned = np.flatnonzero(np.isin(one.codes, [c for c, t in enumerate(one.types) if t in expected.owned]))
     bad.add(one.number, _OWNED, "bad-value", options.type or "", owned)
-    one.codes[owned] = -1
+    one.leave_out(owned)
     if one.end is not None and one.source.type is None:
         events = [t for t in expected.reads if t not in schemas or not schemas[t].lasting]
         read = np.isin(one.codes, [c for c, t in enumerate(one.types) if t in events])
         lasting = np.flatnonzero(read & ~one.end.is_null().to_numpy())
         bad.add(one.number, _LASTING, "bad-value", options.end or "", lasting)
-        one.codes[lasting] = -1
+        one.leave_out(lasting)
     out = outside(one, expected.start, expected.until)
     if out.any():
         yield _table(expected, one, np.flatnonzero(out), {}, OUTSIDE)
-        one.codes[out] = -1
+        one.leave_out(out)
     columns = {t: [n for n in s.names if (t, n) in expected.physical] for t, s in schemas.items()}
     found = by_type(one, schemas, expected.reads, columns, options, bad, expected.until)
     for name, table in found.items():

@@ -65,7 +65,8 @@ def _count(codes: np.ndarray, types: int) -> np.ndarray:
 
 @kernel
 def _rows_of(codes: np.ndarray, wanted: int, count: int) -> np.ndarray:
-    """The numbers of the ``count`` rows with the code ``wanted``."""
+    """The numbers of the rows with the code ``wanted``, which are exactly ``count``."""
+    # a row of another type is written, too, and then overwritten: so no branch depends on the rows
     out = np.empty(count + 1, np.int64)
     at = 0
     for i in range(len(codes)):

@@ -170,7 +170,8 @@ def _naming(table: pa.Table, types: Collection[str]) -> list[str]:
 
 def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number: int) -> tuple[np.ndarray, list[str]]:
     """The type column as small integers, and their names; -1 where it is null or unreadable (a bad row)."""
-    if not (pa.types.is_dictionary(column.type) and from_arrow(column.type) is Type.STRING):
+    known = pa.types.is_dictionary(column.type) and from_arrow(column.type) is Type.STRING
+    if not known or (column.num_chunks > 1 and any(chunk.dictionary.null_count for chunk in column.chunks)):
         text, lost = _names(column), np.zeros(0, np.int64)
         if text.null_count > column.null_count:
             lost = np.flatnonzero(text.is_null().to_numpy() & column.is_valid().to_numpy())

@@ -180,13 +180,16 @@ class Renewal:
 
 #: calls with fewer values do not look for a window, and one of so many places is always taken
 _LOOK, _NARROW = 1 << 10, 1 << 12
+#: a window has at most so many places per value when it is made, before there is room in it for more
+_PLACES = 4
 
 
 class IntTable:
     """A growing dictionary from int64 to codes, open addressing; ``used``: how many there are.
 
     Values that lie close together are looked up in an array, ``window``, before they are hashed.  As long as all values
-    lie in it, nothing is hashed at all: with a million keys a look-up in the table takes several times as long.
+    of all calls lie in it, nothing is hashed: with a million keys a look-up in the table takes several times as long.
+    A first call with few values makes no window, so they are hashed.
     """
 
     def __init__(self) -> None:
@@ -218,7 +221,8 @@ class IntTable:
         return _find(values, _ALL if valid is None else valid, self.keys, self.codes, self._window, self._low)
 
     def hashed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Keys and codes of the table, of all values; kernels may add some where there is room."""
+        """Keys and codes of the table, of all values.  Kernels may add some where there is room; ``used`` is then set by
+        whoever called them."""
         if self._alone:
             self._alone = False
             size = len(self.keys)
@@ -228,19 +232,25 @@ class IntTable:
         return self.keys, self.codes
 
     def _look(self, values: np.ndarray) -> None:
-        """Take a window over all ``values`` if it has at most four places for each of them: a table has as many."""
+        """Take a window over all ``values`` if they lie close together: it needs no more memory than a table then."""
         low, high = int(values.min()), int(values.max())
-        if self._low <= low and high < self._low + len(self._window):
+        before, width = self._low, len(self._window)
+        if before <= low and high < before + width:
             return
-        if len(self._window):  # keys that count up: a new window has room for as many again
-            low, high = min(low, self._low), max(high, self._low + len(self._window) - 1)
-        width = high - low + 1
-        if width <= max(_NARROW, 4 * max(len(values), self.used)):
-            room = min(2 * width if len(self._window) else width, 2**63 - low)
-            window = np.full(room, -1, np.int64)
-            if self._alone:
-                window[self._low - low :][: len(self._window)] = self._window
-            self._window, self._low = window, low
+        down = low < before
+        if width:
+            low, high = min(low, before), max(high, before + width - 1)
+        places = high - low + 1
+        if places > max(_NARROW, _PLACES * max(len(values), self.used)):
+            return
+        if width and down:  # keys that count down, or up: there is room for as many again
+            low = max(low - places, -(2**63))
+        elif width:
+            high = min(high + places, 2**63 - 1)
+        window = np.full(high - low + 1, -1, np.int64)
+        if self._alone:
+            window[before - low :][:width] = self._window
+        self._window, self._low = window, low
 
 
 class Domain:
