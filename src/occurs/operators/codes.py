@@ -221,8 +221,8 @@ class IntTable:
         return _find(values, _ALL if valid is None else valid, self.keys, self.codes, self._window, self._low)
 
     def hashed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Keys and codes of the table, of all values.  Kernels may add some where there is room; whoever calls them sets
-        ``used``."""
+        """Keys and codes of the table, of all values.  Kernels may add some where there is room; ``used`` is then set
+        from outside."""
         if self._alone:
             self._alone = False
             size = len(self.keys)
