@@ -198,6 +198,7 @@ function Bottom() {
           name={texts.problems.title}
           direction="y"
           size={fits ? height : size}
+          measured={() => box.current?.clientHeight}
           initial={BOTTOM}
           min={60}
           max={600}
@@ -313,7 +314,16 @@ function Side(props: SideProps) {
         {upper}
       </div>
       {both ? (
-        <Splitter name={split} direction="y" size={height} initial={0} min={60} max={1200} onSize={onFirst} />
+        <Splitter
+          name={split}
+          direction="y"
+          size={height}
+          measured={() => above.current?.clientHeight}
+          initial={0}
+          min={60}
+          max={1200}
+          onSize={onFirst}
+        />
       ) : null}
       <div className="side-lower" data-open={lowerOpen}>
         {lower}

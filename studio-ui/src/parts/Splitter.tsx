@@ -5,6 +5,7 @@ export function Splitter({
   name,
   direction,
   size,
+  measured,
   onSize,
   min = 120,
   max = 900,
@@ -15,6 +16,8 @@ export function Splitter({
   /** "x": between left and right; "y": between top and bottom */
   direction: "x" | "y";
   size: number;
+  /** the size as it is laid out now, where the layout decides it: `size` follows a frame later, keys may not wait */
+  measured?: () => number | undefined;
   onSize: (size: number) => void;
   min?: number;
   max?: number;
@@ -24,12 +27,13 @@ export function Splitter({
 }) {
   const start = useRef<{ at: number; size: number } | null>(null);
   const clamp = (value: number) => Math.round(Math.min(max, Math.max(min, value)));
+  const now = () => measured?.() ?? size;
   const at = (event: PointerEvent) => (direction === "x" ? event.clientX : event.clientY);
   const keys = (event: KeyboardEvent) => {
     const step = event.shiftKey ? 64 : 16;
     const [less, more] = direction === "x" ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
-    if (event.key === less) onSize(clamp(size - sign * step));
-    else if (event.key === more) onSize(clamp(size + sign * step));
+    if (event.key === less) onSize(clamp(now() - sign * step));
+    else if (event.key === more) onSize(clamp(now() + sign * step));
     else if (event.key === "Home") onSize(min);
     else if (event.key === "End") onSize(max);
     else if (event.key === "Enter") onSize(initial);
@@ -51,7 +55,7 @@ export function Splitter({
       onDoubleClick={() => onSize(initial)}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        start.current = { at: at(event), size };
+        start.current = { at: at(event), size: now() };
       }}
       onPointerMove={(event) => {
         if (start.current) onSize(clamp(start.current.size + sign * (at(event) - start.current.at)));
