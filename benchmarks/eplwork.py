@@ -6,7 +6,8 @@ i = r % 10 and j = r // 10 % 10 (rule 0: j = 1) and, in `seq2g`, about m = r // 
 - `seq2`: an event of type j after each one of type i, of equal key, within 100 ms;
 - `seq2g`: the same, the first with g = m;
 - `seq3`: T0, then T1, then T2, of equal keys, within 1000 ms of the first;
-- `absence`: T0 that no T1 of equal key follows within 100 ms.
+- `absence`: T0 that no T1 of equal key follows within 100 ms;
+- `keyed`: `seq2` of types 0 and 1; Esper runs it in a context per key, which Occurs has no word for and does not need.
 """
 
 from __future__ import annotations
@@ -70,12 +71,25 @@ def statement(family: str, rule: int) -> str:
         "seq2g": f"every a=T{i}(g={m}) -> {within}",
         "seq3": f"every a=T0 -> (b=T1(key=a.key) -> c=T2(key=a.key)) where timer:within({LONG} msec)",
         "absence": f"every a=T0 -> (timer:interval({WITHIN} msec) and not T1(key=a.key))",
+        "keyed": f"every a=T0 -> {within}",
     }[family]
     return f"@Name('R{rule}') select a.key as key from pattern [{pattern}];\n"
 
 
 def statements(family: str, rules: int) -> str:
     return "".join(statement(family, r) for r in range(rules))
+
+
+def statements_of_esper(family: str, rules: int) -> str:
+    """The same for Esper, with its declarations."""
+    declared = schemas("@public @buseventtype create objectarray")
+    if family != "keyed":
+        return declared + statements(family, rules)
+    pattern = f"every a=T0 -> b=T1 where timer:within({WITHIN} msec)"
+    each = "".join(
+        f"@Name('R{r}') context ByKey select a.key as key from pattern [{pattern}];\n" for r in range(rules)
+    )
+    return f"{declared}create context ByKey partition by key from T0, key from T1;\n{each}"
 
 
 def schemas(prefix: str = "create") -> str:
@@ -112,6 +126,7 @@ JOBS = (
     Job("seq2g", 1000, 50_000, 47_175),
     Job("seq3", 1, 1_000_000, 26_737),
     Job("absence", 1, 1_000_000, 90_646),
+    Job("keyed", 1, 1_000_000, 9_475),
 )
 #: the same for tests
 SMALL = (
@@ -120,6 +135,7 @@ SMALL = (
     Job("seq2g", 300, 5_000, 1369),
     Job("seq3", 1, 20_000, 474),
     Job("absence", 1, 20_000, 1_795),
+    Job("keyed", 1, 20_000, 189),
 )
 
 
@@ -189,4 +205,4 @@ def _absent(types: list[int], keys: list[int], groups: list[int], i: int, j: int
     return found + sum(len(types) - start >= WITHIN for starts in waiting.values() for start in starts)
 
 
-_LOOPS: dict[str, Loop] = {"seq2": _pair, "seq2g": _pair_of_group, "seq3": _three, "absence": _absent}
+_LOOPS: dict[str, Loop] = {"seq2": _pair, "seq2g": _pair_of_group, "seq3": _three, "absence": _absent, "keyed": _pair}

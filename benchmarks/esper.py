@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.eplwork import Job, schemas, statements
+from benchmarks.eplwork import Job, statements_of_esper
 from benchmarks.jars import Unavailable, jars, java
 
 VERSION = "9.0.0"
@@ -76,10 +76,9 @@ def _javac() -> str | None:
 @contextmanager
 def running(job: Job, path: str) -> Iterator[Esper]:
     """Esper with the statements of a job; ``path``: its class path."""
-    text = schemas("@public @buseventtype create objectarray") + statements(job.family, job.rules)
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "statements.epl"
-        module.write_text(text, encoding="utf-8")
+        module.write_text(statements_of_esper(job.family, job.rules), encoding="utf-8")
         command = [_java(), "-Xmx3g", "-XX:+UseSerialGC", "-cp", path, "EsperRate", str(job.events), str(module)]
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
