@@ -19,6 +19,7 @@ from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 
 import occurs
 import spreading
@@ -93,7 +94,9 @@ class How:
     ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own;
     ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
     ``grouped``: so many buckets share the records of a task (None: two with every third seed); ``divide``: so many
-    buckets share the rules of one key (None: 1, 2 or 7 by the seed).  With odd seeds what is not remembered is in local
+    buckets share the rules of one key (None: 1, 2 or 7 by the seed); ``share``: the state of a lane is written when
+    so many times the rows taken since then are more than what operators keep, however little that is (0: only at the
+    end; None: as ever, 1 or 0 by the seed).  With odd seeds what is not remembered is in local
     files, and nothing is read from a store that began here.  With every third seed the detections are also compared
     with those that tasks would write."""
 
@@ -110,6 +113,7 @@ class How:
     one_scan: bool | None = None
     grouped: int | None = None
     divide: int | None = None
+    share: int | None = None
 
 
 @dataclass
@@ -191,6 +195,7 @@ class InStream:
         self.layout = replace(self.layout, grouped=2 * (how.seed % 3 == 1) if how.grouped is None else how.grouped)
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast("Any", None), self.layout, *asked)
+        self._share = random.Random(how.seed).choice((None, 1, 0)) if how.share is None else how.share
         self.stores: dict[tuple[int, int], Store] = {}
         self._begun: set[tuple[int, int]] = set()
         #: detections that stayed with the tasks, where that was compared
@@ -308,11 +313,16 @@ class InStream:
                 store = self.stores.setdefault((depth, number), Store())
                 local = None if self._local is None else Path(self._local.name)
                 bucket = Bucket(self.layout, depth, number, store, local)
-                for r in bucket.step(mine[number]):
-                    found.append(r)
-                    made += 1
-                    if patience is not None and made > patience:
-                        return None
+                with pytest.MonkeyPatch.context() as patch:
+                    if self._share is not None:
+                        patch.setattr(memory_of, "SMALL", 0)
+                        patch.setattr(memory_of, "STEP", 1)
+                        patch.setattr(memory_of, "SHARE", self._share)
+                    for r in bucket.step(mine[number]):
+                        found.append(r)
+                        made += 1
+                        if patience is not None and made > patience:
+                            return None
                 if local is not None and (depth, number) in self._begun:
                     assert bucket.read == 0, f"{bucket.read} bytes are not in local files"
             before = batch(found)

@@ -121,7 +121,11 @@ def later(rule: str, rows: pa.Table, newest: int) -> list[Occurrence]:
     return alone(rule, rest, start=newest + 1)
 
 
-HOWS = [How(size=5), How(size=5, buckets=1, delay=6, shuffled=True, seed=3), How(size=11, memory="crash", seed=4)]
+HOWS = [
+    How(size=5, share=0),
+    How(size=5, buckets=1, delay=6, shuffled=True, share=1, seed=3),
+    How(size=11, memory="crash", seed=4),
+]
 
 
 def hows(old: str, new: str, *, shuffled: bool = True) -> Sequence[tuple[int, How]]:

@@ -36,7 +36,7 @@ define Mean(k, m) from A(k = $k) where k = A.k, m = AVG(B(k = $k).v) within 25 m
 define Once(k, s) from A(k = $k) and first B(k = $k) within 30 ms from A where k = A.k, s = B.s consuming B
 define Any(n) from A() and each Last() within 12 ms from A where n = Last.k
 """
-HOW = How(size=6, buckets=2, divide=1)
+HOW = How(size=6, buckets=2, divide=1, share=0)
 #: Spark's checkpoints name the files of their state by whole paths: they can be read in one place only
 PLACE = Path("/tmp/occurs-saved-state")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ import occurs
 from occurs.engine import saved_pieces
 from occurs.hosts.stream import bucket, bucket_rows, waiting
 from occurs.model.history import InputOptions
+from occurs.verify.compare import difference
 
 MS = InputOptions(time_unit="ms")
 
@@ -112,3 +114,52 @@ def test_a_program_without_input() -> None:
     tables = {"Nobody": pa.table({"time": random.Random(1).sample(range(100), 20)})}
     for buckets in (1, 3):
         check("define T(N) from Timer(MS%7 == 0) where N = 1", tables, How(buckets, 3, 5, shuffled=True))
+
+
+MANY_KEYS = {
+    "epl": """create schema A(K int, V int); create schema B(K int, V int);
+        insert into Chain select a.K as K
+        from pattern [every a=A(V > 5) -> b=B(K = a.K, V > 40) where timer:within(9 hours)];
+        insert into Machine select a.K as K from pattern [every-distinct(a.K) a=A(V > 5) -> b=B(K = a.K, V > 40)];""",
+    "phenesthe": "input event A(K: int, V: int), B(K: int, V: int). state R(K) : A(K, V) ~> B(K, W).",
+    "ftl": """table A (K int key, V int) table B (K int key, V int)
+        trigger r for each k in (select K from A): eventually [x <- A(k)] eventually within 1 h (B(k) >= x + 40)
+            emit R(K = k)""",
+    "esql": "DEFINE R AS SLICE EACH A WITH (THE SUM OF *.V) ON K.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("memory", ["kept", "forgetful"])
+@pytest.mark.parametrize("language", MANY_KEYS)
+def test_rows_are_written_instead_of_a_large_state(
+    language: str, memory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Micro-batches write what is new: the tables of operators only when many rows have come since."""
+    keys, size, steps = 4_000, 50, 30
+    monkeypatch.setattr(bucket, "SMALL", 100)
+    rng, written, own = random.Random(5), [], saved_pieces.Ledger.write
+
+    def write(ledger: saved_pieces.Ledger, *given: Any) -> Any:
+        written.append(1)
+        return own(ledger, *given)
+
+    monkeypatch.setattr(saved_pieces.Ledger, "write", write)
+    n = keys + size * steps
+    key = [*range(keys), *(rng.randrange(keys) for _ in range(size * steps))]
+    rows = pa.table({
+        "type": rng.choices("AB", weights=(7, 3), k=n), "time": range(n), "K": key,
+        "V": [rng.randrange(100) for _ in range(n)],
+    })  # fmt: skip
+    program = occurs.parse(MANY_KEYS[language], language)
+    tables = split_by_type(rows)
+    stream = InStream(program, tables, MS, How(1, memory=memory, because=False, seed=2))
+    stream._share = None
+    parts = [stream.rows.slice(0, keys), *(stream.rows.slice(at, size) for at in range(keys, n, size))]
+    found = stream.run(parts)
+    lanes = len(stream.layout.at(0))
+    assert lanes <= len(written) <= (2 + steps / 4) * lanes
+    sizes = sorted(batch.figures["size"] or 0 for batch in found.batches[1:])
+    assert sizes[len(sizes) // 2] < 300 * size
+    wanted = here(program, tables, time_unit="ms")
+    assert len(wanted) > 100
+    assert difference(wanted, found.found) is None

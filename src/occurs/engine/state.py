@@ -25,8 +25,8 @@ from occurs.operators.contract import Operator
 from occurs.operators.rows import Rows
 
 #: of the format that is written; :data:`READ` are those that are read
-VERSION = 3
-READ = (2, 3)
+VERSION = 4
+READ = (2, 3, 4)
 #: before the checksum of a piece.  Pieces that were written before there were checksums begin as Arrow streams do.
 _CHECKED, _ARROW = b"OCCR", b"\xff\xff\xff\xff"
 
@@ -57,10 +57,18 @@ class State:
 
     def rows(self) -> int:
         """How many rows the state holds."""
-        kept = sum(len(t) for tables in self.loaded.values() for t in tables.values())
-        kept += sum(state.size for state in self.kept.values())
+        return self.held + self._others()
+
+    def _others(self) -> int:
+        """How many rows there are that no operator keeps."""
+        loaded = sum(len(t) for tables in self.loaded.values() for t in tables.values())
         rows = sum(len(r) for r in (*self.pasts.values(), *self.waiting.values()))
-        return rows + kept + sum(s.rows() for s in self.later)
+        return loaded + rows + sum(s._others() for s in self.later)
+
+    @property
+    def held(self) -> int:
+        """How many rows, values and partial matches operators keep."""
+        return sum(state.size for state in self.kept.values()) + sum(s.held for s in self.later)
 
     def sizes(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many rows the state holds by definition (its identity), and of the past by type."""

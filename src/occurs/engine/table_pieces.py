@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.operators.kernels.same_rows import equal_rows, numbers_of_lists, same_rows
+from occurs.operators.kernels.same_rows import equal_rows, mix, numbers_of_lists, same_rows
 
 #: the columns of a change beside those of the table
 PLACE, GONE = "\0place", "\0gone"
@@ -110,9 +110,7 @@ def numbers(table: pa.Table) -> np.ndarray:
         values = _numbers(column.combine_chunks())
         if values is None:
             return np.zeros(0, np.uint64)
-        mixed ^= values
-        mixed *= _MIX
-        mixed ^= mixed >> np.uint64(29)
+        mix(mixed, values)
     return mixed
 
 
@@ -134,10 +132,9 @@ def _numbers(column: pa.Array) -> np.ndarray | None:
         elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
             return None
         values = (pc.fill_null(column, 0) if column.null_count else column).to_numpy()
-        if values.dtype.kind == "f":
-            values = values.astype(np.float64).view(np.uint64)
-        values = values.astype(np.uint64)
+        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False).view(np.uint64)
     if column.null_count:
+        values = values.copy()
         values[column.is_null().to_numpy(zero_copy_only=False)] = ~_MIX
     return values
 

@@ -260,7 +260,8 @@ def _need(lane: Lane, load: Load, costs: Costs, rates: Mapping[str, float]) -> N
     state += waiting * mean
     batch = rows * load.trigger
     again = sum(max(0.0, log2(max(1.0, span / load.trigger / PIECES))) for span in (load.watermark, _span(stage, tick)))
-    written = batch * mean * (bool(load.watermark) + bool(sum(kept.values())) + again)
+    # rows that wait, rows of the past, and rows in place of what operators keep
+    written = batch * mean * (bool(load.watermark) + bool(sum(kept.values())) + bool(bindings) + again)
     split = group.mode in ("keyed", "free")
     tasks = (load.ranges or 1) if split else len(connected(stage.definitions, set(stage.defined)))
     seconds = batch * costs.row + (sum(kept.values()) + bindings) * costs.kept + tasks * costs.range

@@ -16,7 +16,7 @@ from occurs.engine.engine import Engine
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.engine.saved_pieces import Ledger
-from occurs.engine.state import VERSION, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
+from occurs.engine.state import READ, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.languages.kit.language import names
 from occurs.languages.logic.render import render
@@ -94,7 +94,7 @@ class Judge:
                 entry = pieces[_ENTRY]
                 # before there were checksums it was plain JSON
                 saved = json.loads(entry) if entry.startswith(b"{") else meta_from_ipc(entry)
-                if saved["version"] != VERSION:
+                if saved["version"] not in READ:
                     raise ValueError(f"it has version {saved['version']}")
                 self.start = saved["start"]
                 self.ledger, self.engine.state = Ledger.read(

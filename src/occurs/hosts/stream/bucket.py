@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
-from occurs.engine.saved_pieces import Ledger
+from occurs.engine.results import TypeRows
+from occurs.engine.saved_pieces import Drop, Ledger, Put
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem
 from occurs.hosts.local import calls, cuts
@@ -61,6 +62,12 @@ REMEMBERED = 4_096
 STALE = 8
 #: the piece of state that describes the program
 PROGRAM = "program"
+#: operators that keep fewer rows, values and partial matches than these are written in every step
+SMALL = 1 << 13
+#: the rows that were taken since are at most one in so many of what operators keep
+SHARE = 8
+#: a step with fewer rows counts as one with so many
+STEP = 16
 
 
 class Store(Protocol):
@@ -80,7 +87,12 @@ class Store(Protocol):
 @dataclass
 class Seat:
     """A lane in a bucket: its engine, and the rows that wait for the frontier.  ``name``: of its pieces of state.
-    ``births``: definitions that were added while the stream was running, and see later rows only."""
+    ``births``: definitions that were added while the stream was running, and see later rows only.
+
+    To write the state takes time that grows with what operators keep.  So steps with few rows write these instead
+    (``taken``), and whoever reads the state lets the engine take them once more.  That may be the engine of changed
+    rules: it has the unchanged definitions, but not the derived rows that these have read.  So the state is written in
+    every step unless all definitions read rows of the input alone (``plain``)."""
 
     path: Path
     engine: Engine
@@ -88,8 +100,59 @@ class Seat:
     waiting: Waiting
     name: str
     births: dict[str, int]
+    plain: bool
     #: in window mode, the rows that later queries may give
     answers: Waiting = field(default_factory=kept)
+    #: the entry of the state as it was written last; None: it has to be written
+    entry: dict[str, Any] | None = None
+    #: the rows that the engine has taken since then, and as how many they count
+    taken: Waiting = field(default_factory=lambda: Waiting(prefix="taken"))
+    weight: int = 0
+
+    def remember(self, rows: Sequence[pa.Table]) -> None:
+        """Before the engine takes rows: write them instead of the state, if they are few."""
+        held = self.engine.state.held
+        self.weight += max(STEP, sum(table.num_rows for table in rows))
+        if not self.plain or held < SMALL or self.weight * SHARE > held:
+            self.entry = None
+        for table in rows if self.entry is not None else ():
+            self.taken.add(table)
+
+    def catch_up(self, layout: Layout, frontier: int | None, start: int | None, rows: Sequence[pa.Table]) -> None:
+        """Let the engine take once more what it had taken, up to ``frontier``, since its state was written."""
+        if frontier is not None and start is not None and frontier != self.engine.state.frontier:
+            for _ in self.take(layout, frontier, start, rows):
+                pass
+        self.weight = self.taken.rows + STEP * len(self.taken.pieces)
+
+    def anew(self) -> list[str]:
+        """Forget what is saved; returns the names of its pieces."""
+        gone = [*self.ledger.names, *self.taken.names]
+        self.ledger, self.taken = Ledger(number=self.ledger.number), Waiting([], self.taken.number, prefix="taken")
+        self.entry = None
+        return [f"{self.name}/{name}" for name in gone]
+
+    def write(self, put: Put, drop: Drop) -> dict[str, Any]:
+        """Save the state of the engine, or the rows that it has taken; returns the entry."""
+        state = self.engine.state
+        if self.entry is None:
+            self.entry = self.ledger.write(state, self.engine.definitions, put, drop)
+            self.taken.clear()
+            self.weight = 0
+        return {
+            "engine": self.entry,
+            "taken": {**self.taken.write(put, drop), "frontier": state.frontier},
+            "waiting": self.waiting.write(put, drop),
+        }
+
+    def take(
+        self, layout: Layout, frontier: int, start: int, rows: Sequence[pa.Table], closing: bool = False
+    ) -> Iterator[TypeRows]:
+        """Let the engine take rows; returns what it finds, piece by piece."""
+        stage = self.engine.stage
+        for until, ready in in_pieces(rows, frontier, BUDGET):
+            given = wide_rows(stage, self.path.inlets, ready, layout.labelled, layout.types)
+            yield self.engine.advance(given, until, start, closing=closing and until == frontier)
 
 
 @dataclass
@@ -245,8 +308,7 @@ class Bucket:
             if not begins:
                 engine.state = joined(state, engine, set(seat.births))
                 engine.state.frontier = max(frontier, state.frontier or frontier)
-                memory.gone += [f"{seat.name}/{name}" for name in seat.ledger.names]
-                seat.ledger = Ledger(number=seat.ledger.number)
+                memory.gone += seat.anew()
                 if own is not None:
                     memory.gone += [f"{seat.name}/{name}" for name in seat.waiting.names]
                     seat.waiting = Waiting(number=seat.waiting.number)
@@ -271,9 +333,10 @@ class Bucket:
         due = seat.waiting.take(frontier)
         if not due and not stage.moved_by_clock and not closing:
             return  # nothing can happen; what is forgotten is forgotten with the next rows
-        for until, ready in in_pieces(due, frontier, BUDGET):
-            rows = wide_rows(stage, seat.path.inlets, ready, self.layout.labelled, self.layout.types)
-            result = engine.advance(rows, until, start, closing=closing and until == frontier)
+        seat.remember(due)
+        if closing:
+            seat.entry = None  # the end is not taken once more
+        for result in seat.take(self.layout, frontier, start, due, closing):
             for piece in seat.path.wide.batches(result, stage):
                 yield to_blob(piece), piece.num_rows
 
@@ -285,6 +348,7 @@ class Bucket:
         ``passed``: the frontier of the micro-batch before.
         """
         stage, engine, layout = seat.engine.stage, seat.engine, self.layout
+        seat.entry = None  # rows do not say when a query was answered
         done = engine.state.frontier if passed is None else max(passed, engine.state.frontier or passed)
         if done is not None and frontier <= done and not closing:
             return
@@ -325,7 +389,8 @@ class Bucket:
             return None
         mine = {d: born for d, born in births.items() if d in path.lane.places}
         engine = Engine(with_births(stage, mine), labelled=self.layout.labelled)
-        return Seat(path, engine, Ledger(), Waiting(), name, mine)
+        plain = stage.row_types.isdisjoint(stage.defined) and not any(inlet.derived for inlet in path.inlets)
+        return Seat(path, engine, Ledger(), Waiting(), name, mine, plain)
 
     def _memory(self, names: dict[str, str], births: dict[str, dict[str, int]]) -> Memory:
         """With empty state."""
@@ -347,7 +412,9 @@ class Bucket:
         memory.clock.load(meta["clock"])
         memory.version, memory.described = meta["version_of_state"], True
         for seat in memory.seats.values():
-            seat.engine.state = self._load(seat, meta["lanes"][seat.name], pieces)
+            entry = meta["lanes"][seat.name]
+            seat.engine.state = self._load(seat, entry, pieces)
+            seat.catch_up(self.layout, _until(entry), memory.clock.start, seat.taken.tables)
         return memory
 
     def _piece(self, name: str, pieces: LocalPieces) -> pa.Table:
@@ -367,7 +434,10 @@ class Bucket:
             return self._piece(f"{seat.name}/{name}", pieces)
 
         seat.ledger, state = Ledger.read(entry["engine"], seat.engine.definitions, get)
-        seat.waiting = Waiting().read(entry["waiting"], state.frontier, get)
+        seat.entry = entry["engine"]
+        if "taken" in entry:
+            seat.taken = seat.taken.read(entry["taken"], None, get)
+        seat.waiting = Waiting().read(entry["waiting"], _until(entry), get)
         if "answers" in entry:
             seat.answers = kept().read(entry["answers"], state.frontier, get)
         return state
@@ -395,11 +465,16 @@ class Bucket:
                 continue
             kept.add(seat.name)
             take_over(seat.engine, self._load(seat, entry, pieces), seat.path, found[number].new)
-            tables = [p.table for p in seat.waiting.pieces if p.table.num_rows]
+            taken, tables = (
+                [renamed(table, before, old["types"], seat.path, self.layout) for table in of.tables]
+                for of in (seat.taken, seat.waiting)
+            )
+            seat.catch_up(self.layout, _until(entry), memory.clock.start, taken)
             memory.gone += [f"{seat.name}/{name}" for name in pieces_of(entry)]
-            seat.ledger, seat.waiting = Ledger(number=seat.ledger.number), Waiting(number=seat.waiting.number)
+            seat.anew()
+            seat.waiting = Waiting(number=seat.waiting.number)
             for table in tables:
-                seat.waiting.add(renamed(table, before, old["types"], seat.path, self.layout))
+                seat.waiting.add(table)
         for name, entry in meta["lanes"].items():
             if name not in kept:
                 memory.gone += [f"{name}/{piece}" for piece in pieces_of(entry)]
@@ -438,10 +513,7 @@ class Bucket:
         for seat in memory.seats.values():
             own = {"prefix": f"{seat.name}/"}
             saving = partial(put, **own), partial(drop, **own)
-            lanes[seat.name] = {
-                "engine": seat.ledger.write(seat.engine.state, seat.engine.definitions, *saving),
-                "waiting": seat.waiting.write(*saving),
-            }
+            lanes[seat.name] = seat.write(*saving)
             if self.layout.window is not None:
                 lanes[seat.name]["answers"] = seat.answers.write(*saving)
         memory.version = uuid.uuid4().hex
@@ -463,6 +535,12 @@ class Bucket:
         memory.used = next(_steps)
         while len(_memories) > REMEMBERED or _oldest() < memory.used - STALE * len(_memories):
             _memories.popitem(last=False)
+
+
+def _until(entry: Mapping[str, Any]) -> int | None:
+    """The frontier of the engine in an entry of a lane."""
+    found: int | None = entry.get("taken", entry["engine"])["frontier"]
+    return found
 
 
 def _oldest() -> int:

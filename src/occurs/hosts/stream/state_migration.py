@@ -265,7 +265,8 @@ def wanted_columns(path: Path, type: str) -> set[str] | None:
 
 def pieces_of(entry: Mapping[str, Any]) -> list[str]:
     """The names of all pieces that a saved lane has."""
-    return [*pieces(entry["engine"]), *entry["waiting"]["pieces"], *entry.get("answers", {}).get("pieces", ())]
+    found = [name for kind in ("waiting", "taken", "answers") for name in entry.get(kind, {}).get("pieces", ())]
+    return [*pieces(entry["engine"]), *found]
 
 
 def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) -> None:

@@ -1,5 +1,5 @@
-"""Rows that wait until a clock has passed them, and their saved pieces: the reorder buffer of a lane, and the rows that
-later queries of window mode may give."""
+"""Rows that wait, and their saved pieces: the reorder buffer of a lane, whose rows wait until a clock has passed them;
+the rows that an engine has taken since its state was written; and those that later queries of window mode may give."""
 
 from __future__ import annotations
 
@@ -71,6 +71,12 @@ class Waiting:
             left.append(p)
         self.pieces = left
         return ready
+
+    def clear(self) -> None:
+        """No row waits any more."""
+        for piece in self.pieces:
+            self._drop(piece)
+        self.pieces = []
 
     def _drop(self, piece: _Piece) -> None:
         if piece.name is not None:

@@ -119,6 +119,15 @@ def equal_rows(one: np.ndarray, other: np.ndarray, stays: np.ndarray, stayed: np
 
 
 @kernel
+def mix(numbers: np.ndarray, values: np.ndarray) -> None:
+    """Take the values of a column (uint64) into the numbers of rows (uint64), in place."""
+    times = np.uint64(0x9E3779B97F4A7C15)
+    for row in range(len(numbers)):
+        mixed = (numbers[row] ^ values[row]) * times
+        numbers[row] = mixed ^ (mixed >> np.uint64(29))
+
+
+@kernel
 def numbers_of_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """uint64 per list, of the numbers of its items (uint64) and their places; ``offsets``: lists + 1."""
     mix = np.uint64(0x9E3779B97F4A7C15)
