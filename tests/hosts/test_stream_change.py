@@ -128,6 +128,41 @@ HOWS = [
 ]
 
 
+@pytest.mark.parametrize("share", [None, 0])
+@pytest.mark.parametrize("delay", [0, 30])
+def test_a_rule_is_added_that_reads_a_column_that_nobody_has_read(share: int | None, delay: int) -> None:
+    """Rows that were taken, or that wait, were written without it."""
+    old = "define Old(k) from A(k=$k) and each B(k=$k) within 60 ms from A where k = A.k"
+    new = "define New(k, v) from A(k=$k, v > 0) and each B(k=$k) within 60 ms from A where k = A.k, v = A.v"
+    rows = history(5)
+    how = How(size=4, delay=delay, because=False, share=share, seed=2, divide=1)
+    last = len(stream([old], rows, how).cut())
+    for at in (last // 2, last - 1, last):
+        found, _, newest = changed([old], [old, new], rows, how, at)
+        wanted = alone(old, rows) + later(new, rows, newest)
+        assert shown(found) == shown(wanted)
+
+
+def shown(found: Sequence[Occurrence]) -> list[Any]:
+    """Detections without labels."""
+    return sorted((e.type, e.time, e.attributes["k"], e.attributes.get("v", 0)) for e in found)
+
+
+def test_a_column_has_another_type_after_a_restart() -> None:
+    """Rows that were taken have the type of before."""
+    rows, at = history(6), 5
+    rule = "define P(k, v) from B(k=$k) and each A(k=$k) within 60 ms from B where k = B.k, v = A.v"
+    for share in (0, 1):
+        how = How(size=4, because=False, share=share, seed=2, divide=1)
+        first = stream([rule], rows, how)
+        found = first.go(first.cut()[:at], closing=False).found
+        float_rows = rows.set_column(3, "v", rows.column("v").cast(pa.float64()))
+        second = stream([rule], float_rows, how)
+        second.stores = first.stores
+        found += second.go(second.cut()[at:], closing=True).found
+        assert shown(found) == shown(alone(rule, rows)) != []
+
+
 def hows(old: str, new: str, *, shuffled: bool = True) -> Sequence[tuple[int, How]]:
     """(number, way) of the ways in which a stream of two rules runs: all in CI, else one."""
     ways = [(number, how) for number, how in enumerate(HOWS) if shuffled or not how.shuffled]

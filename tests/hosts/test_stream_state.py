@@ -14,6 +14,7 @@ from tests.generators.histories import split_by_type
 
 import occurs
 from occurs.engine import saved_pieces
+from occurs.engine.state import meta_from_ipc
 from occurs.hosts.stream import bucket, bucket_rows, waiting
 from occurs.model.history import InputOptions
 from occurs.verify.compare import difference
@@ -163,3 +164,24 @@ def test_rows_are_written_instead_of_a_large_state(
     wanted = here(program, tables, time_unit="ms")
     assert len(wanted) > 100
     assert difference(wanted, found.found) is None
+
+
+@pytest.mark.parametrize("memory", ["kept", "forgetful"])
+def test_micro_batches_without_rows_count(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream in which only the clock goes on: what is evaluated again after a restart does not grow."""
+    monkeypatch.setattr(bucket, "SMALL", 100)
+    rules = """create schema A(K int); create schema Clock(V int);
+        insert into M select a.K as K from pattern [every a=A -> (timer:interval(9 hours) and not A(K=a.K))];
+        insert into T select a.K as K from pattern [every-distinct(a.K) a=A -> timer:interval(8 hours)];"""
+    keys, steps = 300, 60
+    clock = pa.table({"time": [keys + 100 * n for n in range(1, steps)], "V": [0] * (steps - 1)})
+    tables = {"A": pa.table({"time": range(keys), "K": range(keys)}), "Clock": clock}
+    stream = InStream(occurs.parse(rules, "epl"), tables, MS, How(1, memory=memory, because=False, seed=2))
+    stream._share = None
+    behind = []
+    for part in [stream.rows.slice(0, keys), *(stream.rows.slice(keys + n, 1) for n in range(steps - 1))]:
+        stream.query.read(stream.micro_batch(part))
+        for store in stream.stores.values():
+            lanes = meta_from_ipc(store.value or b"")["lanes"].values()
+            behind += [e["taken"]["frontier"] - e["engine"]["frontier"] for e in lanes if e["engine"]["frontier"]]
+    assert 0 < max(behind) < 100 * steps / 3

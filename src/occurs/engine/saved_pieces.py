@@ -98,7 +98,7 @@ class Ledger:
             "least": least,
             "number": self.number,
             "consumed": self.consumed,
-            "serials": state.serials,
+            "serials": dict(state.serials),  # the entry outlives the next calls
             "frontier": state.frontier,
             **({"states": {d: _entries(found) for d, found in self.states.items()}} if self.states else {}),
             **({"later": self._later(state, definitions, put, drop)} if state.later else {}),

@@ -64,7 +64,7 @@ STALE = 8
 PROGRAM = "program"
 #: operators that keep fewer rows, values and partial matches than these are written in every step
 SMALL = 1 << 13
-#: the rows that were taken since are at most one in so many of what operators keep
+#: rows are written in place of the state while they are at most one in so many of what operators keep
 SHARE = 8
 #: a step with fewer rows counts as one with so many
 STEP = 16
@@ -119,11 +119,11 @@ class Seat:
             self.taken.add(table)
 
     def catch_up(self, layout: Layout, frontier: int | None, start: int | None, rows: Sequence[pa.Table]) -> None:
-        """Let the engine take once more what it had taken, up to ``frontier``, since its state was written."""
+        """Let the engine take once more what it had taken, up to ``frontier``, since its state was written, and forget
+        what it finds."""
         if frontier is not None and start is not None and frontier != self.engine.state.frontier:
             for _ in self.take(layout, frontier, start, rows):
                 pass
-        self.weight = self.taken.rows + STEP * len(self.taken.pieces)
 
     def anew(self) -> list[str]:
         """Forget what is saved; returns the names of its pieces."""
@@ -141,7 +141,7 @@ class Seat:
             self.weight = 0
         return {
             "engine": self.entry,
-            "taken": {**self.taken.write(put, drop), "frontier": state.frontier},
+            "taken": {**self.taken.write(put, drop), "frontier": state.frontier, "weight": self.weight},
             "waiting": self.waiting.write(put, drop),
         }
 
@@ -436,7 +436,7 @@ class Bucket:
         seat.ledger, state = Ledger.read(entry["engine"], seat.engine.definitions, get)
         seat.entry = entry["engine"]
         if "taken" in entry:
-            seat.taken = seat.taken.read(entry["taken"], None, get)
+            seat.taken, seat.weight = seat.taken.read(entry["taken"], None, get), entry["taken"]["weight"]
         seat.waiting = Waiting().read(entry["waiting"], _until(entry), get)
         if "answers" in entry:
             seat.answers = kept().read(entry["answers"], state.frontier, get)

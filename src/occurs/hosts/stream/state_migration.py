@@ -20,9 +20,10 @@ from occurs.engine.engine import Engine
 from occurs.engine.saved_pieces import pieces
 from occurs.engine.state import State
 from occurs.errors import CheckpointProblem, Problem
+from occurs.hosts.spark.wide import arrow_of
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.model.canonical import fingerprint
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.definition import Definition
 from occurs.operators.rows import Rows
@@ -238,8 +239,12 @@ def fitted(rows: Rows, schema: Schema, wanted: set[str] | None) -> Rows:
 
 
 def renamed(table: pa.Table, old: Mapping[str, Any], types: Sequence[str], path: Path, layout: Layout) -> pa.Table:
-    """Waiting rows with the columns, and the numbers of types, of another layout."""
-    have = {(a, t): c for _, derived, columns in old["inlets"] for a, t, c in columns if c and not derived}
+    """Rows that wait, or that were taken, with the columns and the numbers of types of another layout.  Columns that
+    they lack are null: only new definitions read them, which do not see rows that were taken."""
+    have: dict[tuple[str, str], tuple[Type, str]] = {}
+    for of, derived, columns in old["inlets"]:
+        if not derived:
+            have |= {(of, a): (Type(t), c) for a, t, c in columns if c in table.column_names}
     arrays = {n: table.column(n) for n in table.column_names if n.startswith("__")}
     kind = table.column("__type")
     if pa.types.is_integer(kind.type):
@@ -248,12 +253,29 @@ def renamed(table: pa.Table, old: Mapping[str, Any], types: Sequence[str], path:
         index = pa.compute.index_in(kind, pa.array(list(layout.types), pa.string()))
         kind = index.cast(pa.int16())
     arrays["__type"] = kind
+    # types that have an attribute in one column now may have had it in several, where the others have nulls
+    found: dict[str, dict[str, pa.ChunkedArray]] = {}
     for inlet in path.inlets:
-        for a, t, c in inlet.columns:
-            source = have.get((a, t.value)) if not inlet.derived else None
-            if c and source is not None and source in table.column_names:
-                arrays[c] = table.column(source)
+        for a, t, c in inlet.columns if not inlet.derived else ():
+            was, source = have.get((inlet.type, a), (t, ""))
+            if source:
+                found.setdefault(c, {})[source] = _cast(table.column(source), was, t)
+            elif c:
+                kind = arrow_of(t) if t is not Type.RECORD else path.lane.group.stage.schemas[inlet.type].arrow_of(a, t)
+                arrays[c] = pa.nulls(table.num_rows, kind)
+    for c, parts in found.items():
+        arrays[c] = pa.compute.coalesce(*parts.values()) if len(parts) > 1 else next(iter(parts.values()))
     return pa.table(arrays)
+
+
+def _cast(column: pa.ChunkedArray, was: Type, now: Type) -> pa.ChunkedArray:
+    """A column of a wide table whose attribute has another type now, as :meth:`.Column.cast` does it."""
+    ticks = (Type.INT, Type.TIMESTAMP, Type.DURATION)
+    if was is now or (was in ticks and now in ticks):
+        return column
+    if now is Type.FLOAT and was is Type.INT:
+        return column.cast(pa.float64(), safe=False)
+    raise AssertionError(f"no cast from {was} to {now}")
 
 
 def wanted_columns(path: Path, type: str) -> set[str] | None:
