@@ -78,11 +78,8 @@ class Memory:
 
     @property
     def size(self) -> int:
-        """How many rows the tables have; while there are none, about as many: nobody makes tables to count them."""
-        if self._tables is None:
-            now = self._now()
-            return now.work.size + len(now.pool)
-        return sum(map(len, self._tables.values()))
+        """How many rows the tables have."""
+        return sum(map(len, self.saved().values()))
 
     def saved(self) -> State:
         """The state as tables by name."""
