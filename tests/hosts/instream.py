@@ -95,11 +95,11 @@ class How:
     ``one_scan``: rows of the input for later stages travel through the first (None: with every other seed);
     ``grouped``: so many buckets share the records of a task (None: two with every third seed); ``divide``: so many
     buckets share the rules of one key (None: 1, 2 or 7 by the seed); ``share``: the state of a lane is written when
-    so many times the rows taken since then are more than what operators keep, however little that is (0: only first, at
-    a change of rules, and at an end that decides something; None: by the seed 0, 1 or as the constants say).  With odd
-    seeds what is not remembered is in local
-    files, and nothing is read from a store that began here.  With every third seed the detections are also compared
-    with those that tasks would write."""
+    the rows taken since then, so many times, are more than what operators keep, however little that is (0: only first,
+    at a change of rules, and at an end that decides something; None: by the seed 0, 1 or as the constants say).
+
+    With odd seeds what is not remembered is in local files, and nothing is read from a store that began here.  With
+    every third seed the detections are also compared with those that tasks would write."""
 
     buckets: int = 3
     size: int | None = 7
