@@ -14,10 +14,12 @@ import pyarrow.compute as pc
 import pytest
 from filestream import Folder, Followed, collected, cut, disordered, follow, ticks
 from hostcases import all_cases, bare, combined, here, labelled, on_spark
+from pyspark import cloudpickle
 from pyspark.errors import StreamingQueryException
 from streamprograms import EVERYTHING, events
 
 import occurs
+from occurs.model.time import TimeKind
 from occurs.verify.compare import difference, occurrences_of
 from processes import workers
 
@@ -40,6 +42,18 @@ def test_a_keyed_program(live: Any, tmp_path: Path) -> None:
     got = follow(live, occurs.parse(KEYED), cut(table, 2), tmp_path, watermark=10, **OPTIONS)
     assert alike(got, table, time_unit="ms") > 0
     assert (got.total("rows"), got.total("late"), got.runs) == (30, 0, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_plan_of_more_than_a_megabyte(live: Any, tmp_path: Path) -> None:
+    """Spark would broadcast the function of the operator, which the driver then cannot read."""
+    rules = "\n".join(f"define R{n}(K) from A(K = $k, V > {n}) and last B(K = $k) within {n} ms from A where K = $k"
+                      for n in range(1_700))  # fmt: skip
+    program, table = occurs.parse(rules), disordered(events(30), 10, 1)
+    got = follow(live, program, cut(table, 2), tmp_path, watermark=10, **OPTIONS)
+    assert len(cloudpickle.dumps(program.checked.plan(None, TimeKind()))) > 1 << 20
+    assert alike(got, table, time_unit="ms") > 0
 
 
 @pytest.mark.slow

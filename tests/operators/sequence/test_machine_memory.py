@@ -98,6 +98,8 @@ def test_arrays_and_tables_go_on_alike(spare: int, seed: int, monkeypatch: pytes
             found, wanted = told(machine.advance(memory, given), True), told(machine.advance(saved, given), True)
             assert found == wanted, sequence
             if rng.random() < 0.3:
+                rows = memory.size  # counted before the tables are there
+                assert rows == sum(map(len, memory.saved().values())), sequence
                 assert tables(memory) == tables(saved), sequence
             matches += len(wanted)
             since = frontier

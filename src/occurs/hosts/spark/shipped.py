@@ -11,8 +11,13 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: a plan of more bytes is a broadcast of its own; Spark would broadcast a function of more than a megabyte
+LARGE = 1 << 19
 #: objects that a process keeps, the ones used last
 KEPT = 128
 
@@ -32,15 +37,50 @@ class Shipped:
         return received, (blake2b(data, digest_size=16).digest(), data)
 
 
+class Sent:
+    """A :class:`Shipped` object that a process decodes when it first needs it, and not while it unpickles a function.
+
+    Before the first micro-batch the driver unpickles the stateful operator, to ask for the names of its states.  No
+    broadcast arrives there (PySpark 4.1 to 4.3), so Spark must not broadcast the whole function because its plan is
+    large: only the plan is a broadcast.
+    """
+
+    def __init__(self, value: Shipped, session: SparkSession) -> None:
+        _, (self._digest, data) = value.__reduce__()
+        # the server of Spark Connect broadcasts no function
+        remote = type(session).__module__.startswith("pyspark.sql.connect")
+        self._data: Any = data if remote or len(data) <= LARGE else session.sparkContext.broadcast(data)
+
+    def __getstate__(self) -> tuple[bytes, bytes]:
+        # Spark sees which broadcasts are pickled with a function, and hands them to its tasks
+        return self._digest, pickle.dumps(self._data)
+
+    def __setstate__(self, state: tuple[bytes, bytes]) -> None:
+        self._digest, self._pickled = state
+
+    @property
+    def value(self) -> Any:
+        """The object, in a task of Spark."""
+        return _known(self._digest, self._arrived)
+
+    def _arrived(self) -> bytes:
+        data = pickle.loads(self._pickled)
+        return data if isinstance(data, bytes) else bytes(data.value)
+
+
 def received(digest: bytes, data: bytes) -> Any:
     """The object of these bytes.
 
     Spark calls this while it unpickles a task, so the bytes are a part of that task: who could change them could change
     the task itself.  Checkpoints never come here.
     """
+    return _known(digest, lambda: data)
+
+
+def _known(digest: bytes, data: Callable[[], bytes]) -> Any:
     known = _decoded.get(digest)
     if known is None:
-        known = decode(data)
+        known = decode(data())
         _decoded[digest] = known
         if len(_decoded) > KEPT:
             _decoded.popitem(last=False)

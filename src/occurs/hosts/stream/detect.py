@@ -19,6 +19,7 @@ from occurs.hosts.spark.inlets import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.ship import check_cluster
+from occurs.hosts.spark.shipped import Sent
 from occurs.hosts.spark.wide import MOST_NUMBERED, Wide, ddl_of
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.bucket_rows import (
@@ -411,12 +412,13 @@ def records_of(layout: Layout, source: StreamSource, control: DataFrame | None =
     from occurs.hosts.stream.stateful_processor import Operator
 
     out: DataFrame | None = None
+    sent = Sent(layout, source.frame.sparkSession)
     for depth in range(layout.depth):
         rows = _stage_input(layout, source, depth, out, control)
         packed = rows.mapInArrow(make_packer(layout, depth), DDL)
         if depth == 0 and layout.grouped:
             packed = _routed(packed, layout)
-        out = packed.groupBy("bucket").transformWithState(Operator(layout, depth), DDL, "append", "none")
+        out = packed.groupBy("bucket").transformWithState(Operator(sent, depth), DDL, "append", "none")
     assert out is not None
     return out
 

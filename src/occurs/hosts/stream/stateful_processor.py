@@ -9,8 +9,8 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from occurs.connect.sparkerrors import problems_in_text
+from occurs.hosts.spark.shipped import Sent
 from occurs.hosts.stream.bucket import Bucket
-from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.local_pieces import folder_of
 from occurs.hosts.stream.records import NAMES, of_row
 
@@ -43,9 +43,10 @@ class Store:
 
 
 class Operator(StatefulProcessor):
-    """What ``transformWithState`` runs for every bucket that gets records, which is all of them."""
+    """What ``transformWithState`` runs for every bucket that gets records, which is all of them.  ``layout``: a
+    :class:`~occurs.hosts.stream.layout.Layout`."""
 
-    def __init__(self, layout: Layout, depth: int):
+    def __init__(self, layout: Sent, depth: int):
         self.layout = layout
         self.depth = depth
 
@@ -53,7 +54,8 @@ class Operator(StatefulProcessor):
         self.store = Store(handle)
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        bucket = Bucket(self.layout, self.depth, int(key[0]), self.store, folder_of(self.layout.token))
+        layout = self.layout.value
+        bucket = Bucket(layout, self.depth, int(key[0]), self.store, folder_of(layout.token))
         with problems_in_text():
             for record in bucket.step(of_row(row) for row in rows):
                 yield Row(**{name: getattr(record, name) for name in NAMES})

@@ -131,6 +131,13 @@ class Work:
         """How many instances, bound events, stored trues and accepted keys there are."""
         return int(self.reg[[T.LIVE, T.BOUND, T.STORED_LIVE, T.KEYS_USED]].sum())
 
+    def rows(self, layout: Layout, events: int) -> int:
+        """How many rows the tables of :func:`state_of` have; ``events``: how many are in the pool."""
+        self.collect(layout)
+        named = np.zeros(events, np.bool_)
+        named[self.bound[: self.reg[T.BOUND], T.EVENT]] = True
+        return 1 + self.size + int(np.count_nonzero(named))  # one row of counters
+
     def collect(self, layout: Layout) -> None:
         """Drop bound events that nothing names, and keys that have expired."""
         reg, inst, bound, store = self.arrays[:4]

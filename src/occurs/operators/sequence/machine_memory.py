@@ -78,8 +78,11 @@ class Memory:
 
     @property
     def size(self) -> int:
-        """How many rows the tables have."""
-        return sum(map(len, self.saved().values()))
+        """How many rows the tables have, which are not made for it."""
+        if self._tables is not None:
+            return sum(map(len, self._tables.values()))
+        now = self._now()
+        return now.work.rows(self.machine.layout, len(now.pool))
 
     def saved(self) -> State:
         """The state as tables by name."""
