@@ -969,17 +969,24 @@ def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndar
         node = inst[i, T.NODE]
         if nodes[node, T.THREE] >= 0 and after(table[at, T.KEY_TIME], nodes[node, T.LONGEST]) <= reg[T.NOW]:
             continue
-        for c in range(table.shape[1]):
-            table[kept, c] = table[at, c]
+        if kept < at:
+            for c in range(table.shape[1]):
+                table[kept, c] = table[at, c]
         kept += 1
     reg[T.KEYS_USED] = kept
 
 
 @kernel
-def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """The heads of the chains of all accepted keys that still count."""
+def chain_keys(
+    reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndarray, heads: np.ndarray
+) -> np.ndarray:
+    """The heads of the chains of all accepted keys that still count; ``heads``: those so far, which stay if all keys do
+    and are few enough."""
+    before = reg[T.KEYS_USED]
     _forget(reg, inst, table, nodes)
     n = reg[T.KEYS_USED]
+    if n == before and 2 * n <= len(heads) and len(heads) > 0:
+        return heads
     size = 16
     while size < 2 * n + 2:
         size *= 2
@@ -1018,7 +1025,7 @@ def accepted(
             return table, heads, False
         at = table[at, T.KEY_NEXT]
     if reg[T.KEYS_USED] == len(table) or 2 * reg[T.KEYS_USED] > len(heads):
-        heads = chain_keys(reg, inst, table, nodes)
+        heads = chain_keys(reg, inst, table, nodes, heads)
         if 2 * reg[T.KEYS_USED] > len(table):
             table = higher(table, 2 * len(table))
         bucket = _bucket(serial, epoch, known, values, n, len(heads))

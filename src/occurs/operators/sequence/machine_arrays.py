@@ -142,7 +142,7 @@ class Work:
         """Drop bound events that nothing names, and keys that have expired."""
         reg, inst, bound, store = self.arrays[:4]
         collect_garbage(reg, inst, bound, store, layout.node_table)
-        heads = chain_keys(reg, inst, self.arrays[9], layout.node_table)
+        heads = chain_keys(reg, inst, self.arrays[9], layout.node_table, self.arrays[10])
         self.arrays = (*self.arrays[:10], heads, *self.arrays[11:])
 
     def copy(self) -> Work:
@@ -192,7 +192,7 @@ def work_of(state: State, layout: Layout, pool: Pool, roles: int) -> Work:
     reg[T.KEYS_USED] = len(table)
     table = np.concatenate([table, np.zeros((max(16, len(table)), layout.keys_width), np.int64)])
     reg[T.NOW] = _LEAST
-    key_heads = chain_keys(reg, inst, table, nodes)
+    key_heads = chain_keys(reg, inst, table, nodes, np.zeros(0, np.int64))
     reg[T.NEXT_DUE] = _LEAST
     lists = layout.tag_lists
     width = T.MATCH_FIELDS + len(lists) + int((lists >= 0).sum())

@@ -74,15 +74,16 @@ class Memory:
     def __init__(self, machine: Machine, tables: State) -> None:
         self.machine = machine
         self._tables: State | None = tables
+        self._size: int | None = sum(map(len, tables.values()))
         self._live: Live | None = None
 
     @property
     def size(self) -> int:
         """How many rows the tables have, which are not made for it."""
-        if self._tables is not None:
-            return sum(map(len, self._tables.values()))
-        now = self._now()
-        return now.work.rows(self.machine.layout, len(now.pool))
+        if self._size is None:
+            now = self._now()
+            self._size = now.work.rows(self.machine.layout, len(now.pool))
+        return self._size
 
     def saved(self) -> State:
         """The state as tables by name."""
@@ -93,7 +94,7 @@ class Memory:
 
     def copy(self) -> Memory:
         out = Memory(self.machine, {})
-        out._tables = self._tables
+        out._tables, out._size = self._tables, self._size
         out._live = None if self._live is None else self._now().copy()
         return out
 
@@ -105,7 +106,7 @@ class Memory:
         pool = now.pool
         pool.take(stream)
         now.work.begin()
-        now.whole, self._tables = False, None
+        now.whole, self._tables, self._size = False, None, None
         yield now
         reg = now.work.reg
         if reg[T.TOLD]:
