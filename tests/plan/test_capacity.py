@@ -94,6 +94,26 @@ def test_more_events_need_more_cores_until_a_limit() -> None:
     assert plan(text, Load(few.largest * 1.01, trigger=10, ranges=4)).cores is None
 
 
+def test_executors_hold_the_state() -> None:
+    """A day of ten million events a second: more executors than their cores have work for, until the driver has too
+    much to do."""
+    load, text = Load(1e7, trigger=10, memory=512e9), rules(1, 86_400_000)
+    large, small = plan(text, load), plan(text, replace(load, memory=128e9))
+    assert large.cores is not None
+    assert small.cores is not None
+    assert small.executors > 3.9 * large.executors
+    assert large.executors == -(-large.cores // 4)
+    for found, most in ((large, 512e9), (small, 128e9)):
+        assert 0.9 * most < found.memory <= most
+        assert found.limit == "the memory of the executors"
+    none = plan(text, replace(load, memory=8e9))
+    assert none.cores is None
+    assert none.limit == "the memory of the executors"
+    driver = plan(text, replace(load, memory=64e9))
+    assert driver.cores is None
+    assert driver.limit.startswith("the driver, which starts 8,192 tasks; ")
+
+
 def test_slower_rows_need_more_cores() -> None:
     text = rules(1, 1_000)
     one, other = (plan(text, Load(1e6, trigger=10), Costs(row=each)).cores for each in (1e-6, 1e-5))
@@ -149,6 +169,10 @@ def test_command(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     done = size("--rate", "10M", "--within", "2,1")
     assert (done.exit_code, "does not fit into 2 cores and 1 GB" in done.stderr) == (1, True)
     assert size("--rate", "1k", "--within", "2,1").exit_code == 0
+    done = size("--rate", "10M", "--hot", "80%")
+    assert done.exit_code == 0, done.stderr
+    assert "cores: no number is enough" in done.stdout
+    assert "limited by: L0: one task evaluates the most frequent key" in done.stdout
     for wrong in (("--rate", "ten"), ("--rate", "0"), ("--rate", "1", "--hot", "2"), ("--rate", "1", "--within", "2")):
         done = size(*wrong)
         assert (done.exit_code, f"bad-option]: {wrong[-2]} {wrong[-1]}" in done.stderr) == (2, True), done.stderr

@@ -32,6 +32,8 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 @click.option("--watermark", default="0s", metavar="DURATION", help="How late an event may arrive.")
 @click.option("--trigger", default="10s", show_default=True, metavar="DURATION", help="Time between micro-batches.")
 @click.option("--cores", type=click.IntRange(1), default=4, show_default=True, help="Cores of an executor.")
+@click.option("--memory", type=float, default=64, show_default=True, metavar="GB",
+              help="Memory of an executor for state and rows.")  # fmt: skip
 @click.option("--ranges", type=click.IntRange(1), help="Key ranges of the state.  [default: as few as are enough]")
 @click.option("--divide", type=click.IntRange(1), default=1, show_default=True, help="As of `occurs follow`.")
 @click.option("--within", metavar="CORES,GB", help="Exit with status 1 if more cores or memory are needed.")
@@ -48,6 +50,7 @@ def command(
     watermark: str,
     trigger: str,
     cores: int,
+    memory: float,
     ranges: int | None,
     divide: int,
     within: str | None,
@@ -61,7 +64,8 @@ def command(
     unit = time_unit(given.time_unit)
     load = Load(
         _number("--rate", rate), dict(_share(text) for text in type), _seconds("--watermark", watermark),
-        _seconds("--trigger", trigger), _percent("--hot", hot), int(_number("--keys", keys)), cores, ranges, divide,
+        _seconds("--trigger", trigger), _percent("--hot", hot), int(_number("--keys", keys)), cores, memory * 1e9,
+        ranges, divide,
     )  # fmt: skip
     costs = Costs()
     if given.events:
@@ -130,9 +134,9 @@ def _fits(found: Capacity, limits: tuple[float, float]) -> bool:
 
 def _lines(found: Capacity, load: Load) -> list[str]:
     executors = f"executors of {load.cores} cores with {_size(found.memory)} each for state and rows"
-    needed = f"cores: {found.cores:,}, as {found.executors:,} {executors}"
+    enough = found.cores is not None
     out = [
-        "cores: no number is enough" if found.cores is None else needed,
+        f"cores: {found.cores:,}, as {found.executors:,} {executors}" if enough else "cores: no number is enough",
         f"state: {_size(found.state)}, of which {_size(found.written)} are written in a micro-batch; {found.ranges:,} "
         "key ranges",
         f"micro-batch: {found.seconds:.1f} s of {load.trigger:g} s, of which the driver takes {found.driver:.1f} s; "

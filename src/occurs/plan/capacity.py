@@ -39,6 +39,7 @@ class Load:
         hot: The part of the events that have the most frequent key.
         keys: Keys that are alive.
         cores: Cores of an executor.
+        memory: Bytes that an executor has for state and rows.
         ranges: Key ranges of the state; None: as few as are enough.
         divide: The rules of a key are in so many parts.
     """
@@ -50,6 +51,7 @@ class Load:
     hot: float = 0.0
     keys: int = 0
     cores: int = 4
+    memory: float = 64e9
     ranges: int | None = None
     divide: int = 1
 
@@ -58,14 +60,14 @@ class Load:
 class Costs:
     """Seconds of CPU.
 
-    ``read``: to read an event and send it to its bucket; ``row``: to evaluate it; ``kept``: per row of state, in every
-    micro-batch; ``range``: per key range of a stage; ``task``: of the driver per task; ``floor``: of a micro-batch
-    without rows.
+    ``read``: to read an event and send it to its bucket; ``row``: to evaluate it; ``key``: in every micro-batch per key
+    of which definitions keep something (rows of the past cost nothing until one is needed); ``range``: per key range of
+    a stage; ``task``: of the driver per task; ``floor``: of a micro-batch without rows.
     """
 
     read: float = 1.5e-6
     row: float = 1.5e-6
-    kept: float = 25e-9
+    key: float = 30e-9
     range: float = 6e-3
     task: float = 1.5e-3
     floor: float = 0.65
@@ -100,10 +102,10 @@ class Need:
 class Capacity:
     """What a program needs in all.
 
-    ``ranges``: key ranges of the state; ``cores``: on which a micro-batch ends within the trigger, None if no number is
-    enough; ``memory``: bytes of an executor; ``seconds``: of a micro-batch on these cores; ``driver``: seconds of it on
-    the driver; ``tasks``: of a micro-batch; ``largest``: events per second that some number of cores bears;
-    ``limit``: what limits them, in words.
+    ``ranges``: key ranges of the state; ``cores``: on which a micro-batch ends within the trigger, and whose executors
+    hold the state, None if no number is enough; ``memory``: bytes of an executor; ``seconds``: of a micro-batch on
+    these cores; ``driver``: seconds of it on the driver; ``tasks``: of a micro-batch; ``largest``: events per second
+    that some number of cores bears; ``limit``: what limits them, in words.
     """
 
     groups: tuple[Need, ...]
@@ -139,8 +141,8 @@ def capacity(stage: Stage, load: Load, costs: Costs | None = None) -> Capacity:
         tried.append(_capacity(stage, _laid(parts, ranges, load.divide), replace(load, ranges=ranges), costs))
         if tried[-1].cores is not None:
             break
-    # where no number is enough: with the one with which a micro-batch takes least
-    found = min(tried, key=lambda one: (one.cores is None, one.seconds))
+    # where no number is enough: with the one that has room and with which a micro-batch takes least
+    found = min(tried, key=lambda one: (one.cores is None, one.memory > load.memory, one.seconds))
     ranges = found.ranges
     laid = _laid(parts, ranges, load.divide)
 
@@ -161,7 +163,8 @@ def _check(stage: Stage, load: Load) -> None:
     if stage.kind.tick is None:
         hint = "specify the unit of integer times: --time-unit"
         raise UsageProblem.of("missing-unit", "the length of a tick is unknown", hint=hint)
-    for option, value in (("--rate", load.rate), ("--trigger", load.trigger), ("--divide", load.divide)):
+    positive = {"--rate": load.rate, "--trigger": load.trigger, "--memory": load.memory, "--divide": load.divide}
+    for option, value in positive.items():
         if not value > 0:
             raise UsageProblem.of("bad-option", f"{option} {value:g}", hint="use a number above 0")
     named = sum(load.shares.values())
@@ -190,14 +193,15 @@ def _capacity(stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, cost
     depth = max((lane.depth for lane, _ in laid), default=0) + 1
     total = load.rate * load.trigger * costs.read * depth + sum(n.seconds for n in needs)
     longest = max(needs, key=lambda n: n.longest)
-    cores, tasks, driver, seconds = _fitting(total, longest.longest, depth, load, costs)
-    limit = _limit(needs, longest, cores, load)
-    known = cores or ranges
-    executors = ceil(known / load.cores)
     state = sum(n.state for n in needs)
     batch = sum(n.shuffled for n in needs) * load.trigger
     # state is decoded in the processes of the cores that have its ranges; a micro-batch is there twice while it is read
-    memory = (2 * state + 2 * batch) / executors
+    held = 2 * state + 2 * batch
+    least = load.cores * (max(1, ceil(held / load.memory)) - 1) + 1
+    cores, tasks, driver, seconds = _fitting(total, longest.longest, depth, least, load, costs)
+    limit = _limit(needs, longest, cores, least, tasks, driver, load)
+    executors = ceil((cores or ranges) / load.cores)
+    memory = held / executors
     written, shuffled = sum(n.written for n in needs), sum(n.shuffled for n in needs)
     return Capacity(
         needs, ranges, cores, executors, memory, state, written, shuffled, tasks, driver, seconds, load.rate, limit
@@ -205,23 +209,26 @@ def _capacity(stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, cost
 
 
 def _fitting(
-    total: float, longest: float, depth: int, load: Load, costs: Costs
+    total: float, longest: float, depth: int, least: int, load: Load, costs: Costs
 ) -> tuple[int | None, int, float, float]:
     """(the fewest cores on which a micro-batch ends within the trigger, its tasks, its seconds on the driver and in
-    all); without enough cores, the figures of as many as there are ranges."""
-    cores = 1
+    all); without enough cores, the figures of as many as there are ranges.  ``least``: the fewest cores with which the
+    state has room."""
+    cores = min(least, load.ranges or 1)
     while True:
         tasks = cores * (depth + 1)
         driver = costs.floor + tasks * costs.task
         seconds = driver + max(total / cores, longest)
-        if seconds <= load.trigger:
+        if seconds <= load.trigger and cores >= least:
             return cores, tasks, driver, seconds
         if cores >= (load.ranges or 1):
             return None, tasks, driver, seconds
         cores = min(load.ranges or 1, cores + max(1, cores // 16))
 
 
-def _limit(needs: tuple[Need, ...], longest: Need, cores: int | None, load: Load) -> str:
+def _limit(
+    needs: tuple[Need, ...], longest: Need, cores: int | None, least: int, tasks: int, driver: float, load: Load
+) -> str:
     """What limits the rate, in words."""
     grows = [t for n in needs if not n.bounded for t in n.types]
     if grows:
@@ -231,6 +238,10 @@ def _limit(needs: tuple[Need, ...], longest: Need, cores: int | None, load: Load
         return f"{names}: one task does all the work, because there is no partition key"
     if load.hot * longest.tasks > 1:
         return f"{names}: one task evaluates the most frequent key; {longest.split}"
+    if (cores is None and least > (load.ranges or 1)) or 1 < least == cores:
+        return "the memory of the executors"
+    if cores is None and driver > load.trigger:
+        return f"the driver, which starts {tasks:,} tasks; use fewer and larger executors, or a longer --trigger"
     if cores is None:
         return f"{load.ranges} key ranges: no more cores than that can work; use more --ranges, or a longer --trigger"
     return "the number of cores"
@@ -264,7 +275,7 @@ def _need(lane: Lane, load: Load, costs: Costs, rates: Mapping[str, float]) -> N
     written = batch * mean * (bool(load.watermark) + bool(sum(kept.values())) + bool(bindings) + again)
     split = group.mode in ("keyed", "free")
     tasks = (load.ranges or 1) if split else len(connected(stage.definitions, set(stage.defined)))
-    seconds = batch * costs.row + (sum(kept.values()) + bindings) * costs.kept + tasks * costs.range
+    seconds = batch * costs.row + bindings * costs.key + tasks * costs.range
     even = seconds / tasks
     hot = batch * load.hot * costs.row if group.mode == "keyed" else 0.0
     return Need(
