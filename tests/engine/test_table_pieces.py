@@ -140,6 +140,9 @@ PROGRAMS = {
         trigger r for each k in (select K from A): eventually [x <- A(k)] eventually within 1 h (B(k) >= x + 40)
             emit R(K = k)""",
     "eSQL": "DEFINE R AS SLICE EACH A WITH (THE SUM OF *.V) ON K.",
+    "MATCH_RECOGNIZE": """select * from A match_recognize (partition by K order by time measures X.V as v, Y.V as w
+        one row per match after match skip past last row pattern (X Y) within interval '10' hour
+        define X as V > 5, Y as V > 90)""",
 }  # fmt: skip
 
 
@@ -149,7 +152,7 @@ PROGRAMS = {
 def test_bytes_written_per_call(name: str, keys: int) -> None:
     """A call writes at most four times the bytes of its rows, however many keys are alive."""
     language = {"EPL": "epl", "FTL": "ftl"}.get(name.split(",")[0], name.lower())
-    schemas = {t: {"K": "int", "V": "int"} for t in "AB"} if language == "esql" else None
+    schemas = {t: {"K": "int", "V": "int"} for t in "AB"} if language in ("esql", "match_recognize") else None
     live = occurs.parse(PROGRAMS[name], language).live(schemas, time_unit="ms")
     rng, size = np.random.default_rng(3), 2_000
 
