@@ -61,15 +61,18 @@ class Costs:
     """Seconds of CPU.
 
     ``read``: to read an event and send it to its bucket; ``row``: to evaluate it; ``key``: in every micro-batch per key
-    of which definitions keep something (rows of the past cost nothing until one is needed); ``range``: per key range of
-    a stage; ``task``: of the driver per task; ``floor``: of a micro-batch without rows.
+    of which definitions keep something (rows of the past cost nothing until one is needed); ``range``, ``rule``: per
+    key range of a stage, and per definition in it; ``task``, ``type``: of the driver, per task and per type of
+    detections; ``floor``: of a micro-batch without rows.
     """
 
     read: float = 1.5e-6
     row: float = 1.5e-6
     key: float = 30e-9
     range: float = 6e-3
+    rule: float = 15e-6
     task: float = 1.5e-3
+    type: float = 0.15e-3
     floor: float = 0.65
 
 
@@ -198,7 +201,8 @@ def _capacity(stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, cost
     # state is decoded in the processes of the cores that have its ranges; a micro-batch is there twice while it is read
     held = 2 * state + 2 * batch
     least = load.cores * (max(1, ceil(held / load.memory)) - 1) + 1
-    cores, tasks, driver, seconds = _fitting(total, longest.longest, depth, least, load, costs)
+    floor = costs.floor + costs.type * len(stage.reported)
+    cores, tasks, driver, seconds = _fitting(total, longest.longest, depth, least, load, replace(costs, floor=floor))
     limit = _limit(needs, longest, cores, least, tasks, driver, load)
     executors = ceil((cores or ranges) / load.cores)
     memory = held / executors
@@ -275,7 +279,8 @@ def _need(lane: Lane, load: Load, costs: Costs, rates: Mapping[str, float]) -> N
     written = batch * mean * (bool(load.watermark) + bool(sum(kept.values())) + bool(bindings) + again)
     split = group.mode in ("keyed", "free")
     tasks = (load.ranges or 1) if split else len(connected(stage.definitions, set(stage.defined)))
-    seconds = batch * costs.row + bindings * costs.key + tasks * costs.range
+    seconds = batch * costs.row + bindings * costs.key
+    seconds += tasks * (costs.range + costs.rule * len(stage.definitions))
     even = seconds / tasks
     hot = batch * load.hot * costs.row if group.mode == "keyed" else 0.0
     return Need(
