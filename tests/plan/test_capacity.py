@@ -89,6 +89,7 @@ def test_more_events_need_more_cores_until_a_limit() -> None:
     few = plan(text, Load(1e7, trigger=10, ranges=4))
     assert few.cores is None
     assert few.limit.startswith("4 key ranges: ")
+    assert few.limit.endswith("; use a longer --trigger, or more --ranges")
     assert few.largest < 1e7
     assert plan(text, Load(few.largest * 0.99, trigger=10, ranges=4)).cores is not None
     assert plan(text, Load(few.largest * 1.01, trigger=10, ranges=4)).cores is None
@@ -108,10 +109,30 @@ def test_executors_hold_the_state() -> None:
         assert found.limit == "the memory of the executors"
     none = plan(text, replace(load, memory=8e9))
     assert none.cores is None
-    assert none.limit == "the memory of the executors"
+    assert none.limit == "the memory of the executors; use executors with more memory"
     driver = plan(text, replace(load, memory=64e9))
     assert driver.cores is None
-    assert driver.limit.startswith("the driver, which starts 8,192 tasks; ")
+    assert driver.limit.startswith("the driver, which starts 8,192 tasks in 12.9 s; ")
+
+
+def test_state_of_one_task_is_in_one_executor() -> None:
+    text = EVENTS + "define R(k) from A(k = $k) and last B() within 24 h from A where k = $k"
+    none, enough = (plan(text, Load(1e4, trigger=10, memory=memory)) for memory in (16e9, 512e9))
+    assert none.cores is None
+    assert none.limit == "R: one task holds all the state, because there is no partition key"
+    assert enough.cores is not None
+    hot = plan(rules(1, 86_400_000), Load(1e5, trigger=10, hot=0.5, memory=64e9))
+    assert hot.cores is None
+    assert hot.limit.startswith("L0: one task holds the state of the most frequent key; ")
+
+
+def test_limit_is_what_takes_the_time() -> None:
+    """A key with few of the rows limits nothing; without a trigger that is long enough, the driver does."""
+    text, load = rules(1, 86_400_000), Load(1e6, trigger=10, watermark=600, hot=0.001)
+    assert plan(text, load).limit == "the memory of the executors"
+    assert plan(text, replace(load, rate=1e7, hot=0.0005)).limit.startswith("the driver, which starts ")
+    short = plan(text, Load(1_000, trigger=0.5)).limit
+    assert (short[:10], short[-25:]) == ("the driver", "s; use a longer --trigger")
 
 
 def test_slower_rows_need_more_cores() -> None:

@@ -32,7 +32,7 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 @click.option("--watermark", default="0s", metavar="DURATION", help="How late an event may arrive.")
 @click.option("--trigger", default="10s", show_default=True, metavar="DURATION", help="Time between micro-batches.")
 @click.option("--cores", type=click.IntRange(1), default=4, show_default=True, help="Cores of an executor.")
-@click.option("--memory", type=float, default=64, show_default=True, metavar="GB",
+@click.option("--memory", type=click.FloatRange(0.1), default=64, show_default=True, metavar="GB",
               help="Memory of an executor for state and rows.")  # fmt: skip
 @click.option("--ranges", type=click.IntRange(1), help="Key ranges of the state.  [default: as few as are enough]")
 @click.option("--divide", type=click.IntRange(1), default=1, show_default=True, help="As of `occurs follow`.")

@@ -61,7 +61,7 @@ class Costs:
     """Seconds of CPU.
 
     ``read``: to read an event and send it to its bucket; ``row``: to evaluate it; ``key``: in every micro-batch per key
-    of which definitions keep something (rows of the past cost nothing until one is needed); ``range``, ``rule``: per
+    for which definitions keep something (rows of the past cost nothing until one is needed); ``range``, ``rule``: per
     key range of a stage, and per definition in it; ``task``, ``type``: of the driver, per task and per type of
     detections; ``floor``: of a micro-batch without rows.
     """
@@ -141,7 +141,8 @@ def capacity(stage: Stage, load: Load, costs: Costs | None = None) -> Capacity:
     parts = groups(stage.definitions, stage)
     tried = []
     for ranges in RANGES if load.ranges is None else (load.ranges,):
-        tried.append(_capacity(stage, _laid(parts, ranges, load.divide), replace(load, ranges=ranges), costs))
+        given = load.ranges is not None
+        tried.append(_capacity(stage, _laid(parts, ranges, load.divide), replace(load, ranges=ranges), costs, given))
         if tried[-1].cores is not None:
             break
     # where no number is enough: with the one that has room and with which a micro-batch takes least
@@ -189,7 +190,10 @@ def _laid(parts: Sequence[Group], ranges: int, divide: int) -> list[tuple[Lane, 
     return out
 
 
-def _capacity(stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, costs: Costs) -> Capacity:
+def _capacity(
+    stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, costs: Costs, given: bool = False
+) -> Capacity:
+    """``given``: the user has said how many key ranges there are."""
     ranges = load.ranges or 1
     rates = _rates(stage, load)
     needs = tuple(_need(lane, load, replace(costs, row=costs.row * part), rates) for lane, part in laid)
@@ -203,7 +207,30 @@ def _capacity(stage: Stage, laid: Sequence[tuple[Lane, float]], load: Load, cost
     least = load.cores * (max(1, ceil(held / load.memory)) - 1) + 1
     floor = costs.floor + costs.type * len(stage.reported)
     cores, tasks, driver, seconds = _fitting(total, longest.longest, depth, least, load, replace(costs, floor=floor))
-    limit = _limit(needs, longest, cores, least, tasks, driver, load)
+    # what one task holds is in one executor
+    full = max(needs, key=lambda n: _alone(n, load))
+    alone = _alone(full, load) > load.memory
+    cores = None if alone else cores
+    if grows := [t for n in needs if not n.bounded for t in n.types]:
+        limit = f"the state of {', '.join(grows[:4])} has no limit and grows with the stream"
+    elif alone and full.tasks == 1:
+        limit = f"{_names(full)}: one task holds all the state, because there is no partition key"
+    elif alone and load.hot * full.tasks > 1:
+        limit = f"{_names(full)}: one task holds the state of the most frequent key; {full.split}"
+    elif longest.longest > total / (cores or ranges):
+        limit = _busiest(longest)
+    elif alone or (cores is None and least > ranges):
+        limit = "the memory of the executors; use executors with more memory"
+    elif 1 < least == cores:
+        limit = "the memory of the executors"
+    elif cores is None and driver > load.trigger:
+        larger = ", or executors with more memory" if least > max(1, total / load.trigger) else ""
+        limit = f"the driver, which starts {tasks:,} tasks in {driver:.1f} s; use a longer --trigger{larger}"
+    elif cores is None:
+        more = ", or more --ranges" if given else ""
+        limit = f"{ranges:,} key ranges: no more cores than that can work; use a longer --trigger{more}"
+    else:
+        limit = "the number of cores"
     executors = ceil((cores or ranges) / load.cores)
     memory = held / executors
     written, shuffled = sum(n.written for n in needs), sum(n.shuffled for n in needs)
@@ -230,25 +257,21 @@ def _fitting(
         cores = min(load.ranges or 1, cores + max(1, cores // 16))
 
 
-def _limit(
-    needs: tuple[Need, ...], longest: Need, cores: int | None, least: int, tasks: int, driver: float, load: Load
-) -> str:
-    """What limits the rate, in words."""
-    grows = [t for n in needs if not n.bounded for t in n.types]
-    if grows:
-        return f"the state of {', '.join(grows[:4])} has no limit and grows with the stream"
-    names = ", ".join(longest.types[:4])
-    if longest.tasks == 1:
-        return f"{names}: one task does all the work, because there is no partition key"
-    if load.hot * longest.tasks > 1:
-        return f"{names}: one task evaluates the most frequent key; {longest.split}"
-    if (cores is None and least > (load.ranges or 1)) or 1 < least == cores:
-        return "the memory of the executors"
-    if cores is None and driver > load.trigger:
-        return f"the driver, which starts {tasks:,} tasks; use fewer and larger executors, or a longer --trigger"
-    if cores is None:
-        return f"{load.ranges} key ranges: no more cores than that can work; use more --ranges, or a longer --trigger"
-    return "the number of cores"
+def _alone(need: Need, load: Load) -> float:
+    """Bytes of memory for the state and the rows of the task that has most of them."""
+    part = max(1 / need.tasks, load.hot if need.mode == "keyed" else 0.0)
+    return 2 * (need.state + need.shuffled * load.trigger) * part
+
+
+def _busiest(need: Need) -> str:
+    """Why a task takes as long as it does."""
+    if need.tasks == 1:
+        return f"{_names(need)}: one task does all the work, because there is no partition key"
+    return f"{_names(need)}: one task evaluates the most frequent key; {need.split}"
+
+
+def _names(need: Need) -> str:
+    return ", ".join(need.types[:4])
 
 
 def _rates(stage: Stage, load: Load) -> dict[str, float]:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: a plan of more bytes is a broadcast of its own; Spark would broadcast a function of more than a megabyte
-LARGE = 1 << 19
+#: a plan of more bytes is a broadcast of its own.  Spark broadcasts functions of more than a megabyte, or of what the
+#: setting spark.broadcast.UDFCompressionThreshold says
+LARGE = 1 << 17
 #: objects that a process keeps, the ones used last
 KEPT = 128
 

@@ -980,8 +980,8 @@ def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndar
 def chain_keys(
     reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndarray, heads: np.ndarray
 ) -> np.ndarray:
-    """The heads of the chains of all accepted keys that still count; ``heads``: those so far, which stay if all keys do
-    and are few enough."""
+    """The heads of the chains of all accepted keys that still count.  ``heads``: those so far, which are returned if no
+    key was dropped and the chains are short enough."""
     before = reg[T.KEYS_USED]
     _forget(reg, inst, table, nodes)
     n = reg[T.KEYS_USED]
