@@ -19,6 +19,7 @@ from pyspark.errors import StreamingQueryException
 from streamprograms import EVERYTHING, events
 
 import occurs
+from occurs.hosts.spark import shipped
 from occurs.model.time import TimeKind
 from occurs.verify.compare import difference, occurrences_of
 from processes import workers
@@ -44,15 +45,34 @@ def test_a_keyed_program(live: Any, tmp_path: Path) -> None:
     assert (got.total("rows"), got.total("late"), got.runs) == (30, 0, 2)
 
 
+def many(number: int) -> occurs.Program:
+    return occurs.parse("\n".join(
+        f"define R{n}(K) from A(K = $k, V > {n}) and last B(K = $k) within {n} ms from A where K = $k"
+        for n in range(number)
+    ))  # fmt: skip
+
+
+@pytest.mark.slow
+def test_plan_is_no_part_of_a_large_function(live: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark broadcasts large functions, and the driver cannot read that of the operator then."""
+    setting, conf = "spark.broadcast.UDFCompressionThreshold", live.sparkContext._jsc.sc().conf()
+    program, table = many(40), disordered(events(30), 10, 1)
+    assert len(cloudpickle.dumps(program.checked.plan(None, TimeKind()))) > 20_000
+    monkeypatch.setattr(shipped, "LARGE", 1_000)
+    conf.set(setting, "20000b")
+    try:
+        got = follow(live, program, cut(table, 2), tmp_path, watermark=10, **OPTIONS)
+    finally:
+        conf.remove(setting)
+    assert alike(got, table, time_unit="ms") > 0
+
+
 @pytest.mark.slow
 @pytest.mark.long
 def test_plan_of_more_than_a_megabyte(live: Any, tmp_path: Path) -> None:
-    """Spark would broadcast the function of the operator, which the driver then cannot read."""
-    rules = "\n".join(f"define R{n}(K) from A(K = $k, V > {n}) and last B(K = $k) within {n} ms from A where K = $k"
-                      for n in range(1_700))  # fmt: skip
-    program, table = occurs.parse(rules), disordered(events(30), 10, 1)
-    got = follow(live, program, cut(table, 2), tmp_path, watermark=10, **OPTIONS)
+    program, table = many(1_700), disordered(events(30), 10, 1)
     assert len(cloudpickle.dumps(program.checked.plan(None, TimeKind()))) > 1 << 20
+    got = follow(live, program, cut(table, 2), tmp_path, watermark=10, **OPTIONS)
     assert alike(got, table, time_unit="ms") > 0
 
 
