@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.laws.new_keys import codes
 
 import occurs
 from occurs.operators.frame import Index
@@ -33,9 +34,13 @@ def table(rng: np.random.Generator, first: int, n: int) -> pa.Table:
     })  # fmt: skip
 
 
-def test_values_encoded_per_call_do_not_depend_on_the_rows_kept() -> None:
+LARGE = pytest.param(10_000, 1_000_000, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("few", "many"), [(2_000, 60_000), LARGE])
+def test_values_encoded_per_call_do_not_depend_on_the_rows_kept(few: int, many: int) -> None:
     encoded = []
-    for kept in (2_000, 60_000):
+    for kept in (few, many):
         rng = np.random.default_rng(2)
         live = occurs.parse(RULES).live(time_unit="ms")
         live.push_many(table(rng, 0, kept))
@@ -46,10 +51,11 @@ def test_values_encoded_per_call_do_not_depend_on_the_rows_kept() -> None:
     assert encoded[0] == encoded[1] > 0
 
 
-def test_entries_moved_per_call_do_not_depend_on_the_rows_kept() -> None:
+@pytest.mark.parametrize(("few", "many"), [(4_000, 120_000), LARGE])
+def test_entries_moved_per_call_do_not_depend_on_the_rows_kept(few: int, many: int) -> None:
     """Columns, codes and indexes grow in place: over many calls, less than twice the new entries are moved."""
     moved = []
-    for kept in (4_000, 120_000):
+    for kept in (few, many):
         rng = np.random.default_rng(3)
         live = occurs.parse(RULES).live(time_unit="ms")
         live.push_many(table(rng, 0, kept))
@@ -60,6 +66,18 @@ def test_entries_moved_per_call_do_not_depend_on_the_rows_kept() -> None:
         moved.append(Room.moved - before)
     # 30 arrays grow; 60,000 rows more are as much room as there is with 120,000
     assert moved[1] <= moved[0] <= 30 * 2 * 20_000
+
+
+@pytest.mark.slow
+def test_codes_of_ten_million_keys_that_never_return_are_freed() -> None:
+    text = "define R(K) from B(K = $k) and last A(K = $k) within 25 s from B where K = $k"
+    live = occurs.parse(f"event A(K: int) event B(K: int) {text}").live(time_unit="ms")
+    for call in range(1_000):
+        keys = np.arange(10_000 * call, 10_000 * (call + 1))
+        live.push_many(pa.table({"type": np.where(keys % 2, "A", "B"), "time": keys, "K": keys}))
+        if call % 100 == 99:
+            assert codes(live._engine) <= 4 * live._engine.state.rows()
+    assert live._engine.state.rows() == 12_500
 
 
 CONSUMING = """
