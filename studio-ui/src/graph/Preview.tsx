@@ -39,7 +39,11 @@ export function Preview() {
       </h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <div className="preview-body" tabIndex={0}>
-        <div data-testid="epl-preview" data-state={isDraft || state.waiting ? "draft" : "valid"}>
+        <div
+          data-testid="epl-preview"
+          data-state={isDraft || state.waiting ? "draft" : "valid"}
+          data-waiting={state.waiting || undefined}
+        >
           {isDraft && errors.length ? (
             <div className="preview-lacks">
               <p className="dim">{statement ? t.draftText : t.newDraftText}</p>

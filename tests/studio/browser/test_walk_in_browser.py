@@ -22,9 +22,18 @@ def node(page: Any, id: str) -> Any:
     return page.get_by_test_id(f"node-{id}")
 
 
+def click(page: Any, target: Any) -> None:
+    """Click once edits are answered and the target stands still: what moves under a press is not pressed."""
+    expect(page.locator("[data-testid=epl-preview][data-waiting]")).to_have_count(0)
+    before = None
+    while before != (before := target.bounding_box()):
+        page.wait_for_timeout(150)
+    target.click()
+
+
 def press(page: Any, name: str) -> None:
     SEEN.add(name)
-    page.get_by_role("button", name=name, exact=True).click()
+    click(page, page.get_by_role("button", name=name, exact=True))
 
 
 def panel(page: Any, name: str) -> Any:
@@ -128,7 +137,7 @@ def look_at_a_pattern(page: Any) -> None:
 def change_a_condition(page: Any) -> None:
     preview = page.get_by_test_id("epl-preview")
     panel(page, "EPL")
-    node(page, "a1").click()
+    click(page, node(page, "a1"))
     choose(page, "Operator 1", ">=")
     expect(preview).to_contain_text("every a1=Patient(a1.contrDuration >= 35)")
     press(page, "Undo")
@@ -160,10 +169,10 @@ def draw_a_pattern(page: Any) -> None:
 
 
 def see_an_error_and_fix_it(page: Any) -> None:
-    node(page, "a1").click()
+    click(page, node(page, "a1"))
     press(page, "Add condition")
     fill(page, "Condition 1", "a1.contrDuration > 35")
-    node(page, "a2").click()
+    click(page, node(page, "a2"))
     press(page, "Add condition")
     choose(page, "Property 1", "a2.name")
     choose(page, "Operator 1", "=")
@@ -180,10 +189,10 @@ def see_an_error_and_fix_it(page: Any) -> None:
 
 
 def choose_the_columns(page: Any) -> None:
-    node(page, "a1").click()
+    click(page, node(page, "a1"))
     heading(page, "Attributes")
-    page.get_by_role("button", name=re.compile(r"^Use a1\.name\b")).click()
-    node(page, "ComplexEvent").click()
+    click(page, page.get_by_role("button", name=re.compile(r"^Use a1\.name\b")))
+    click(page, node(page, "ComplexEvent"))
     expect(page.get_by_role("textbox", name="Column 1 value")).to_have_value("a1.name")
     press(page, "Add column")
     fill(page, "Column 2 name", "gap")
