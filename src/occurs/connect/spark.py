@@ -110,6 +110,11 @@ def set_to(session: SparkSession, wanted: dict[str, str]) -> Iterator[None]:
                 session.conf.set(name, old)
 
 
+def is_remote(session: object) -> bool:
+    """Whether a session is one of Spark Connect, which has no ``sparkContext``."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
 def reach_remote() -> None:
     """Return when the server that SPARK_REMOTE names accepts connections, at once if it names none.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from occurs.checked_program import CheckedProgram
 from occurs.connect.atomic_files import Appended, writing
 from occurs.connect.places import is_address
-from occurs.connect.spark import set_to
+from occurs.connect.spark import is_remote, set_to
 from occurs.connect.store import Store
 from occurs.errors import Problem, UsageProblem
 from occurs.follow.checkpoint import CONTROL, Checkpoint, check
@@ -293,7 +293,7 @@ def facts_of(program: CheckedProgram) -> list[str]:
 
 def refuse_connect(session: SparkSession) -> None:
     """Raises UsageProblem on Spark Connect: there a server would write, with files and notes of its own."""
-    if type(session).__module__.startswith("pyspark.sql.connect"):
+    if is_remote(session):
         hint = "unset SPARK_REMOTE to run here, or start your own query: program.detect(streaming_df)"
         raise UsageProblem.of("unsupported", "`occurs follow` does not run on Spark Connect", hint=hint)
 

@@ -139,9 +139,9 @@ def capacity(stage: Stage, load: Load, costs: Costs | None = None) -> Capacity:
     costs = Costs() if costs is None else costs
     _check(stage, load)
     parts = groups(stage.definitions, stage)
-    tried = []
+    tried: list[Capacity] = []
+    given = load.ranges is not None
     for ranges in RANGES if load.ranges is None else (load.ranges,):
-        given = load.ranges is not None
         tried.append(_capacity(stage, _laid(parts, ranges, load.divide), replace(load, ranges=ranges), costs, given))
         if tried[-1].cores is not None:
             break

@@ -15,6 +15,7 @@ from occurs.connect.atomic_files import sealed, unsealed
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.connect.kafka.source import BROKEN, REASON
+from occurs.connect.spark import is_remote
 from occurs.connect.sparkcolumns import PLACE
 from occurs.connect.store import Disk, Store
 from occurs.errors import CheckpointProblem, InputProblem, ResourceProblem, UsageProblem
@@ -196,7 +197,7 @@ def first_attempt(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
 
 def _repeats(session: SparkSession) -> bool:
     """May Spark repeat a task?  Not in this process, unless its master says so."""
-    if type(session).__module__.startswith("pyspark.sql.connect"):
+    if is_remote(session):
         return True
     return re.fullmatch(r"local(\[[^,\]]*\])?", str(session.sparkContext.master)) is None
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from occurs.connect.manifests import published
 from occurs.connect.places import GIVEN, format_of
-from occurs.connect.spark import placed, read_files
+from occurs.connect.spark import is_remote, placed, read_files
 from occurs.connect.sparkerrors import own_errors
 from occurs.connect.sparkstore import SparkStore
 from occurs.connect.sparktables.write import storable
@@ -101,7 +101,7 @@ class Files:
 
     def _paths(self, session: SparkSession) -> list[str]:
         """The address, or what manifests of `occurs follow` name there: other parts were not completed."""
-        if type(session).__module__.startswith("pyspark.sql.connect") or has_magic(self.address):
+        if is_remote(session) or has_magic(self.address):
             return [self.address]
         try:
             store = SparkStore(session, self.address, "--events")

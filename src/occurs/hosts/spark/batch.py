@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from occurs.connect.spark import is_remote
 from occurs.errors import Problem, UsageProblem
 from occurs.hosts.detections import Detections, Timeouts, chosen
 from occurs.hosts.spark.read import SparkSource, read, read_here, with_others
@@ -95,7 +96,7 @@ def partitions_of(rows: int, cores: int = 0) -> int:
 
 def cores_of(session: SparkSession) -> int:
     """The cores that a session has; 0 with Spark Connect, where only the server knows."""
-    if type(session).__module__.startswith("pyspark.sql.connect"):
+    if is_remote(session):
         return 0
     return session.sparkContext.defaultParallelism
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from occurs.connect.spark import is_remote
 from occurs.connect.sparkerrors import own_errors
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.version import __version__
@@ -119,13 +120,9 @@ def check_cluster(session: SparkSession) -> None:
     if session in _checked:
         return
     master = session.conf.get("spark.master", "local") or "local"
-    if master.startswith("local") and not _remote(session):
+    if master.startswith("local") and not is_remote(session):
         return
     check(session)
-
-
-def _remote(session: SparkSession) -> bool:
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _judge(worker: Worker) -> None:
@@ -157,7 +154,7 @@ def _ask(session: SparkSession) -> Iterator[str]:
 
     # Workers without PyArrow have to answer, too; so the function is not one over Arrow.
     look = udf(_looking(tuple(NEEDED)), "string", useArrow=False).asNondeterministic()
-    tasks = 4 if _remote(session) else 2 * max(2, session.sparkContext.defaultParallelism)
+    tasks = 4 if is_remote(session) else 2 * max(2, session.sparkContext.defaultParallelism)
     with own_errors():
         for row in session.range(0, tasks, 1, tasks).select(look(col("id"))).collect():
             yield row[0]

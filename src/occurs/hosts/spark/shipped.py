@@ -47,10 +47,11 @@ class Sent:
     """
 
     def __init__(self, value: Shipped, session: SparkSession) -> None:
+        from occurs.connect.spark import is_remote  # workers do without it
+
         _, (self._digest, data) = value.__reduce__()
         # the server of Spark Connect broadcasts no function
-        remote = type(session).__module__.startswith("pyspark.sql.connect")
-        self._data: Any = data if remote or len(data) <= LARGE else session.sparkContext.broadcast(data)
+        self._data: Any = data if is_remote(session) or len(data) <= LARGE else session.sparkContext.broadcast(data)
 
     def __getstate__(self) -> tuple[bytes, bytes]:
         # Spark sees which broadcasts are pickled with a function, and hands them to its tasks
@@ -65,7 +66,7 @@ class Sent:
         return _known(self._digest, self._arrived)
 
     def _arrived(self) -> bytes:
-        data = pickle.loads(self._pickled)
+        data = pickle.loads(self._pickled)  # a part of Spark's own task, as in received
         return data if isinstance(data, bytes) else bytes(data.value)
 
 
