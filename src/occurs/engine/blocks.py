@@ -68,17 +68,22 @@ class Detected:
     def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
         """All rows as one table, to be sliced output by output; None if Arrow could not address it, or if the table has
         been made with another schema."""
-        if type(self.block) is not Block:  # it makes its columns itself, output by output
-            return None
         if label not in self.sheets:
-            types = self._types()
-            table = None
-            if types is not None:
-                labels = self.labels if label else None
-                table = table_of(types, self.block.time, self.block.columns, schema, kind, labels, None)
+            types = self._types() if type(self.block) is Block else None
+            table = None if types is None else self.joint_table(schema, kind, label, types)
             self.sheets[label] = (schema, table)
         made, table = self.sheets[label]
         return table if made is schema or made == schema else None
+
+    def joint_table(
+        self, schema: Schema, kind: TimeKind, label: bool, types: str | pa.Array = ""
+    ) -> pa.Table | None:
+        """The rows of all outputs, which have this schema, one behind the other; ``types``: of each row.  None if the
+        block makes its columns output by output."""
+        b = self.block
+        if type(b) is not Block:
+            return None
+        return table_of(types, b.time, b.columns, schema, kind, self.labels if label else None, None)
 
     def _types(self) -> str | pa.Array | None:
         """The type of every row; None if Arrow could not address so much text."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -49,11 +50,20 @@ class Several(TypeRows):
         found = found or TypeRows(self.stage, self.parts, {})
         return found.table(type, label=label, because=because, final=final, wanted=wanted)
 
+    def joint_tables(
+        self, types: AbstractSet[str], *, label: bool = False
+    ) -> Iterator[tuple[list[str], np.ndarray, pa.Table]]:
+        for found in self._results:
+            yield from found.joint_tables({t for t in types if (self.of or {}).get(t) is found}, label=label)
+
     def found(self) -> set[str]:
-        of = self.of or {}
-        results = {id(found): found for found in of.values()}
-        types = set().union(*(found.found() for found in results.values()))
-        return {t for t in types if t in of}
+        types = set().union(*(found.found() for found in self._results))
+        return types & (self.of or {}).keys()
+
+    @property
+    def _results(self) -> Collection[TypeRows]:
+        """Those of the segments, each once."""
+        return {id(found): found for found in (self.of or {}).values()}.values()
 
     def records(self, type: str, *, label: bool = False, because: bool = False) -> list[dict[str, Any]]:
         found = (self.of or {}).get(type)

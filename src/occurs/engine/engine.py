@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -119,7 +120,7 @@ class Engine:
                 out[made[identity]] += n
         return out, pasts
 
-    @property
+    @cached_property
     def definitions(self) -> dict[int, str]:
         """The identity of the definition at each place."""
         return {d.place: d.identity for d in self.stage.definitions}

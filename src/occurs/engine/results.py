@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,9 +37,9 @@ class Parts(Mapping[str, "list[Part]"]):
         self._blocks: dict[int, tuple[Detected, int]] | None = None
 
     def _block(self, at: int) -> tuple[Detected, int] | None:
-        """The block of an output of the stage, and the number of the output there."""
+        """The block of an output of the stage, and the number of the output there; None if it has no rows."""
         if self._blocks is None:
-            self._blocks = {id(out): (f, number) for f in self.found for number, out in enumerate(f.block.outs)}
+            self._blocks = {id(f.block.outs[n]): (f, n) for f in self.found for n in f.block.filled()}
         return self._blocks.get(id(self._stage.outs[at]))
 
     def count(self, type: str) -> int:
@@ -139,17 +140,33 @@ class TypeRows:
             table, known = table.take(pa.array(order)), known[order]
         return table.add_column(2 + schema.lasting + len(schema.names), "final", pa.array(known)) if final else table
 
+    def joint_tables(
+        self, types: AbstractSet[str], *, label: bool = False
+    ) -> Iterator[tuple[list[str], np.ndarray, pa.Table]]:
+        """The rows of some of the ``types``, those of a block in one table that has no names of types: with the types,
+        which have one schema, and how many rows each has, one behind the other."""
+        schemas, parts = self.stage.schemas, self.parts
+        for one in parts.found:
+            outs, filled = one.block.outs, one.block.filled()
+            own = [outs[number].type for number in filled]
+            if len(own) < 2 or not set(own) <= types:
+                continue
+            schema = schemas[own[0]]
+            if any(t in self.outside or parts.alone(t) is None for t in own):
+                continue
+            if any(schemas[t] is not schema and schemas[t] != schema for t in own):
+                continue
+            table = one.joint_table(schema, self.stage.kind, label)
+            if table is not None:
+                assert one.block.cuts is not None
+                yield own, np.diff(one.block.cuts)[filled], table
+
     def found(self) -> set[str]:
         """The types of which there may be rows: most calls of a live run find none."""
         types = {t for t, rows in self.outside.items() if len(rows)}
         for one in self.parts.found:
-            block = one.block
-            if not len(block):
-                continue
-            if len(block.outs) == 1:
-                types.add(block.outs[0].type)
-            else:
-                types.update(out.type for number, out in enumerate(block.outs) if block.size_of(number))
+            outs = one.block.outs
+            types.update(outs[number].type for number in one.block.filled())
         return types
 
     def records(self, type: str, *, label: bool = False, because: bool = False) -> list[dict[str, Any]]:

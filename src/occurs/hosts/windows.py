@@ -110,6 +110,9 @@ class WindowRows(TypeRows):
                 one.query.append(number)
                 self.size += len(part)
 
+    def found(self) -> set[str]:
+        return {*self.final, *self.held}
+
     def count(self, type: str) -> int:
         rows, first, final = self._all(type)
         return 0 if rows is None else int(self._times(type, rows, first, final).sum())

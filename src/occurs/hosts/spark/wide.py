@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -168,6 +169,11 @@ class Wide:
         lasting = any(stage.schemas[t].lasting for t in stage.reported)
         return cls(stage.reported, fields, physical, stage.kind, label, because, lasting, final, step)
 
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        """The number of every type."""
+        return {t: n for n, t in enumerate(self.reported)}
+
     @property
     def _columns(self) -> list[tuple[str, str, pa.DataType]]:
         """The columns of wide rows: name, Spark's type, Arrow type."""
@@ -202,26 +208,37 @@ class Wide:
         return pa.schema([(name, type) for name, _, type in self._columns])
 
     def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
-        """Detections of one call of an engine of ``stage``, type by type; types share batches."""
-        numbers = {t: n for n, t in enumerate(self.reported)}
+        """Detections of one call of an engine of ``stage``; types share batches, and the rows of a type stand together.
+
+        Of thousands of types few have rows, and those that one operator has found are one table."""
         filling = Filling(self.schema)
-        for t in stage.reported:
+        numbers = self._numbers
+        left = numbers.keys() & found.found()
+        if not (self.because or self.final or self.step is not None):
+            for types, sizes, table in found.joint_tables(left, label=self.label):
+                left -= set(types)
+                number = np.repeat(np.array([numbers[t] for t in types], np.int32), sizes)
+                filling.add(len(table), self._filled(table, types[0], stage.schemas[types[0]], number))
+                yield from filling.full()
+        for t in sorted(left, key=numbers.__getitem__):
             if found.count(t):
-                filling.add(*self._filled(found, t, stage.schemas[t], numbers[t]))
-                if filling.rows >= MOST_ROWS:
-                    yield from filling.batches()
-                    filling = Filling(filling.schema)
+                table = self._table(found, t)
+                number = np.full(len(table), numbers[t], np.int32)
+                filling.add(len(table), self._filled(table, t, stage.schemas[t], number))
+                yield from filling.full()
         yield from filling.batches()
 
-    def _filled(
-        self, found: TypeRows, type: str, schema: Schema, number: int
-    ) -> tuple[int, dict[str, pa.Array | pa.ChunkedArray]]:
-        """How many rows of a type there are, and those columns of them that are not null throughout."""
+    def _table(self, found: TypeRows, type: str) -> pa.Table:
         if isinstance(found, WindowRows):
-            table = found.once(type, label=self.label, because=self.because)
-        else:
-            table = found.table(type, label=self.label, because=self.because, final=self.final)
-        columns = {"__type": pa.array(np.full(len(table), number, np.int32)), "__time": table.column("time")}
+            return found.once(type, label=self.label, because=self.because)
+        return found.table(type, label=self.label, because=self.because, final=self.final)
+
+    def _filled(
+        self, table: pa.Table, type: str, schema: Schema, number: np.ndarray
+    ) -> dict[str, pa.Array | pa.ChunkedArray]:
+        """Those columns of the rows of a type, or of several with its schema, that are not null throughout; ``number``:
+        of the type of each."""
+        columns = {"__type": pa.array(number), "__time": table.column("time")}
         if schema.lasting:
             columns["__end"] = table.column("end")
         for name in schema.names:
@@ -230,7 +247,7 @@ class Wide:
         if self.step is not None:
             columns |= {"__query": table.column("query"), "__times": table.column("times")}
         asked = ("final", self.final), ("label", self.label), ("because", self.because)
-        return len(table), columns | {f"__{n}": table.column(n) for n, wanted in asked if wanted}
+        return columns | {f"__{n}": table.column(n) for n, wanted in asked if wanted}
 
 
 class Filling:
@@ -238,9 +255,12 @@ class Filling:
 
     def __init__(self, schema: pa.Schema):
         self.schema = schema
-        self.rows = 0
         self._types = {f.name: f.type for f in schema}
-        self._pieces: dict[str, list[pa.Array]] = {f.name: [] for f in schema}
+        self._empty()
+
+    def _empty(self) -> None:
+        self.rows = 0
+        self._pieces: dict[str, list[pa.Array]] = {name: [] for name in self._types}
         #: up to which row each column goes
         self._filled = dict.fromkeys(self._types, 0)
 
@@ -254,14 +274,20 @@ class Filling:
             self._filled[name] = self.rows + rows
         self.rows += rows
 
+    def full(self) -> Iterator[pa.RecordBatch]:
+        """All rows if they are many: then the table is empty again."""
+        if self.rows >= MOST_ROWS:
+            yield from self.batches()
+
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows, so many at a time."""
+        """All rows, so many at a time; the table is empty again."""
         if self.rows == 0:
             return
         for name in self._types:
             self._pad(name, self.rows)
         columns = [pa.chunked_array(self._pieces[name], type) for name, type in self._types.items()]
         table = pa.Table.from_arrays(columns, schema=self.schema).combine_chunks()
+        self._empty()
         yield from table.to_batches(max_chunksize=MOST_ROWS)
 
     def _pad(self, name: str, rows: int) -> None:

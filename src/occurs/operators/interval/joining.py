@@ -237,6 +237,10 @@ class Reported(Block):
     def size_of(self, number: int) -> int:
         return int(self.counts[number])
 
+    def filled(self) -> Sequence[int]:
+        filled: list[int] = self.counts.nonzero()[0].tolist()
+        return filled
+
     def rows_of(self, number: int) -> slice:
         start = int(self.counts[:number].sum())
         return slice(start, start + int(self.counts[number]))

@@ -194,14 +194,16 @@ class Run:
             starts = rule_bits(self.frame, fresh, self.sources[0].filters, self.pattern.constants, n_rules)
         except UndecidedOverflow:
             return None
+        if not self.sources[0].filters:
+            starts = np.full(len(fresh), np.uint64(2**n_rules - 1))
+        if not starts.any():
+            return Matches(np.zeros(0, np.int64), [np.zeros(0, np.int64)] * 2)
         found = self.finder.linked(s.source, s.keys, 0, s.within, bits=True)
         guard = self.guard_of(s, 1)
         if guard is not None and not found.left:
             found = narrow(found, self.finder.linked(guard.source, guard.keys, 0, s.within - 1))
         if found.left or (s.policy == "each" and n_rules * found.pairs() > BLOCK):
             return None
-        if not self.sources[0].filters:
-            starts = np.full(len(fresh), np.uint64(2**n_rules - 1))
         passes = np.zeros(0, np.uint64) if found.mask is NO_MASK else found.mask
         rule, rows, chosen = first_step(
             starts, table.new, found.lo, found.hi, found.index.order, found.index.base, passes,
