@@ -6,13 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from instream import How, InStream
 
 import occurs
 from counting import lines, superlinear
+from occurs.engine.engine import Engine
+from occurs.engine.results import TypeRows
+from occurs.hosts.spark.wide import Wide, wide_rows
 from occurs.hosts.stream import batches as sink
-from occurs.hosts.stream import bucket_rows
+from occurs.hosts.stream import bucket, bucket_rows
 from occurs.hosts.stream.bucket_rows import Shown, make_reader
 from occurs.hosts.stream.records import FOUND, SCHEMA, from_blob, records
 from occurs.model.history import InputOptions
@@ -119,6 +123,64 @@ def test_a_micro_batch_of_twice_the_types_is_twice_the_work(because):
         return lines(lambda: made.micro_batch(made.rows.slice(4), True))
 
     assert not superlinear(work(40), work(80))
+
+
+def rare(n: int, more: str = "") -> InStream:
+    """n rules with an output type of their own, of which those with an even number find nothing; but for the first 20
+    they read a type that does not come."""
+    text = ""
+    for i in range(n):
+        read, least = "A" if i < 20 else "C", 100 if i % 2 == 0 else i
+        text += f"define R{i}(K) from {read}(k = $k, v > {least}) and last B(k = $k) within 5 s from {read} "
+        text += "where K = $k;\n"
+    rows = 24
+    columns = {"time": np.arange(rows) * 100, "k": np.arange(rows) % 5, "v": np.arange(rows) % 30}
+    tables = {t: pa.table(columns) for t in "ABC"}
+    tables["C"] = tables["C"].slice(0, 1)
+    how = How(buckets=BUCKETS, size=None, because=False, divide=1, share=0)
+    return InStream(occurs.parse(text + more, language="tesla"), tables, InputOptions(time_unit="ms"), how)
+
+
+@pytest.mark.parametrize("change", [False, True])
+def test_twice_the_types_that_find_nothing_are_no_work(change: bool):
+    """Neither of a bucket that is remembered, nor of one that is read: what all rules have in common is there."""
+
+    def work(n: int) -> list[dict[str, int]]:
+        made = rare(n)
+        made.micro_batch(made.rows.slice(0, 4))
+        if change:
+            first, made = made, rare(n, "define New(K) from A(k = $k, v > 3) where K = $k;")
+            made.stores = first.stores
+            made.micro_batch(made.rows.slice(4, 4))
+        else:
+            made.micro_batch(made.rows.slice(4, 4))
+        known = lines(lambda: made.micro_batch(made.rows.slice(8, 12)))
+        bucket._memories.clear()
+        return [known, lines(lambda: made.micro_batch(made.rows.slice(20, 12)))]
+
+    for few, many in zip(work(640), work(1_280), strict=True):
+        # there are 10 operators more, but nothing is done once for every rule
+        more = {f: n - few.get(f, 0) for f, n in many.items() if not f.startswith("operators/kernels/")}
+        assert {f: n for f, n in more.items() if n >= 640} == {}
+
+
+def test_rows_of_an_operator_are_one_table_as_type_by_type(monkeypatch):
+    """Of rules that one operator evaluates, with labels and without."""
+    for because, label in ((False, False), (False, True), (True, True)):
+        answers = []
+        for apart in (False, True):
+            made = stream(9, label)
+            engine = Engine(made.stage, labelled=label)
+            wide = Wide.of(made.stage, label, because)
+            rows = wide_rows(made.stage, made.layout.paths[0].inlets, made.rows, label, made.layout.types)
+            found = engine.advance(rows, 10_000, 0)
+            joint = found.joint_tables
+            monkeypatch.setattr(TypeRows, "joint_tables", lambda *a, **k: iter(()) if apart else joint(*a[1:], **k))
+            table = pa.Table.from_batches(list(wide.batches(found, made.stage)), wide.schema)
+            monkeypatch.undo()
+            answers.append(table.take(pc.sort_indices(table, [("__type", "ascending"), ("__time", "ascending")])))
+            assert set(table.column("__type").to_pylist()) == set(range(9))
+        assert answers[0].equals(answers[1])
 
 
 def test_rows_of_every_type_have_the_columns_of_their_type():

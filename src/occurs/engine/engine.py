@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +18,13 @@ from occurs.engine.tables import behind_past, concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
-from occurs.operators.contract import Call, Moves, Operator
+from occurs.operators.contract import Call, Operator
 from occurs.operators.frame import kept_of
 from occurs.operators.kernels.row_index import is_sorted
 from occurs.operators.merging import INSTANT, constant
 from occurs.operators.rows import FIRST_TICK, Rows, Since
 from occurs.operators.rows import Part as SomeRows
-from occurs.plan.segments import Segment, segments
+from occurs.plan.segments import Segment
 from occurs.plan.stage import Stage
 
 
@@ -48,16 +47,11 @@ class Engine:
         self._hands = frozenset() if segment is None else segment.hands
         #: types whose rows need a place within their instant, here or where they are handed on to
         self._placed = stage.placed | (frozenset() if segment is None else segment.placed)
-        self.steps = [(operators, completes & stage.row_types) for operators, completes in stage.steps]
-        #: types that operators read
-        self.read = dict.fromkeys(port.type for operator in stage.operators for port in operator.ports)
-        self.derived = {*stage.defined, *(source.name for source in stage.timers)}
-        self._past = sorted(t for t, back in stage.retention.items() if back and t in stage.row_types)
-        self.asked = sorted((stage.inputs | self.derived).intersection(stage.subscriptions))
+        self._past = stage.remembered
         #: is there one operator, which reads new rows as they come in, without a past or places?
         self.direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
-        #: operators that only rows of the input move, and closing; how far their output is complete, nobody asks
-        self._still = frozenset(() if self._hands else filter(self._moved_by_input, stage.operators))
+        #: how far the output of these is complete, nobody asks
+        self._still = frozenset() if self._hands else stage.still
         self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
@@ -82,7 +76,7 @@ class Engine:
     @staticmethod
     def _segments(stage: Stage, labelled: bool) -> Chain | None:
         """The engines of the segments of a stage; None if there is only one."""
-        found = segments(stage)
+        found = stage.segments
         if len(found) == 1:
             return None
         return Chain(stage, found, [Engine(s.stage, labelled=labelled, segment=s) for s in found])
@@ -120,10 +114,10 @@ class Engine:
                 out[made[identity]] += n
         return out, pasts
 
-    @cached_property
-    def definitions(self) -> dict[int, str]:
+    @property
+    def definitions(self) -> Mapping[int, str]:
         """The identity of the definition at each place."""
-        return {d.place: d.identity for d in self.stage.definitions}
+        return self.stage.identities
 
     # -- one call ----------------------------------------------------------------------------------------------------
     def advance(
@@ -142,7 +136,7 @@ class Engine:
         state = self._state
         self.codes = self.codes.for_call(sum(map(len, state.pasts.values())))
         step = Step(self, new, frontier, start, closing)
-        for operators, completes in self.steps:
+        for operators, completes in self.stage.steps:
             for operator in operators:
                 if closing or operator not in self._still or step.has_rows(operator):
                     step.run(operator)
@@ -157,10 +151,6 @@ class Engine:
             self._keep(step.tables, frontier)
         state.frontier = frontier
         return step.result()
-
-    def _moved_by_input(self, operator: Operator) -> bool:
-        read = {port.type for port in operator.ports}
-        return operator.moves <= {Moves.END} and not operator.feeds_back and self.derived.isdisjoint(read)
 
     def peek(self, frontier: int, start: int | None = None) -> TypeRows:
         """The detections that closing at ``frontier``, the last one, would return; the state stays as it is."""
@@ -292,7 +282,7 @@ class Step:
         self, engine: Engine, new: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
     ) -> None:
         self.engine, self.new, self.frontier, self.start, self.closing = engine, new, frontier, start, closing
-        self.tables = Shown(engine.read, new, self._from_outside)
+        self.tables = Shown(engine.stage.shown, new, self._from_outside)
         self.found: list[Detected] = []
         self.until: dict[str, int] = {}
         self.counts: dict[str, int] = {}
@@ -380,8 +370,8 @@ class Step:
     def result(self) -> TypeRows:
         """The detections, and the rows of the input that are asked for."""
         stage, given = self.engine.stage, {}
-        for t in self.engine.asked:
-            if t in self.engine.derived and t not in self.new:
+        for t in stage.asked:
+            if t in stage.made and t not in self.new:
                 continue
             rows = self.new.get(t) or self.engine.empty(t)
             chosen = subscribed(stage, t, rows)

@@ -149,7 +149,7 @@ class TypeRows:
         for one in parts.found:
             outs, filled = one.block.outs, one.block.filled()
             own = [outs[number].type for number in filled]
-            if len(own) < 2 or not set(own) <= types:
+            if one.block.cuts is None or not own or not set(own) <= types:
                 continue
             schema = schemas[own[0]]
             if any(t in self.outside or parts.alone(t) is None for t in own):
@@ -158,7 +158,6 @@ class TypeRows:
                 continue
             table = one.joint_table(schema, self.stage.kind, label)
             if table is not None:
-                assert one.block.cuts is not None
                 yield own, np.diff(one.block.cuts)[filled], table
 
     def found(self) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from occurs.expr.tree import Expr
 from occurs.model.collector import uncollected
@@ -18,6 +19,9 @@ from occurs.operators.timer import Timer, TimerSource
 from occurs.plan.graph import Order as Graph
 from occurs.plan.graph import order
 from occurs.plan.keys import common_key
+
+if TYPE_CHECKING:
+    from occurs.plan.segments import Segment
 
 
 @dataclass(frozen=True)
@@ -105,15 +109,86 @@ class Stage:
 
     @cached_property
     def steps(self) -> tuple[tuple[Sequence[Operator], frozenset[str]], ...]:
-        """The operators of one level after the other, timers first, each level with the types that it completes."""
+        """The operators of one level after the other, timers first, each level with the types that it completes and
+        that are read as rows."""
         timers = [Timer.of(source) for source in self.timers]
         first = [(timers, frozenset(source.name for source in self.timers))] if timers else []
-        return (*first, *zip(self.levels, self._laid.completes, strict=True))
+        found = (*first, *zip(self.levels, self._laid.completes, strict=True))
+        return tuple((operators, completes & self.row_types) for operators, completes in found)
 
     @cached_property
     def operators(self) -> tuple[Operator, ...]:
         """All operators, in evaluation order."""
         return tuple(o for level, _ in self.steps for o in level)
+
+    @cached_property
+    def still(self) -> frozenset[Operator]:
+        """Operators that only rows of the input move, and closing."""
+
+        def moved_by_input(operator: Operator) -> bool:
+            read = {port.type for port in operator.ports}
+            return operator.moves <= {Moves.END} and not operator.feeds_back and self.made.isdisjoint(read)
+
+        return frozenset(filter(moved_by_input, self.operators))
+
+    @cached_property
+    def shown(self) -> Mapping[str, None]:
+        """Types that operators read."""
+        return dict.fromkeys(port.type for operator in self.operators for port in operator.ports)
+
+    @cached_property
+    def made(self) -> frozenset[str]:
+        """Types of which definitions or timers make rows."""
+        return frozenset((*self.defined, *(source.name for source in self.timers)))
+
+    @cached_property
+    def remembered(self) -> tuple[str, ...]:
+        """Types of which past rows are kept."""
+        return tuple(sorted(t for t, back in self.retention.items() if back and t in self.row_types))
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """Types of the input, or made here, that are subscribed to."""
+        return tuple(sorted((self.inputs | self.made).intersection(self.subscriptions)))
+
+    @cached_property
+    def chained(self) -> bool:
+        """Does a definition read the rows that another one makes?"""
+        return not self.row_types.isdisjoint(self.defined)
+
+    @cached_property
+    def identities(self) -> Mapping[int, str]:
+        """The identity of the definition at each place."""
+        return {d.place: d.identity for d in self.definitions}
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments of the stage, see :mod:`occurs.plan.segments`."""
+        from occurs.plan.segments import segments  # which makes stages of them
+
+        return segments(self)
+
+    def born(self, births: Mapping[str, int]) -> Stage:
+        """This stage with definitions (by identity) that see rows after a tick only.
+
+        It is made once: to lay out thousands of definitions takes seconds, and every part of a stream asks for it."""
+        if not births:
+            return self
+        name = tuple(sorted(births.items()))
+        if name not in self._born:
+
+            def born(d: Definition) -> Definition:
+                return d.adapted(Options(born=births[d.identity])) if d.identity in births else d
+
+            definitions, hidden = map(born, self.definitions), map(born, self.hidden)
+            self._born[name] = make_stage(
+                [*definitions], self.schemas, self.kind, self.subscribed, self.key, [*hidden]
+            )
+        return self._born[name]
+
+    @cached_property
+    def _born(self) -> dict[tuple[tuple[str, int], ...], Stage]:
+        return {}
 
     @cached_property
     def outs(self) -> tuple[Out, ...]:
@@ -251,18 +326,6 @@ def make_stage(
         dict(key or {}),
         tuple(hidden),
     )
-
-
-def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
-    """The stage with definitions (by identity) that see rows after a tick only."""
-    if not births:
-        return stage
-
-    def born(d: Definition) -> Definition:
-        return d.adapted(Options(born=births[d.identity])) if d.identity in births else d
-
-    definitions, hidden = map(born, stage.definitions), map(born, stage.hidden)
-    return make_stage([*definitions], stage.schemas, stage.kind, stage.subscribed, stage.key, [*hidden])
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ from occurs.model.canonical import fingerprint
 from occurs.model.time import OPEN
 from occurs.operators.rows import Rows
 from occurs.options import Window
-from occurs.plan.stage import Stage, with_births
+from occurs.plan.stage import Stage
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
 REMEMBERED = 4_096
@@ -388,8 +388,8 @@ class Bucket:
         if stage is None:
             return None
         mine = {d: born for d, born in births.items() if d in path.lane.places}
-        engine = Engine(with_births(stage, mine), labelled=self.layout.labelled)
-        plain = stage.row_types.isdisjoint(stage.defined) and not any(inlet.derived for inlet in path.inlets)
+        engine = Engine(stage.born(mine), labelled=self.layout.labelled)
+        plain = not stage.chained and not any(inlet.derived for inlet in path.inlets)
         return Seat(path, engine, Ledger(), Waiting(), name, mine, plain)
 
     def _memory(self, names: dict[str, str], births: dict[str, dict[str, int]]) -> Memory:

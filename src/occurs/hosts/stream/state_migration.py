@@ -27,7 +27,6 @@ from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.definition import Definition
 from occurs.operators.rows import Rows
-from occurs.plan.segments import segments
 from occurs.plan.stage import Stage
 
 _HINT = (
@@ -72,7 +71,7 @@ def _lane(path: Path) -> dict[str, Any]:
     forms = _forms(lane.group.stage)
     if forms:
         out["forms"] = forms
-    found = [segments(stage) for stage in lane.stages.values()]
+    found = [stage.segments for stage in lane.stages.values()]
     if any(len(parts) > 1 for parts in found):
         behind: dict[str, list[int]] = {}
         for parts in found:
@@ -297,7 +296,7 @@ def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) ->
 
     Raises CheckpointProblem.
     """
-    found = segments(engine.stage)
+    found = engine.stage.segments
     before = state.later or [state]
     # a segment that is new begins with nothing
     states = [*before[: len(found)], *(State({}, {}, {}) for _ in found[len(before) :])]
