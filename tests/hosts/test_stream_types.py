@@ -125,7 +125,7 @@ def test_a_micro_batch_of_twice_the_types_is_twice_the_work(because):
     assert not superlinear(work(40), work(80))
 
 
-def rare(n: int, more: str = "") -> InStream:
+def rare(n: int, more: str = "", because: bool = False) -> InStream:
     """n rules with an output type of their own, of which those with an even number find nothing; but for the first 20
     they read a type that does not come."""
     text = ""
@@ -137,7 +137,7 @@ def rare(n: int, more: str = "") -> InStream:
     columns = {"time": np.arange(rows) * 100, "k": np.arange(rows) % 5, "v": np.arange(rows) % 30}
     tables = {t: pa.table(columns) for t in "ABC"}
     tables["C"] = tables["C"].slice(0, 1)
-    how = How(buckets=BUCKETS, size=None, because=False, divide=1, share=0)
+    how = How(buckets=BUCKETS, size=None, because=because, divide=1, share=0)
     return InStream(occurs.parse(text + more, language="tesla"), tables, InputOptions(time_unit="ms"), how)
 
 
@@ -169,7 +169,7 @@ def test_rows_of_an_operator_are_one_table_as_type_by_type(monkeypatch):
     for because, label in ((False, False), (False, True), (True, True)):
         answers = []
         for apart in (False, True):
-            made = stream(9, label)
+            made = rare(40, because=label)
             engine = Engine(made.stage, labelled=label)
             wide = Wide.of(made.stage, label, because)
             rows = wide_rows(made.stage, made.layout.paths[0].inlets, made.rows, label, made.layout.types)
@@ -180,7 +180,7 @@ def test_rows_of_an_operator_are_one_table_as_type_by_type(monkeypatch):
             table = pa.Table.from_batches(list(wide.batches(found, made.stage)), wide.schema)
             monkeypatch.undo()
             answers.append(table.take(pc.sort_indices(table, [("__type", "ascending"), ("__time", "ascending")])))
-            assert set(table.column("__type").to_pylist()) == set(range(9))
+            assert set(table.column("__type").to_pylist()) == set(range(1, 20, 2))
         assert answers[0].equals(answers[1])
 
 

@@ -149,7 +149,7 @@ class StreamQuery:
                 figures["frontier"] = _least(figures["frontier"], r.lo)
                 figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
                 anew |= set(json.loads(r.blob)) if r.blob is not None else set()
-        tables = {t: shape.schema.empty_table() for shapes in self._shapes.values() for t, shape in shapes.items()}
+        tables = dict(self._empty)
         for lane, parts in found.items():
             tables |= dict(cut(parts, self._shapes[lane]))
         sides = {name: tables[t] for t, name in self.sides.items()}
@@ -175,6 +175,11 @@ class StreamQuery:
     def reported(self) -> Shapes:
         """The shapes of the reported types, lane by lane."""
         return {n: {t: shape for t, shape in own.items() if t in self.types} for n, own in self._shapes.items()}
+
+    @cached_property
+    def _empty(self) -> Mapping[str, pa.Table]:
+        """No rows of any type that is found: of thousands, few are found in a micro-batch."""
+        return {t: shape.schema.empty_table() for shapes in self._shapes.values() for t, shape in shapes.items()}
 
     @cached_property
     def _shapes(self) -> Mapping[int, Mapping[str, Shape]]:
