@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hostcases import here, labelled
-from instream import How, InStream
+from instream import How, InStream, Store
 from streamprograms import EVERYTHING, events
 from tests.generators.histories import split_by_type
 
@@ -164,6 +164,44 @@ def test_rows_are_written_instead_of_a_large_state(
     wanted = here(program, tables, time_unit="ms")
     assert len(wanted) > 100
     assert difference(wanted, found.found) is None
+
+
+@pytest.mark.parametrize("memory", ["kept", "forgetful"])
+def test_rows_are_written_instead_of_many_small_tables(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds of rules that keep little each: a step does not write a piece for every rule."""
+    rules, size, steps = 200, 20, 40
+    text = "create schema A(K int, V int); create schema B(K int, V int);" + "".join(
+        f"insert into R{n} select a.K as K from pattern [every a=A(V > {n % 90}) -> b=B(K = a.K, V > {n % 50})];"
+        for n in range(rules)
+    )
+    rng, puts, own = random.Random(7), [], Store.put
+
+    def put(store: Store, name: str, data: bytes) -> None:
+        puts[-1] += 1
+        own(store, name, data)
+
+    monkeypatch.setattr(Store, "put", put)
+    rows = pa.table({
+        "type": rng.choices("AB", k=size * steps), "time": range(size * steps),
+        "K": [rng.randrange(50) for _ in range(size * steps)], "V": [rng.randrange(100) for _ in range(size * steps)],
+    })  # fmt: skip
+    program, tables = occurs.parse(text, "epl"), split_by_type(rows)
+    stream = InStream(program, tables, MS, How(1, memory=memory, because=False, seed=2))
+    stream._share = None
+    step, parts = stream.micro_batch, [stream.rows.slice(at, size) for at in range(0, size * steps, size)]
+
+    def micro_batch(*given: Any) -> pa.Table:
+        puts.append(0)
+        return step(*given)
+
+    monkeypatch.setattr(stream, "micro_batch", micro_batch)
+    found = stream.run(parts).found
+    assert max(puts) >= rules
+    assert sum(n >= rules for n in puts) <= steps / 4
+    assert sorted(puts)[steps // 2] < 10
+    wanted = here(program, tables, time_unit="ms")
+    assert len(wanted) > 500
+    assert difference(wanted, found) is None
 
 
 @pytest.mark.parametrize("memory", ["kept", "forgetful"])

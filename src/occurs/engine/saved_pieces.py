@@ -65,6 +65,11 @@ class Ledger:
     states: dict[str, dict[str, Saved]] = field(default_factory=dict)
 
     @property
+    def tables(self) -> int:
+        """How many tables of operators were written."""
+        return sum(map(len, self.states.values())) + sum(own.tables for own in self.later)
+
+    @property
     def names(self) -> list[str]:
         """Of all pieces."""
         out = [p.name for found in self.pasts.values() for p in found] + (["consumed"] if self.consumed else [])

@@ -66,6 +66,8 @@ PROGRAM = "program"
 SMALL = 1 << 13
 #: rows are written in place of the state while they are at most one in so many of what operators keep
 SHARE = 8
+#: a table of the state takes as long to write as so many rows that operators keep, however few it has
+TABLE = 16
 #: a step with fewer rows counts as one with so many
 STEP = 16
 
@@ -89,10 +91,10 @@ class Seat:
     """A lane in a bucket: its engine, and the rows that wait for the frontier.  ``name``: of its pieces of state.
     ``births``: definitions that were added while the stream was running, and see later rows only.
 
-    To write the state takes time that grows with what operators keep.  So steps with few rows write these instead
-    (``taken``), and whoever reads the state lets the engine take them once more.  That may be the engine of changed
-    rules: it has the unchanged definitions, but not the derived rows that these have read.  So the state is written in
-    every step unless all definitions read rows of the input alone (``plain``)."""
+    To write the state takes time that grows with what operators keep, and with the rules that keep something.  So steps
+    with few rows write these instead (``taken``), and whoever reads the state lets the engine take them once more.  That
+    may be the engine of changed rules: it has the unchanged definitions, but not the derived rows that these have read.
+    So the state is written in every step unless all definitions read rows of the input alone (``plain``)."""
 
     path: Path
     engine: Engine
@@ -111,7 +113,7 @@ class Seat:
 
     def remember(self, rows: Sequence[pa.Table]) -> None:
         """Before the engine takes rows: write them instead of the state, if they are few."""
-        held = self.engine.state.held
+        held = self.engine.state.held + TABLE * self.ledger.tables
         self.weight += max(STEP, sum(table.num_rows for table in rows))
         if not self.plain or held < SMALL or self.weight * SHARE > held:
             self.entry = None
