@@ -92,9 +92,9 @@ class Seat:
     ``births``: definitions that were added while the stream was running, and see later rows only.
 
     To write the state takes time that grows with what operators keep, and with the rules that keep something.  So steps
-    with few rows write these instead (``taken``), and whoever reads the state lets the engine take them once more.  That
-    may be the engine of changed rules: it has the unchanged definitions, but not the derived rows that these have read.
-    So the state is written in every step unless all definitions read rows of the input alone (``plain``)."""
+    with few rows write these instead (``taken``), and whoever reads the state lets the engine take them once more.
+    That may be the engine of changed rules: it has the unchanged definitions, but not the derived rows that these have
+    read.  So the state is written in every step unless all definitions read rows of the input alone (``plain``)."""
 
     path: Path
     engine: Engine
