@@ -70,7 +70,7 @@ class Costs:
     row: float = 1.5e-6
     key: float = 30e-9
     range: float = 6e-3
-    rule: float = 15e-6
+    rule: float = 8e-6
     task: float = 1.5e-3
     type: float = 0.15e-3
     floor: float = 0.65
