@@ -51,6 +51,25 @@ def test_values_encoded_per_call_do_not_depend_on_the_rows_kept(few: int, many: 
     assert encoded[0] == encoded[1] > 0
 
 
+def test_a_call_without_a_terminator_keeps_what_is_known_of_the_past() -> None:
+    """Rules that differ in a constant run together; where none of them begins, their index stays for the next call."""
+    rules = "".join(
+        f"define R{n}(K) from B(K = $k, V > {n}) and last A(K = $k, V > {n}) within 100 h from B where K = $k;\n"
+        for n in range(40)
+    )
+    encoded = []
+    for kept in (2_000, 60_000):
+        rng = np.random.default_rng(2)
+        live = occurs.parse("event A(K: int, V: int) event B(K: int, V: int)\n" + rules).live(time_unit="ms")
+        for call in range(5):
+            rows = table(rng, kept + 100 * call, 100) if call else table(rng, 0, kept)
+            low = np.arange(len(rows)) >= (0 if call % 2 else len(rows) - 1)  # the last instant waits for the next call
+            found = live.push_many(rows.set_column(4, "V", pa.array(np.where(low, -1, rows["V"].to_numpy()))))
+            assert (len(found) > 0) == (call % 2 == 0)
+        encoded.append(live._engine.codes.cells)
+    assert 0 < encoded[1] <= encoded[0]
+
+
 @pytest.mark.parametrize(("few", "many"), [(4_000, 120_000), LARGE])
 def test_entries_moved_per_call_do_not_depend_on_the_rows_kept(few: int, many: int) -> None:
     """Columns, codes and indexes grow in place: over many calls, less than twice the new entries are moved."""

@@ -31,7 +31,7 @@ def in_order(table: pa.Table) -> pa.Table:
     table = table.cast(pa.schema([f.with_nullable(True) for f in table.schema]))
     first = [name for name in ("query", "time", "end") if name in table.column_names]
     ticks = table.column(first[0]).cast(pa.int64()).to_numpy()
-    if (ticks[1:] > ticks[:-1]).all():  # nothing else decides; of thousands of types most have few rows
+    if (ticks[1:] > ticks[:-1]).all():  # this key alone decides, as for most types, which have few rows
         return table
     keys = {name: table.column(name) for name in first}
     for number, field in enumerate(table.schema):

@@ -69,25 +69,27 @@ class Detected:
         """All rows as one table, to be sliced output by output; None if Arrow could not address it, or if the table has
         been made with another schema."""
         if label not in self.sheets:
-            types = self._types() if type(self.block) is Block else None
-            table = None if types is None else self.joint_table(schema, kind, label, types)
-            self.sheets[label] = (schema, table)
+            types = self._types()
+            self.sheets[label] = schema, None if types is None else self.joint_table(schema, kind, label, types)
         made, table = self.sheets[label]
         return table if made is schema or made == schema else None
 
-    def joint_table(
-        self, schema: Schema, kind: TimeKind, label: bool, types: str | pa.Array = ""
-    ) -> pa.Table | None:
-        """The rows of all outputs, which have this schema, one behind the other; ``types``: of each row.  None if the
-        block makes its columns output by output."""
+    @property
+    def joint(self) -> bool:
+        """Are there several outputs whose rows are in one table?"""
+        return type(self.block) is Block and self.block.cuts is not None
+
+    def joint_table(self, schema: Schema, kind: TimeKind, label: bool, types: str | pa.Array = "") -> pa.Table:
+        """The rows of all outputs, which have this schema, one behind the other; ``types``: of each row."""
         b = self.block
-        if type(b) is not Block:
-            return None
         return table_of(types, b.time, b.columns, schema, kind, self.labels if label else None, None)
 
     def _types(self) -> str | pa.Array | None:
-        """The type of every row; None if Arrow could not address so much text."""
+        """The type of every row; None if Arrow could not address so much text, or if the block makes its columns
+        itself, output by output."""
         b = self.block
+        if type(b) is not Block:
+            return None
         if b.cuts is None:
             return b.outs[0].type
         names = [o.type.encode() for o in b.outs]

@@ -19,6 +19,7 @@ from occurs.engine.outputs import (
 )
 from occurs.errors import InputProblem
 from occurs.expr.evaluate import select
+from occurs.model.types import Schema
 from occurs.operators.frame import own_column
 from occurs.operators.merging import INSTANT
 from occurs.operators.rows import Rows
@@ -143,22 +144,23 @@ class TypeRows:
     def joint_tables(
         self, types: AbstractSet[str], *, label: bool = False
     ) -> Iterator[tuple[list[str], np.ndarray, pa.Table]]:
-        """The rows of some of the ``types``, those of a block in one table that has no names of types: with the types,
-        which have one schema, and how many rows each has, one behind the other."""
+        """For each block with rows of some of the ``types`` only, which have one schema: its types, how many rows each
+        has, and one table of them, one type behind the other.  Its column ``type`` is empty."""
         schemas, parts = self.stage.schemas, self.parts
+
+        def apart(type: str, schema: Schema) -> bool:
+            own = schemas[type]
+            return type in self.outside or parts.alone(type) is None or (own is not schema and own != schema)
+
         for one in parts.found:
-            outs, filled = one.block.outs, one.block.filled()
-            own = [outs[number].type for number in filled]
-            if one.block.cuts is None or not own or not set(own) <= types:
+            block = one.block
+            if not one.joint:
                 continue
-            schema = schemas[own[0]]
-            if any(t in self.outside or parts.alone(t) is None for t in own):
-                continue
-            if any(schemas[t] is not schema and schemas[t] != schema for t in own):
-                continue
-            table = one.joint_table(schema, self.stage.kind, label)
-            if table is not None:
-                yield own, np.diff(one.block.cuts)[filled], table
+            filled = block.filled()
+            own = [block.outs[number].type for number in filled]
+            if own and set(own) <= types and not any(apart(t, schemas[own[0]]) for t in own):
+                sizes = np.array([block.size_of(number) for number in filled])
+                yield own, sizes, one.joint_table(schemas[own[0]], self.stage.kind, label)
 
     def found(self) -> set[str]:
         """The types of which there may be rows: most calls of a live run find none."""

@@ -108,8 +108,8 @@ class Block:
 
     def filled(self) -> Sequence[int]:
         """The numbers of the outputs that have rows: of thousands of rules, few find something in a call."""
-        if self.cuts is None or len(self.outs) == 1:
-            return range(len(self.outs)) if len(self) else ()
+        if self.cuts is None:
+            return (0,) if len(self) else ()
         filled: list[int] = np.flatnonzero(self.cuts[1:] != self.cuts[:-1]).tolist()
         return filled
 

@@ -169,26 +169,24 @@ class Stage:
         return segments(self)
 
     def born(self, births: Mapping[str, int]) -> Stage:
-        """This stage with definitions (by identity) that see rows after a tick only.
+        """This stage with definitions of which those in ``births`` (by identity) see only rows after that tick.
 
-        It is made once: to lay out thousands of definitions takes seconds, and every part of a stream asks for it."""
+        The last one is kept: every bucket that is read anew asks for it, and thousands of definitions take seconds."""
         if not births:
             return self
-        name = tuple(sorted(births.items()))
-        if name not in self._born:
+        if not self._born or self._born[0][0] != births:
 
             def born(d: Definition) -> Definition:
                 return d.adapted(Options(born=births[d.identity])) if d.identity in births else d
 
             definitions, hidden = map(born, self.definitions), map(born, self.hidden)
-            self._born[name] = make_stage(
-                [*definitions], self.schemas, self.kind, self.subscribed, self.key, [*hidden]
-            )
-        return self._born[name]
+            made = make_stage([*definitions], self.schemas, self.kind, self.subscribed, self.key, [*hidden])
+            self._born[:] = [(dict(births), made)]
+        return self._born[0][1]
 
     @cached_property
-    def _born(self) -> dict[tuple[tuple[str, int], ...], Stage]:
-        return {}
+    def _born(self) -> list[tuple[dict[str, int], Stage]]:
+        return []
 
     @cached_property
     def outs(self) -> tuple[Out, ...]:
