@@ -41,7 +41,7 @@ def run(page: Any, state: str = "done") -> Any:
     page.get_by_role("button", name="Run", exact=True).click()
     if before is not None:
         expect(shown).not_to_have_attribute("data-job", before)
-    expect(shown).to_have_attribute("data-state", re.compile("done|failed|cancelled"), timeout=60_000)
+    expect(shown).to_have_attribute("data-state", re.compile(f"{state}|done|failed|cancelled"), timeout=60_000)
     assert shown.get_attribute("data-state") == state, page.locator("body").inner_text()  # which says why
     return shown
 
