@@ -50,7 +50,7 @@ class Engine:
         self._past = stage.remembered
         #: is there one operator, which reads new rows as they come in, without a past or places?
         self.direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
-        #: how far the output of these is complete, nobody asks
+        #: operators that a call without rows for them skips; later segments ask all how far their rows are complete
         self._still = frozenset() if self._hands else stage.still
         self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None

@@ -176,10 +176,10 @@ class Stage:
             return self
         if not self._born or self._born[0][0] != births:
 
-            def born(d: Definition) -> Definition:
+            def adapted(d: Definition) -> Definition:
                 return d.adapted(Options(born=births[d.identity])) if d.identity in births else d
 
-            definitions, hidden = map(born, self.definitions), map(born, self.hidden)
+            definitions, hidden = map(adapted, self.definitions), map(adapted, self.hidden)
             made = make_stage([*definitions], self.schemas, self.kind, self.subscribed, self.key, [*hidden])
             self._born[:] = [(dict(births), made)]
         return self._born[0][1]
